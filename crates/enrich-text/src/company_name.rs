@@ -1,0 +1,89 @@
+//! Company names, in the steps they are compared by.
+
+use std::fmt;
+
+use crate::fold::fold;
+use crate::input::{self, refuses_unreadable};
+use crate::legal_form;
+
+/// A company's name as written, and its three keys, each a function of the one before it: folded,
+/// without legal forms, without spaces. Names with an equal key have equal later keys too.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CompanyName {
+    display: String,
+    folded: String,
+    stripped: String,
+    squashed: String,
+}
+
+/// Why a text is not a company name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidCompanyName {
+    /// Nothing but white space.
+    #[error("a company name cannot be empty; send one like `Acme GmbH`")]
+    Empty,
+    /// More characters than we take.
+    #[error("a company name has at most 512 characters; this is longer")]
+    TooLong,
+    /// Control characters inside.
+    #[error("a company name holds no control characters; send plain text")]
+    ControlCharacter,
+    /// Only marks nobody can see.
+    #[error("a company name has at least one visible character; this has none")]
+    NothingVisible,
+}
+
+refuses_unreadable!(InvalidCompanyName);
+
+impl CompanyName {
+    /// Reads a name in any script.
+    pub fn parse(text: &str) -> Result<Self, InvalidCompanyName> {
+        let text = input::plain(text)?;
+        let folded = fold(text);
+        if folded.is_empty() {
+            return Err(InvalidCompanyName::NothingVisible);
+        }
+        let stripped = legal_form::strip(&folded);
+        let squashed = stripped.replace(' ', "");
+        Ok(Self { display: collapse_spaces(text), folded, stripped, squashed })
+    }
+
+    /// The name as written, white space collapsed.
+    pub fn display(&self) -> &str {
+        &self.display
+    }
+
+    /// The name in the form of [`fold`]: `L'Oréal S.A.` reads `loreal sa`.
+    pub fn folded(&self) -> &str {
+        &self.folded
+    }
+
+    /// The folded name without the legal forms around it: `loreal`. Never empty: a name that is
+    /// nothing but a legal form keeps it.
+    pub fn stripped(&self) -> &str {
+        &self.stripped
+    }
+
+    /// The stripped name without spaces.
+    pub fn squashed(&self) -> &str {
+        &self.squashed
+    }
+}
+
+/// The name as written.
+impl fmt::Display for CompanyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.display)
+    }
+}
+
+fn collapse_spaces(text: &str) -> String {
+    let mut collapsed = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !collapsed.is_empty() {
+            collapsed.push(' ');
+        }
+        collapsed.push_str(word);
+    }
+    collapsed
+}

@@ -1,0 +1,149 @@
+//! Web domains.
+
+use std::fmt;
+
+use crate::country::Country;
+use crate::host::{self, BadHost};
+use crate::input::{self, refuses_unreadable};
+
+/// A web domain in the one form we store and compare: lower case, A-labels, no `www.`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Domain(String);
+
+/// Why a text is not a domain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidDomain {
+    /// Nothing but white space.
+    #[error("a domain cannot be empty; send one like `acme.example`")]
+    Empty,
+    /// More characters than any domain or address has.
+    #[error("a domain has at most 253 characters, 63 between two dots; this is longer")]
+    TooLong,
+    /// Control characters inside.
+    #[error("a domain holds no control characters; send plain text")]
+    ControlCharacter,
+    /// One label alone, as in `localhost`.
+    #[error("a domain looks like `acme.example`; this has no dot")]
+    SingleLabel,
+    /// An IPv4 or IPv6 address in any notation.
+    #[error("a domain looks like `acme.example`; this is an IP address")]
+    IpAddress,
+    /// Characters or a shape no domain has.
+    #[error(
+        "a domain looks like `acme.example`, bare or in a URL; this has characters or a shape \
+         no domain has"
+    )]
+    Malformed,
+}
+
+refuses_unreadable!(InvalidDomain);
+
+impl From<BadHost> for InvalidDomain {
+    fn from(reason: BadHost) -> Self {
+        match reason {
+            BadHost::SingleLabel => Self::SingleLabel,
+            BadHost::IpAddress => Self::IpAddress,
+            BadHost::TooLong => Self::TooLong,
+            BadHost::Malformed => Self::Malformed,
+        }
+    }
+}
+
+impl Domain {
+    /// Reads a domain from what people type: a bare host or a URL with scheme, user, port, path,
+    /// query or fragment, in any case, IDN in either form.
+    pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
+        let text = input::plain(text)?;
+        let host = host::read(host_of(text)?)?;
+        Ok(Self::from_host(&host))
+    }
+
+    /// The domain of a host that was read by [`host::read`].
+    pub(crate) fn from_host(host: &str) -> Self {
+        let mut rest = host;
+        while let Some(shorter) = rest.strip_prefix("www.") {
+            // `www.com` is a domain by itself.
+            if !shorter.contains('.') {
+                break;
+            }
+            rest = shorter;
+        }
+        Self(rest.to_owned())
+    }
+
+    /// The domain as text, for example `shop.acme.example`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What was registered: the public suffix and one label more (Public Suffix List, private
+    /// suffixes included, one label for unknown TLDs). A public suffix is its own.
+    pub fn registrable(&self) -> Domain {
+        Self(host::registrable(&self.0).to_owned())
+    }
+
+    /// The first label of the registrable domain: `nestle` of `corporativo.nestle.com.br`.
+    pub fn label(&self) -> &str {
+        let registrable = host::registrable(&self.0);
+        registrable.split('.').next().unwrap_or(registrable)
+    }
+
+    /// The country whose country-code TLD this is under, internationalised ones included.
+    ///
+    /// Every country-code TLD counts as its country's, also those that are much used for other
+    /// things (`.co` is Colombia's, `.io` the British Indian Ocean Territory's): whether a company
+    /// is seated there is for its record to say. `.eu` is no country's.
+    pub fn country(&self) -> Option<Country> {
+        Country::of_top_level_domain(self.0.rsplit('.').next()?)
+    }
+
+    /// The domain as people read it, in Unicode where it is internationalised.
+    pub fn to_unicode(&self) -> String {
+        let (text, outcome) = idna::domain_to_unicode(&self.0);
+        if outcome.is_ok() { text } else { self.0.clone() }
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The host's place in a URL or a bare host: after the scheme and the user, before port and path.
+fn host_of(text: &str) -> Result<&str, InvalidDomain> {
+    let text = without_scheme(text);
+    let authority = text.split(['/', '?', '#', '\\']).next().unwrap_or(text);
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if host.starts_with('[') {
+        return Err(InvalidDomain::IpAddress);
+    }
+    let Some((name, port)) = host.split_once(':') else {
+        return Ok(host);
+    };
+    if port.contains(':') && host.parse::<std::net::Ipv6Addr>().is_ok() {
+        return Err(InvalidDomain::IpAddress);
+    }
+    if port.is_empty() || (port.bytes().all(|b| b.is_ascii_digit()) && port.parse::<u16>().is_ok())
+    {
+        Ok(name)
+    } else {
+        Err(InvalidDomain::Malformed)
+    }
+}
+
+/// The text after `scheme://` or `//`, or the whole text where there is no scheme.
+pub(crate) fn without_scheme(text: &str) -> &str {
+    if let Some(rest) = text.strip_prefix("//") {
+        return rest;
+    }
+    match text.split_once("://") {
+        Some((scheme, rest))
+            if !scheme.is_empty()
+                && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)) =>
+        {
+            rest
+        }
+        _ => text,
+    }
+}

@@ -1,0 +1,115 @@
+//! Email addresses.
+
+use std::fmt;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::domain::Domain;
+use crate::host;
+use crate::input::{self, refuses_unreadable};
+
+/// RFC 5321: an address is at most 254 bytes.
+const MAX_ADDRESS: usize = 254;
+
+/// An email address, local part and host in lower case, the host in A-labels.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EmailAddress {
+    text: String,
+    at: usize,
+    domain: Domain,
+}
+
+/// Why a text is not an email address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidEmailAddress {
+    /// Nothing but white space.
+    #[error("an email address cannot be empty; send one like `ada@acme.example`")]
+    Empty,
+    /// More characters than any address has.
+    #[error("an email address has at most 254 characters; this is longer")]
+    TooLong,
+    /// Control characters inside.
+    #[error("an email address holds no control characters; send plain text")]
+    ControlCharacter,
+    /// No `@`.
+    #[error("an email address looks like `ada@acme.example`; this has no `@`")]
+    NoAt,
+    /// A local part nobody can have.
+    #[error(
+        "an email address looks like `ada@acme.example`; what stands before the `@` is not valid"
+    )]
+    BadLocalPart,
+    /// A host that is none.
+    #[error(
+        "an email address looks like `ada@acme.example`; what stands after the `@` is no domain"
+    )]
+    BadDomain,
+}
+
+refuses_unreadable!(InvalidEmailAddress);
+
+impl EmailAddress {
+    /// Reads an address in any case, bare, in display form (`Ada <ada@acme.example>`) or behind
+    /// `mailto:`. A `+tag` stays; see [`Self::without_tag`].
+    pub fn parse(text: &str) -> Result<Self, InvalidEmailAddress> {
+        let text = bare(input::plain(text)?);
+        let (local, host) = text.rsplit_once('@').ok_or(InvalidEmailAddress::NoAt)?;
+        let host = host::read(host).map_err(|_| InvalidEmailAddress::BadDomain)?;
+        let local: String = local.nfc().flat_map(char::to_lowercase).nfc().collect();
+        if !email_address::EmailAddress::is_valid_local_part(&local) {
+            return Err(InvalidEmailAddress::BadLocalPart);
+        }
+        let text = format!("{local}@{host}");
+        if text.len() > MAX_ADDRESS {
+            return Err(InvalidEmailAddress::TooLong);
+        }
+        Ok(Self { text, at: local.len(), domain: Domain::from_host(&host) })
+    }
+
+    /// The address as text, for example `ada+news@acme.example`.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What stands before the `@`.
+    pub fn local(&self) -> &str {
+        self.text.get(..self.at).unwrap_or_default()
+    }
+
+    /// The domain of the host after the `@`, without a `www.` (which the address itself keeps).
+    pub fn domain(&self) -> Domain {
+        self.domain.clone()
+    }
+
+    /// The address without its `+tag`; `None` if it has none.
+    pub fn without_tag(&self) -> Option<EmailAddress> {
+        let local = self.local();
+        if local.starts_with('"') {
+            return None;
+        }
+        let (mailbox, _) = local.split_once('+')?;
+        let host = self.text.get(self.at..)?;
+        Self::parse(&format!("{mailbox}{host}")).ok()
+    }
+}
+
+impl fmt::Display for EmailAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The address inside a display form or a `mailto:` link.
+fn bare(text: &str) -> &str {
+    let text = match text.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
+        Some((_, address)) => address.trim(),
+        None => text,
+    };
+    match text.get(..7) {
+        Some(scheme) if scheme.eq_ignore_ascii_case("mailto:") => {
+            let address = text.get(7..).unwrap_or_default();
+            address.split('?').next().unwrap_or(address).trim()
+        }
+        _ => text,
+    }
+}

@@ -1,0 +1,201 @@
+//! Folding: the form words are compared in, whatever their case, accents and punctuation.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Folds a text to the form it is compared in: words in lower case, one space between them.
+///
+/// - Compatibility forms become plain (NFKC): full width, ligatures, `㈱`.
+/// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Other scripts
+///   stay, because a transliteration of theirs would join words that differ.
+/// - `&` becomes `and`; `+` becomes `plus` behind a word that ends there (`Canal+`), else `and`.
+/// - Apostrophes, trade marks and marks without width vanish, other punctuation parts words.
+/// - Letters that stand alone beside each other become one word: `S.A.` and `S A` read as `sa`.
+///
+/// A text with nothing but signs (`!!!`) stays as its signs, so that nothing typed is lost. What
+/// was folded folds to itself.
+pub fn fold(text: &str) -> String {
+    let words = fold_words(text);
+    if words.is_empty() {
+        return signs(text);
+    }
+    join_single_letters(&words)
+}
+
+/// Folds without joining letters that stand alone.
+pub(crate) fn fold_words(text: &str) -> String {
+    let mut folded = fold_once(text);
+    // What vanishes can bring together letters that compose, which takes another round.
+    while !folded.is_ascii() {
+        let again = fold_once(&folded);
+        if again == folded {
+            break;
+        }
+        folded = again;
+    }
+    folded
+}
+
+fn fold_once(text: &str) -> String {
+    let mut folded = Folded::default();
+    let mut signs = text.chars().filter(|&sign| !vanishes(sign)).nfkc().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            'a'..='z' | '0'..='9' => folded.letter(sign),
+            'A'..='Z' => folded.letter(sign.to_ascii_lowercase()),
+            '&' => folded.word("and"),
+            '+' => {
+                let ends_a_word = folded.is_inside_a_word()
+                    && signs.peek().is_none_or(|next| !next.is_alphanumeric());
+                folded.word(if ends_a_word { "plus" } else { "and" });
+            }
+            _ if sign.is_ascii() => folded.gap(),
+            _ if vanishes(sign) => {}
+            _ if is_transliterated(sign) => {
+                for letter in any_ascii::any_ascii_char(sign).chars() {
+                    if letter.is_ascii_alphanumeric() {
+                        folded.letter(letter.to_ascii_lowercase());
+                    }
+                }
+            }
+            _ if sign.is_alphanumeric() || is_combining_mark(sign) => {
+                for letter in sign.to_lowercase() {
+                    folded.letter(letter);
+                }
+            }
+            _ => folded.gap(),
+        }
+    }
+    folded.text
+}
+
+/// A text under construction: words, and one space before each but the first.
+#[derive(Default)]
+struct Folded {
+    text: String,
+    gap: bool,
+}
+
+impl Folded {
+    fn letter(&mut self, letter: char) {
+        if self.gap && !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.gap = false;
+        self.text.push(letter);
+    }
+
+    fn word(&mut self, word: &str) {
+        self.gap();
+        word.chars().for_each(|letter| self.letter(letter));
+        self.gap();
+    }
+
+    fn gap(&mut self) {
+        self.gap = true;
+    }
+
+    fn is_inside_a_word(&self) -> bool {
+        !self.gap && !self.text.is_empty()
+    }
+}
+
+/// Signs that part no word: apostrophes in all their shapes, accents that stand alone, the middle
+/// dots inside Catalan and Japanese words, trade marks, vowel points, marks without width.
+fn vanishes(sign: char) -> bool {
+    matches!(
+        sign,
+        '\'' | '`'
+            | '\u{a9}'
+            | '\u{ad}'
+            | '\u{ae}'
+            | '\u{b4}'
+            | '\u{b7}'
+            | '\u{2b0}'..='\u{2ff}'
+            | '\u{300}'..='\u{36f}'
+            | '\u{591}'..='\u{5c7}'
+            | '\u{5f3}'
+            | '\u{5f4}'
+            | '\u{640}'
+            | '\u{64b}'..='\u{652}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2018}'..='\u{201b}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2032}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{2117}'
+            | '\u{2120}'
+            | '\u{2122}'
+            | '\u{30fb}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ff65}'
+    )
+}
+
+/// Letters of the Latin, Greek and Cyrillic scripts, and digits of all scripts.
+fn is_transliterated(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{aa}'
+            | '\u{ba}'
+            | '\u{c0}'..='\u{d6}'
+            | '\u{d8}'..='\u{f6}'
+            | '\u{f8}'..='\u{2af}'
+            | '\u{370}'..='\u{52f}'
+            | '\u{1c80}'..='\u{1c8f}'
+            | '\u{1d00}'..='\u{1dbf}'
+            | '\u{1e00}'..='\u{1fff}'
+            | '\u{2c60}'..='\u{2c7f}'
+            | '\u{2de0}'..='\u{2dff}'
+            | '\u{a640}'..='\u{a69f}'
+            | '\u{a720}'..='\u{a7ff}'
+            | '\u{ab30}'..='\u{ab6f}'
+    ) || (sign.is_numeric() && is_digit(sign))
+}
+
+/// Whether a sign of any script stands for one decimal digit.
+fn is_digit(sign: char) -> bool {
+    matches!(any_ascii::any_ascii_char(sign).as_bytes(), [b'0'..=b'9'])
+}
+
+/// Makes one word of letters that stand alone beside each other.
+pub(crate) fn join_single_letters(words: &str) -> String {
+    let mut joined = String::with_capacity(words.len());
+    let mut after_letter = false;
+    for word in words.split(' ') {
+        let letter = matches!(word.as_bytes(), [b'a'..=b'z']);
+        let continues = letter && after_letter;
+        if !joined.is_empty() && !continues {
+            joined.push(' ');
+        }
+        joined.push_str(word);
+        after_letter = letter;
+    }
+    joined
+}
+
+/// The visible signs of a text that has no words.
+fn signs(text: &str) -> String {
+    text.chars()
+        .filter(|&sign| !sign.is_whitespace() && !sign.is_control() && !has_no_width(sign))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn has_no_width(sign: char) -> bool {
+    is_combining_mark(sign)
+        || matches!(
+            sign,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{e0000}'..='\u{e01ef}'
+        )
+}

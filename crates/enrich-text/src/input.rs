@@ -1,0 +1,76 @@
+//! What every reader checks first, so that no other code sees an endless or unprintable text.
+
+/// The longest text any reader takes, in characters, counted after trimming.
+pub const MAX_CHARACTERS: usize = 512;
+
+/// Why a text is refused before anything in it is looked at. Each reader has its own words for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    Empty,
+    TooLong,
+    ControlCharacter,
+}
+
+/// The text without white space around it, if it is short and plain enough to be read.
+///
+/// White space at the ends goes first, so a line end there is no control character.
+pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
+        return Err(Unreadable::TooLong);
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Unreadable::ControlCharacter);
+    }
+    Ok(text)
+}
+
+/// Gives an error type its own variants for what [`plain`] refuses.
+macro_rules! refuses_unreadable {
+    ($error:ty) => {
+        impl From<crate::input::Unreadable> for $error {
+            fn from(reason: crate::input::Unreadable) -> Self {
+                match reason {
+                    crate::input::Unreadable::Empty => Self::Empty,
+                    crate::input::Unreadable::TooLong => Self::TooLong,
+                    crate::input::Unreadable::ControlCharacter => Self::ControlCharacter,
+                }
+            }
+        }
+    };
+}
+pub(crate) use refuses_unreadable;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_counts_characters_and_not_bytes() {
+        assert_eq!(plain(&"é".repeat(MAX_CHARACTERS)), Ok("é".repeat(MAX_CHARACTERS).as_str()));
+        assert_eq!(plain(&"é".repeat(MAX_CHARACTERS + 1)), Err(Unreadable::TooLong));
+    }
+
+    #[test]
+    fn white_space_around_is_not_counted() {
+        let padded = format!("{}x\r\n", " ".repeat(MAX_CHARACTERS));
+        assert_eq!(plain(&padded), Ok("x"));
+    }
+
+    #[test]
+    fn a_control_character_inside_is_refused() {
+        for text in ["a\0b", "a\tb", "a\nb", "a\u{7f}b", "a\u{85}b"] {
+            assert_eq!(plain(text), Err(Unreadable::ControlCharacter), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_but_white_space_is_empty() {
+        for text in ["", " ", "\n\t", "\u{a0}\u{3000}"] {
+            assert_eq!(plain(text), Err(Unreadable::Empty), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Legal forms of the world, taken off the ends of folded names.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::fold::{fold, join_single_letters};
+use crate::table;
+
+/// Words that name nothing on their own, so a name is never stripped down to them.
+const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
+
+#[derive(Default)]
+struct LegalForms {
+    /// Whole words behind a name.
+    ends: HashSet<String>,
+    /// Whole words before a name.
+    starts: HashSet<String>,
+    /// Written without a space, as in Chinese, Japanese, Korean and Thai; longest first.
+    glued: Vec<String>,
+    /// How many words the longest form of `ends` or `starts` has.
+    most_words: usize,
+}
+
+static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
+    let mut forms = LegalForms::default();
+    for [spellings, place, _] in table::rows(include_str!("../data/legal_forms.txt")) {
+        for form in table::values(spellings).map(fold) {
+            forms.most_words = forms.most_words.max(form.split(' ').count());
+            if matches!(place, "start" | "both" | "glued") {
+                forms.starts.insert(form.clone());
+            }
+            if matches!(place, "end" | "both" | "glued") {
+                forms.ends.insert(form.clone());
+            }
+            if place == "glued" {
+                forms.glued.push(form);
+            }
+        }
+    }
+    forms.glued.sort_unstable_by_key(|form| std::cmp::Reverse(form.len()));
+    forms
+});
+
+/// Takes legal forms off both ends of a folded name, again and again, but never all of it.
+pub(crate) fn strip(folded: &str) -> String {
+    let mut name = folded.to_owned();
+    loop {
+        let mut rest = name.as_str();
+        while let Some(shorter) = without_form(rest) {
+            rest = shorter;
+        }
+        if rest.len() == name.len() {
+            return name;
+        }
+        // A glued form can leave a letter alone beside another one, which folding would join.
+        name = join_single_letters(rest);
+    }
+}
+
+fn without_form(name: &str) -> Option<&str> {
+    without_end(name).or_else(|| without_start(name)).or_else(|| without_glued(name))
+}
+
+/// The name without the longest form that ends it.
+fn without_end(name: &str) -> Option<&str> {
+    let cuts = name.rmatch_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
+    cuts.filter(|&at| LEGAL_FORMS.ends.contains(&name[at + 1..]) && names_something(&name[..at]))
+        .last()
+        .map(|at| &name[..at])
+}
+
+/// The name without the longest form that starts it.
+fn without_start(name: &str) -> Option<&str> {
+    let cuts = name.match_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
+    cuts.filter(|&at| LEGAL_FORMS.starts.contains(&name[..at]) && names_something(&name[at + 1..]))
+        .last()
+        .map(|at| &name[at + 1..])
+}
+
+/// The name without a form that is written without a space before or behind it.
+fn without_glued(name: &str) -> Option<&str> {
+    if name.is_ascii() {
+        return None;
+    }
+    LEGAL_FORMS.glued.iter().find_map(|form| {
+        let rest = name.strip_suffix(form.as_str()).or_else(|| name.strip_prefix(form.as_str()))?;
+        names_something(rest).then(|| rest.trim())
+    })
+}
+
+fn names_something(rest: &str) -> bool {
+    rest.split(' ').any(|word| !word.is_empty() && !NO_NAME.contains(&word))
+}

@@ -1,0 +1,35 @@
+//! What strings mean: domains, emails, phones, page URLs, names and countries, each parsed once.
+//!
+//! Every type here is read from what people type and holds one normal form, which reads back as
+//! itself. Nothing here knows a company or does input or output; the tables are data files that are
+//! compiled in.
+
+mod company_name;
+mod country;
+mod domain;
+mod email;
+mod fold;
+mod host;
+mod input;
+mod legal_form;
+mod mail_host;
+mod network;
+mod page;
+mod person_name;
+mod person_page;
+mod phone;
+mod table;
+mod web_address;
+
+pub use company_name::{CompanyName, InvalidCompanyName};
+pub use country::{Country, InvalidCountry};
+pub use domain::{Domain, InvalidDomain};
+pub use email::{EmailAddress, InvalidEmailAddress};
+pub use fold::fold;
+pub use input::MAX_CHARACTERS;
+pub use mail_host::is_public_mail_host;
+pub use network::Network;
+pub use page::{InvalidPage, PageUrl};
+pub use person_name::{InvalidPersonName, PersonName};
+pub use person_page::{InvalidPersonPage, PersonPage};
+pub use phone::{InvalidPhone, Phone};

@@ -1,0 +1,52 @@
+//! The social networks companies have pages on.
+
+use std::fmt;
+
+/// A social network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Network {
+    /// facebook.com
+    Facebook,
+    /// instagram.com
+    Instagram,
+    /// twitter.com, also x.com
+    Twitter,
+    /// youtube.com
+    Youtube,
+    /// linkedin.com
+    LinkedIn,
+}
+
+impl Network {
+    /// Every network.
+    pub const ALL: [Network; 5] =
+        [Self::Facebook, Self::Instagram, Self::Twitter, Self::Youtube, Self::LinkedIn];
+
+    /// The name in lower case.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Facebook => "facebook",
+            Self::Instagram => "instagram",
+            Self::Twitter => "twitter",
+            Self::Youtube => "youtube",
+            Self::LinkedIn => "linkedin",
+        }
+    }
+
+    /// The host its pages are shown under.
+    pub const fn host(self) -> &'static str {
+        match self {
+            Self::Facebook => "facebook.com",
+            Self::Instagram => "instagram.com",
+            Self::Twitter => "twitter.com",
+            Self::Youtube => "youtube.com",
+            Self::LinkedIn => "linkedin.com",
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,167 @@
+//! Companies' pages on social networks.
+
+mod facebook;
+mod handle;
+mod linkedin;
+mod profile;
+mod youtube;
+
+use std::fmt;
+
+use crate::input::{self, refuses_unreadable};
+use crate::network::Network;
+use crate::web_address::{self, Path, Written};
+
+pub(crate) use handle::{fold_case, shown, spelled};
+
+/// A company's page: a network and a handle.
+///
+/// Pages are equal if they are written the same. Whether two ways to write are the same page says
+/// [`Self::key`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageUrl {
+    network: Network,
+    text: String,
+    key: String,
+}
+
+/// Why a text is not a company's page.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPage {
+    /// Nothing but white space.
+    #[error("a page URL cannot be empty; send one like `linkedin.com/company/acme` or a handle")]
+    Empty,
+    /// More characters than we take.
+    #[error("a page URL has at most 512 characters; this is longer")]
+    TooLong,
+    /// Control characters inside.
+    #[error("a page URL holds no control characters; send plain text")]
+    ControlCharacter,
+    /// An address on another network or site.
+    #[error("this is an address on another site; send a page of the network that is asked for")]
+    OtherNetwork,
+    /// An address on the network that names no company's page: a post, a search, a person.
+    #[error(
+        "this address names no company's page; send the page itself, like \
+         `linkedin.com/company/acme` or `facebook.com/acme`"
+    )]
+    NoPage,
+    /// Characters or a length no handle of the network has.
+    #[error("this is no handle of the network; send the page's URL as it is shown there")]
+    BadHandle,
+}
+
+refuses_unreadable!(InvalidPage);
+
+/// What the rules of one network make of a path.
+struct Named {
+    /// The path to show, without the first slash.
+    path: String,
+    /// What the page is compared by, inside its network.
+    key: String,
+}
+
+impl PageUrl {
+    /// Reads a page of `network`: its URL on any of the network's hosts, with or without scheme,
+    /// query, fragment and what follows the handle, percent-encoded or not; or the handle alone,
+    /// with or without `@`.
+    pub fn parse(network: Network, text: &str) -> Result<Self, InvalidPage> {
+        let named = match web_address::read(input::plain(text)?) {
+            Written::OnNetwork(found, path) if found == network => on_network(network, &path)?,
+            Written::OnNetwork(..) | Written::Elsewhere => return Err(InvalidPage::OtherNetwork),
+            Written::NoPageHost => return Err(InvalidPage::NoPage),
+            Written::PathAlone(path) => path_alone(network, &path)?,
+            Written::Bare(path) => bare(network, &path)?,
+        };
+        Ok(Self {
+            network,
+            text: format!("{}/{}", network.host(), named.path),
+            key: format!("{}:{}", network.as_str(), named.key),
+        })
+    }
+
+    /// The network the page is on.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// The page as it is stored and shown: no scheme, no `www.`, the network's usual host, path and
+    /// case as given, not percent-encoded. For example `linkedin.com/company/cufinder`.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What the page is compared by: the network and the handle, for example `linkedin:cufinder`.
+    ///
+    /// - Without case, except for YouTube's channel ids.
+    /// - The kind of path doesn't matter: LinkedIn's `/company/`, `/school/` and `/showcase/`
+    ///   share their handles, and people mix YouTube's `/@acme`, `/c/acme`, `/user/acme` and
+    ///   `/acme`.
+    /// - On Facebook a page's id counts wherever it stands (`profile.php?id=…`, `/pages/…/ID`,
+    ///   `/Name-ID`), and dots in handles don't: Facebook itself reads over them.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The key without the network: `cufinder`.
+    pub fn handle(&self) -> &str {
+        self.key.split_once(':').map_or(&self.key, |(_, handle)| handle)
+    }
+}
+
+impl fmt::Display for PageUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
+    match network {
+        Network::LinkedIn => linkedin::on_site(path),
+        Network::Facebook => facebook::on_site(path),
+        Network::Youtube => youtube::on_site(path),
+        Network::Instagram | Network::Twitter => profile::on_site(network, path),
+    }
+}
+
+/// A path without its host is one of the endpoint's own network, if it could only be a path.
+fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
+    let first = path.word(0);
+    let is_path = match network {
+        Network::LinkedIn => linkedin::is_kind(&first),
+        Network::Facebook => facebook::is_kind(&first),
+        Network::Youtube => youtube::is_kind(&first),
+        Network::Instagram | Network::Twitter => path.segments.len() == 1,
+    };
+    if is_path || first.starts_with('@') || path.segments.len() == 1 {
+        on_network(network, path)
+    } else {
+        Err(InvalidPage::NoPage)
+    }
+}
+
+fn bare(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
+    match network {
+        Network::LinkedIn => linkedin::bare(path),
+        Network::Youtube => youtube::bare(path),
+        Network::Facebook | Network::Instagram | Network::Twitter => on_network(network, path),
+    }
+}
+
+/// The first segment, which has to be there and to be text.
+fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
+    match path.segments.first() {
+        None => Err(InvalidPage::NoPage),
+        Some(None) => Err(InvalidPage::BadHandle),
+        Some(Some(segment)) => Ok(segment),
+    }
+}
+
+/// The segment behind a kind of path such as `company`, which has to be there and to be text.
+fn segment_behind<'a>(path: &'a Path<'_>, kind: usize) -> Result<&'a str, InvalidPage> {
+    match path.segments.get(kind + 1) {
+        None => Err(InvalidPage::NoPage),
+        Some(None) => Err(InvalidPage::BadHandle),
+        Some(Some(segment)) => Ok(segment),
+    }
+}

@@ -1,0 +1,74 @@
+//! Facebook: handles, and pages that have a number alone.
+
+use super::handle::{fold_case, is_reserved, shown, spelled};
+use super::{InvalidPage, Named, first_segment, segment_behind};
+use crate::network::Network;
+use crate::web_address::Path;
+
+/// The fewest digits behind a dash that are a page's number and not part of its name.
+const MIN_ID_BEHIND_NAME: usize = 7;
+
+pub(super) fn is_kind(word: &str) -> bool {
+    matches!(word, "pages" | "people" | "pg" | "profile.php")
+}
+
+pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
+    let first = first_segment(path)?;
+    match first.to_lowercase().as_str() {
+        "profile.php" => {
+            let id = path.parameter("id").filter(|id| is_id(id)).ok_or(InvalidPage::NoPage)?;
+            Ok(Named { path: format!("profile.php?id={id}"), key: id.to_owned() })
+        }
+        "pages" | "people" => with_id(path),
+        // `/p/Name-ID` is a page; `/p/…` with anything else is a post.
+        "p" => match path.segment(1).and_then(id_behind_name) {
+            Some(_) => with_id(path),
+            None => Err(InvalidPage::NoPage),
+        },
+        "pg" => named(segment_behind(path, 0)?),
+        _ => named(first.strip_prefix('@').unwrap_or(first)),
+    }
+}
+
+/// `/pages/Name/ID`, `/pages/category/Kind/Name-ID`, `/people/Name/ID`, `/p/Name-ID`: what follows
+/// the number is another view of the page.
+fn with_id(path: &Path<'_>) -> Result<Named, InvalidPage> {
+    let mut shown_path = String::new();
+    for segment in &path.segments {
+        let segment = segment.as_deref().ok_or(InvalidPage::BadHandle)?;
+        if !shown_path.is_empty() {
+            shown_path.push('/');
+        }
+        let kind_or_name = spelled(segment).ok_or(InvalidPage::BadHandle)?;
+        shown_path.push_str(&shown(kind_or_name));
+        let id =
+            if is_id(kind_or_name) { Some(kind_or_name) } else { id_behind_name(kind_or_name) };
+        if let Some(id) = id {
+            return Ok(Named { path: shown_path, key: id.to_owned() });
+        }
+    }
+    Err(InvalidPage::NoPage)
+}
+
+fn named(handle: &str) -> Result<Named, InvalidPage> {
+    let handle = spelled(handle).ok_or(InvalidPage::BadHandle)?;
+    let word = handle.to_lowercase();
+    if word == "p" || is_kind(&word) || is_reserved(Network::Facebook, &word) {
+        return Err(InvalidPage::NoPage);
+    }
+    let key = match id_behind_name(handle) {
+        Some(id) => id.to_owned(),
+        None => fold_case(handle).replace('.', ""),
+    };
+    Ok(Named { path: shown(handle), key })
+}
+
+/// The number in `Acme-Corp-1234567`. Handles have no dashes, so this is never one.
+fn id_behind_name(segment: &str) -> Option<&str> {
+    let (_, id) = segment.rsplit_once('-')?;
+    (id.len() >= MIN_ID_BEHIND_NAME && is_id(id)).then_some(id)
+}
+
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 20 && text.bytes().all(|b| b.is_ascii_digit())
+}

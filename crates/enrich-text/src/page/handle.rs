@@ -1,0 +1,56 @@
+//! Handles: which characters they have, how they are shown and compared.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::InvalidPage;
+use crate::network::Network;
+use crate::table;
+
+/// No network has longer ones; old LinkedIn handles come closest.
+const MAX_HANDLE: usize = 200;
+
+/// First path segments that are the network's own, so that no page can have them as handle.
+static RESERVED: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
+    table::rows(include_str!("../../data/reserved_paths.txt"))
+        .flat_map(|[network, words]| table::values(words).map(move |word| (network, word)))
+        .collect()
+});
+
+/// Whether a first path segment, in lower case, is the network's own.
+pub(super) fn is_reserved(network: Network, word: &str) -> bool {
+    RESERVED.contains(&(network.as_str(), word))
+}
+
+/// A handle with only the characters any network allows; letters of all scripts are among them.
+pub(crate) fn spelled(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let is_sign =
+        |sign: char| sign.is_whitespace() || sign.is_control() || "/\\?#@<>[]{}|^\"".contains(sign);
+    let names_something = text.chars().any(|sign| sign.is_alphanumeric() || sign == '_');
+    let fits = text.chars().nth(MAX_HANDLE).is_none();
+    (names_something && fits && !text.chars().any(is_sign)).then_some(text)
+}
+
+/// A handle with only ASCII letters, digits and the given signs, at most so long.
+pub(super) fn ascii<'a>(text: &'a str, signs: &str, most: usize) -> Result<&'a str, InvalidPage> {
+    let fits = text.len() <= most
+        && text.chars().all(|sign| sign.is_ascii_alphanumeric() || signs.contains(sign));
+    spelled(text).filter(|_| fits).ok_or(InvalidPage::BadHandle)
+}
+
+/// How a handle is shown: as given. Only the percent sign is encoded, so that what is shown reads
+/// back as itself.
+pub(crate) fn shown(handle: &str) -> String {
+    handle.replace('%', "%25")
+}
+
+/// How a handle is compared: without case.
+pub(crate) fn fold_case(handle: &str) -> String {
+    if handle.is_ascii() {
+        return handle.to_ascii_lowercase();
+    }
+    handle.nfc().flat_map(char::to_lowercase).nfc().collect()
+}

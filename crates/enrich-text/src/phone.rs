@@ -1,0 +1,253 @@
+//! Phone numbers in E.164.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use phonenumber::Metadata;
+use phonenumber::metadata::DATABASE;
+
+use crate::input::{self, refuses_unreadable};
+
+/// A phone number in E.164: `+`, country calling code, national number.
+///
+/// It is a possible number: its calling code exists and its length is one that numbers of that
+/// code have. Whether it is assigned to anyone is not known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Phone(String);
+
+/// Why a text is not a phone number.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPhone {
+    /// Nothing but white space.
+    #[error("a phone number cannot be empty; send one like `+12025550123`")]
+    Empty,
+    /// More characters than any number has.
+    #[error("a phone number has at most 15 digits; this is longer")]
+    TooLong,
+    /// Control characters inside.
+    #[error("a phone number holds no control characters; send plain text")]
+    ControlCharacter,
+    /// Letters or signs no number is written with.
+    #[error("a phone number is written with digits, spaces, dots, dashes and brackets alone")]
+    NotDigits,
+    /// A national number, or a calling code nobody has.
+    #[error("a phone number starts with `+` and a country calling code, like `+12025550123`")]
+    NoCountryCode,
+    /// A length no number of that calling code has.
+    #[error(
+        "no number of this country calling code has so many digits; check for a missing or an \
+         extra one"
+    )]
+    ImpossibleLength,
+}
+
+refuses_unreadable!(InvalidPhone);
+
+impl Phone {
+    /// Reads an international number: with `+` or `00` or its bare digits, with spaces, dots,
+    /// dashes, slashes and brackets, with a trunk zero (`+44 (0)20 …`), behind `tel:`. An
+    /// extension is read over, since E.164 has none.
+    pub fn parse(text: &str) -> Result<Self, InvalidPhone> {
+        let text = without_link(input::plain(text)?);
+        let digits = international_digits(text)?;
+        let (code, national) = split(&digits).ok_or(InvalidPhone::NoCountryCode)?;
+        let national = code.without_trunk_prefix(national);
+        if !code.is_possible(national) || code.has_trunk_zero(national) {
+            return Err(InvalidPhone::ImpossibleLength);
+        }
+        Ok(Self(format!("+{}{national}", code.digits)))
+    }
+
+    /// The number with `+`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The number without `+`.
+    pub fn digits(&self) -> &str {
+        self.0.get(1..).unwrap_or_default()
+    }
+
+    /// Whether its country's numbering plan gives it to a mobile phone. `false` where the plan
+    /// does not tell mobile and fixed numbers apart (North America), and for numbers that are
+    /// possible but in no range that is given out.
+    pub fn is_mobile(&self) -> bool {
+        phonenumber::parse(None, &self.0)
+            .is_ok_and(|number| number.number_type(&DATABASE) == phonenumber::Type::Mobile)
+    }
+}
+
+impl fmt::Display for Phone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The number of a `tel:` link, without its parameters (RFC 3966).
+fn without_link(text: &str) -> &str {
+    let text = match text.get(..4) {
+        Some(scheme) if scheme.eq_ignore_ascii_case("tel:") => text.get(4..).unwrap_or_default(),
+        _ => text,
+    };
+    text.split(';').next().unwrap_or(text).trim()
+}
+
+/// The digits from the calling code on.
+fn international_digits(text: &str) -> Result<String, InvalidPhone> {
+    let mut digits = String::with_capacity(text.len());
+    let mut plus = false;
+    for sign in without_extension(text).chars() {
+        if let Some(digit) = digit(sign) {
+            digits.push(digit);
+        } else if matches!(sign, '+' | '\u{ff0b}') && digits.is_empty() && !plus {
+            plus = true;
+        } else if !is_separator(sign) {
+            return Err(InvalidPhone::NotDigits);
+        }
+    }
+    if digits.is_empty() {
+        return Err(InvalidPhone::NotDigits);
+    }
+    match digits.strip_prefix("00") {
+        Some(rest) if !plus => Ok(rest.to_owned()),
+        _ => Ok(digits),
+    }
+}
+
+/// ASCII digits and their full-width forms.
+fn digit(sign: char) -> Option<char> {
+    match sign {
+        '0'..='9' => Some(sign),
+        '\u{ff10}'..='\u{ff19}' => char::from_digit(u32::from(sign) - 0xff10, 10),
+        _ => None,
+    }
+}
+
+fn is_separator(sign: char) -> bool {
+    sign.is_whitespace()
+        || matches!(
+            sign,
+            '.' | '-'
+                | '/'
+                | '('
+                | ')'
+                | '['
+                | ']'
+                | '\u{b7}'
+                | '\u{2010}'..='\u{2015}'
+                | '\u{2212}'
+                | '\u{ff08}'
+                | '\u{ff09}'
+                | '\u{ff0d}'
+                | '\u{ff0e}'
+                // Marks without width that come along when a number is copied from a page.
+                | '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'
+                | '\u{2066}'..='\u{2069}'
+                | '\u{feff}'
+        )
+}
+
+/// The number without `ext. 12`, `x12` or `#12` behind it.
+fn without_extension(text: &str) -> &str {
+    let number = text.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    if number.len() == text.len() {
+        return text;
+    }
+    let number = number.trim_end_matches([' ', '.', ':']);
+    let word_start = number.trim_end_matches(|sign: char| sign.is_ascii_alphabetic()).len();
+    let (rest, word) = number.split_at(word_start);
+    match word {
+        "" => number.strip_suffix('#').unwrap_or(text),
+        _ if ["x", "ext", "extn", "extension"].iter().any(|e| word.eq_ignore_ascii_case(e)) => rest,
+        _ => text,
+    }
+}
+
+/// What is known about the numbers of a country calling code.
+#[derive(Clone, Copy)]
+struct CallingCode {
+    digits: u16,
+    /// Bit n is set where national numbers of n digits are possible.
+    lengths: u32,
+    /// What is dialled before a national number inside the country, and not from outside.
+    trunk_prefix: Option<&'static str>,
+}
+
+/// Every calling code with its possible lengths, by its number.
+///
+/// The lengths are libphonenumber's. They are laid out here once, because the `phonenumber` parser
+/// runs a regular expression for every kind of number a country has.
+static CALLING_CODES: LazyLock<Vec<Option<CallingCode>>> =
+    LazyLock::new(|| (0..1000).map(calling_code).collect());
+
+fn calling_code(digits: u16) -> Option<CallingCode> {
+    let regions = DATABASE.by_code(&digits)?;
+    let lengths = regions.iter().copied().fold(0, |all, region| all | possible_lengths(region));
+    let trunk_prefix = regions.first().and_then(|region| region.national_prefix());
+    Some(CallingCode { digits, lengths, trunk_prefix })
+}
+
+/// The lengths of every kind of number that can be called from abroad.
+fn possible_lengths(region: &Metadata) -> u32 {
+    let kinds = region.descriptors();
+    [
+        kinds.fixed_line(),
+        kinds.mobile(),
+        kinds.toll_free(),
+        kinds.premium_rate(),
+        kinds.shared_cost(),
+        kinds.personal_number(),
+        kinds.voip(),
+        kinds.pager(),
+        kinds.uan(),
+        kinds.voicemail(),
+    ]
+    .into_iter()
+    .flatten()
+    .flat_map(|kind| kind.possible_length())
+    .filter_map(|&length| 1_u32.checked_shl(u32::from(length)))
+    .fold(0, |all, length| all | length)
+}
+
+/// The calling code a number starts with, and what follows. No code is the start of another.
+fn split(digits: &str) -> Option<(CallingCode, &str)> {
+    (1..=3).find_map(|length| {
+        let (code, national) = digits.split_at_checked(length)?;
+        let code = CALLING_CODES.get(code.parse::<usize>().ok()?).copied().flatten()?;
+        // `0049` read as a number would be 49.
+        (!digits.starts_with('0')).then_some((code, national))
+    })
+}
+
+impl CallingCode {
+    fn is_possible(self, national: &str) -> bool {
+        u32::try_from(national.len())
+            .ok()
+            .and_then(|length| self.lengths.checked_shr(length))
+            .is_some_and(|lengths| lengths & 1 == 1)
+    }
+
+    /// No number begins with a zero where a zero is dialled before it.
+    fn has_trunk_zero(self, national: &str) -> bool {
+        self.trunk_prefix == Some("0") && national.starts_with('0')
+    }
+
+    /// The national number without a trunk prefix that was written by mistake.
+    ///
+    /// Where the prefix is a zero, it always goes. Any other prefix, and a zero where none is used,
+    /// can also be a number's own first digits, so it goes only where the number is impossible with
+    /// it.
+    fn without_trunk_prefix(self, national: &str) -> &str {
+        match self.trunk_prefix {
+            Some("0") => national.strip_prefix('0').unwrap_or(national),
+            _ if self.is_possible(national) => national,
+            prefix => [prefix.unwrap_or("0"), "0"]
+                .into_iter()
+                .filter_map(|prefix| national.strip_prefix(prefix))
+                .find(|shorter| self.is_possible(shorter))
+                .unwrap_or(national),
+        }
+    }
+}

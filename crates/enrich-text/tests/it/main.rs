@@ -1,0 +1,14 @@
+//! What people type, and what it is read as.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed helper is a failed test")]
+
+mod company_name;
+mod country;
+mod domain;
+mod email;
+mod mail_host;
+mod page;
+mod person_name;
+mod person_page;
+mod phone;
+mod properties;

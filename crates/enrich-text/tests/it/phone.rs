@@ -1,0 +1,128 @@
+//! Phone numbers.
+
+use enrich_text::{InvalidPhone, Phone};
+use phonenumber::metadata::DATABASE;
+
+fn read(text: &str) -> String {
+    Phone::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}")).as_str().to_owned()
+}
+
+#[test]
+fn a_number_is_read_from_every_way_to_write_it() {
+    for text in [
+        "+442079460123",
+        "442079460123",
+        "00442079460123",
+        "00 44 20 7946 0123",
+        "+44 20 7946 0123",
+        "+44-20-7946-0123",
+        "+44.20.7946.0123",
+        "+44 (20) 7946 0123",
+        "+44 (0)20 7946 0123",
+        "+44 (0) 20 7946 0123",
+        "0044 (0)20 7946 0123",
+        "44 (0)20 7946 0123",
+        "+44 020 7946 0123",
+        "(+44) 20 7946 0123",
+        "+ 44 20 7946 0123",
+        "tel:+44-20-7946-0123",
+        "TEL:+442079460123;ext=12",
+        "+44 20 7946 0123 ext. 12",
+        "+44 20 7946 0123 x12",
+        "+44 20 7946 0123 extension 12",
+        "+44 20 7946 0123 #12",
+        "＋４４ ２０ ７９４６ ０１２３",
+        "+44\u{a0}20\u{2011}7946\u{2013}0123",
+        "\u{202a}+44 20 7946 0123\u{202c}",
+        "+44 20/7946/0123",
+    ] {
+        assert_eq!(read(text), "+442079460123", "{text:?}");
+    }
+    assert_eq!(Phone::parse("+44 20 7946 0123").unwrap().digits(), "442079460123");
+}
+
+#[test]
+fn fictional_numbers_are_possible_numbers() {
+    assert_eq!(read("+1 202 555 0123"), "+12025550123");
+    assert_eq!(read("+1 (202) 555-0199"), "+12025550199");
+    assert_eq!(read("12025550100"), "+12025550100");
+    assert_eq!(read("+44 7700 900123"), "+447700900123");
+    assert_eq!(read("+61 491 570 156"), "+61491570156");
+    assert_eq!(read("+49 30 23125 000"), "+493023125000");
+    assert_eq!(read("+33 1 99 00 12 34"), "+33199001234");
+}
+
+#[test]
+fn a_trunk_prefix_is_dropped_only_where_it_is_one() {
+    assert_eq!(read("+49 (0)30 23125000"), "+493023125000");
+    // Italian numbers begin with a zero of their own.
+    assert_eq!(read("+39 06 1234 5678"), "+390612345678");
+    assert_eq!(read("+39 (0)6 1234 5678"), "+390612345678");
+    // Hungary's is `06`, Russia's `8`.
+    assert_eq!(read("+36 06 1 234 5678"), "+3612345678");
+    assert_eq!(read("+7 8 495 123 45 67"), "+74951234567");
+    assert_eq!(read("+7 800 555 01 23"), "+78005550123");
+    // Spain has none, and people write one all the same.
+    assert_eq!(read("+34 (0) 912 345 678"), "+34912345678");
+}
+
+#[test]
+fn what_is_no_international_number_is_refused() {
+    use InvalidPhone::{Empty, ImpossibleLength, NoCountryCode, NotDigits};
+    for (text, reason) in [
+        ("", Empty),
+        ("phone", NotDigits),
+        ("+1 800 FLOWERS", NotDigits),
+        ("+44 20 7946 0123 / +44 20 7946 0124", NotDigits),
+        ("++442079460123", NotDigits),
+        ("+", NotDigits),
+        ("ext. 12", NotDigits),
+        ("ada@acme.example", NotDigits),
+        ("+44 20 7946 0123 home", NotDigits),
+        ("020 7946 0123", NoCountryCode),
+        ("(020) 7946 0123", NoCountryCode),
+        ("+0044 20 7946 0123", NoCountryCode),
+        ("+999 123456789", NoCountryCode),
+        ("+210 1234567", NoCountryCode),
+        ("000", NoCountryCode),
+        ("+1 202 555 012", ImpossibleLength),
+        ("+1 202 555 01234", ImpossibleLength),
+        ("+44 20", ImpossibleLength),
+        ("+44", ImpossibleLength),
+        ("+4", NoCountryCode),
+        ("+44 00 20 7946 0123", ImpossibleLength),
+        ("123456789012345678901234567890", ImpossibleLength),
+    ] {
+        assert_eq!(Phone::parse(text), Err(reason), "{text:?}");
+    }
+}
+
+#[test]
+fn every_example_number_of_every_country_is_possible_and_reads_as_the_library_reads_it() {
+    let mut examples = 0;
+    for region in DATABASE.iter() {
+        let kinds = region.descriptors();
+        let kinds =
+            [kinds.fixed_line(), kinds.mobile(), kinds.toll_free(), kinds.uan(), kinds.voip()];
+        for example in kinds.into_iter().flatten().filter_map(|kind| kind.example()) {
+            let number = format!("+{}{example}", region.country_code());
+            assert_eq!(read(&number), number, "{}", region.id());
+            let theirs = phonenumber::parse(None, &number).unwrap();
+            let theirs = theirs.format().mode(phonenumber::Mode::E164).to_string();
+            // The library takes an `8` off Russian and a `1` off some island numbers.
+            if theirs.len() == number.len() {
+                assert_eq!(theirs, number, "{}", region.id());
+            }
+            examples += 1;
+        }
+    }
+    assert!(examples > 700, "{examples}");
+}
+
+#[test]
+fn messages_never_repeat_the_input() {
+    for text in ["020 7946 0123", "+44 7946", "+44 7946 x y"] {
+        let message = Phone::parse(text).unwrap_err().to_string();
+        assert!(!message.contains("7946"), "{message}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Accounts, which own credits, and the keys that speak for them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use crate::api_key::ApiKey;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// Makes an id: a UUID v7 (RFC 9562) of the instant `now`.
+            pub fn new(now: Timestamp) -> Self {
+                Self(crate::ledger_entry::uuid_at(now))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self)
+            }
+        }
+    };
+}
+pub(crate) use id;
+
+id!(
+    /// An account, the owner of credits. Names need not be unique; ids are.
+    AccountId
+);
+id!(
+    /// A key, by which its record is spoken of. It is not the secret and may be logged.
+    KeyId
+);
+
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its id.
+    pub id: AccountId,
+    /// What the operator called it.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// A limit of its own that a key has; what is absent comes from the server's settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateOverride {
+    /// Requests in a window.
+    pub requests: Option<u32>,
+    /// The window's length in seconds.
+    pub window_seconds: Option<u32>,
+}
+
+/// A key to be stored.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// Its id.
+    pub id: KeyId,
+    /// The account it speaks for.
+    pub account: AccountId,
+    /// What the operator calls it; may be empty.
+    pub label: String,
+    /// The secret itself.
+    pub key: ApiKey,
+    /// Its own limit.
+    pub rate: RateOverride,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What is known of a key without the secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyInfo {
+    /// Its id.
+    pub id: KeyId,
+    /// The account it speaks for.
+    pub account: AccountId,
+    /// What the operator calls it; may be empty.
+    pub label: String,
+    /// The beginning of the secret, enough to recognise it by: [`ApiKey::hint`].
+    pub hint: String,
+    /// Its own limit.
+    pub rate: RateOverride,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// From when on it is refused: revoked, or rotated away. `None` while it has no end.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, to within the delay of the usage counters.
+    pub last_used_at: Option<Timestamp>,
+}
+
+impl KeyInfo {
+    /// Whether the key is accepted at `now`.
+    pub fn is_active(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|end| now < end)
+    }
+}

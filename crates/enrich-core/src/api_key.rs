@@ -1,0 +1,140 @@
+//! The secret a caller sends: `enr_live_`, 32 random base62 characters and a checksum.
+//!
+//! 32 characters of 62 are 190 bits. The 6 characters of CRC-32 behind them let a typo, and a
+//! scanner for leaked secrets, be told apart from a key without asking the store.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+
+/// What every key begins with.
+pub const KEY_PREFIX: &str = "enr_live_";
+
+const RANDOM_LEN: usize = 32;
+const CHECKSUM_LEN: usize = 6;
+const KEY_LEN: usize = KEY_PREFIX.len() + RANDOM_LEN + CHECKSUM_LEN;
+/// How many random characters the hint shows: 4 × 5.95 bits, of no use to a guesser.
+const HINT_LEN: usize = 4;
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A well-formed key. Its text shows only through [`ApiKey::expose`].
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+/// The text is no key: wrong shape or checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an API key is `enr_live_` and 38 letters and digits; copy it whole")]
+pub struct MalformedKey;
+
+impl ApiKey {
+    /// Makes a key from the system's randomness.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no randomness to give.
+    pub fn generate() -> Result<Self, getrandom::Error> {
+        let mut text = String::with_capacity(KEY_LEN);
+        text.push_str(KEY_PREFIX);
+        let mut bytes = [0_u8; 64];
+        while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
+            getrandom::fill(&mut bytes)?;
+            // 248 = 4 × 62: bytes above would favour the first letters.
+            let letters = bytes.iter().filter(|&&byte| byte < 248);
+            for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {
+                text.push(char::from(BASE62[usize::from(byte % 62)]));
+            }
+        }
+        let sum = checksum(&text);
+        text.push_str(&sum);
+        Ok(Self(text.into()))
+    }
+
+    /// Reads a key as sent; white space around it is ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`MalformedKey`] when the shape or the checksum is wrong.
+    pub fn parse(text: &str) -> Result<Self, MalformedKey> {
+        let text = text.trim();
+        let rest = text.strip_prefix(KEY_PREFIX).ok_or(MalformedKey)?;
+        if text.len() != KEY_LEN || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(MalformedKey);
+        }
+        let (body, sum) = text.split_at(KEY_LEN - CHECKSUM_LEN);
+        if checksum(body) != sum {
+            return Err(MalformedKey);
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The key's text, to send, show or hash; never to log.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// The beginning, by which people recognise a key: `enr_live_Ab3d`.
+    pub fn hint(&self) -> &str {
+        &self.expose()[..KEY_PREFIX.len() + HINT_LEN]
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(…)")
+    }
+}
+
+/// CRC-32 (IEEE) in six base62 digits, most significant first: 62⁶ > 2³².
+fn checksum(text: &str) -> String {
+    let mut rest = crc32fast::hash(text.as_bytes());
+    let mut digits = [b'0'; CHECKSUM_LEN];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits.iter().map(|&digit| char::from(digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_key_reads_back() {
+        let key = ApiKey::generate().unwrap();
+        assert_eq!(ApiKey::parse(key.expose()).unwrap().expose(), key.expose());
+        assert_eq!(key.expose().len(), 47);
+    }
+
+    #[test]
+    fn two_made_keys_differ() {
+        let (one, other) = (ApiKey::generate().unwrap(), ApiKey::generate().unwrap());
+        assert_ne!(one.expose(), other.expose());
+    }
+
+    #[test]
+    fn one_wrong_letter_is_noticed_anywhere() {
+        let key = ApiKey::generate().unwrap();
+        for at in KEY_PREFIX.len()..KEY_LEN {
+            let mut bytes = key.expose().as_bytes().to_vec();
+            bytes[at] = if bytes[at] == b'x' { b'y' } else { b'x' };
+            let text = String::from_utf8(bytes).unwrap();
+            assert_eq!(ApiKey::parse(&text).err(), Some(MalformedKey), "at {at}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_keys() {
+        for text in
+            ["", "enr_live_", "sk_live_abc", "enr_live_ä234567890123456789012345678901234567"]
+        {
+            assert!(ApiKey::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_nothing_of_it() {
+        let key = ApiKey::generate().unwrap();
+        assert_eq!(format!("{key:?}"), "ApiKey(…)");
+    }
+}

@@ -1,0 +1,31 @@
+//! How sure an answer is.
+
+/// A confidence from 1 to 100. "Nothing found" has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Confidence(u8);
+
+impl Confidence {
+    /// What a source is trusted with when its records do not say.
+    pub const FULL: Self = Self(100);
+    /// The most an answer is given when another subject fits the question as well.
+    pub const AMBIGUOUS: Self = Self(80);
+
+    /// A confidence of `percent`; `None` outside 1 to 100.
+    pub const fn new(percent: u8) -> Option<Self> {
+        if percent >= 1 && percent <= 100 { Some(Self(percent)) } else { None }
+    }
+
+    /// The nearest confidence to `percent`.
+    pub const fn clamped(percent: u8) -> Self {
+        match percent {
+            0 => Self(1),
+            1..=100 => Self(percent),
+            101.. => Self(100),
+        }
+    }
+
+    /// The number, 1 to 100.
+    pub const fn percent(self) -> u8 {
+        self.0
+    }
+}

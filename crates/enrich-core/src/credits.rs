@@ -1,0 +1,105 @@
+//! Credits and prices: what an answer costs.
+
+use std::fmt;
+
+/// An amount of credits, never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Credits(pub u64);
+
+impl Credits {
+    /// No credits.
+    pub const ZERO: Self = Self(0);
+    /// The most an account can hold: what a signed 64-bit column holds.
+    pub const MAX: Self = Self(i64::MAX as u64);
+
+    /// What is left after taking `price`; `None` when that is more than there is.
+    pub const fn minus(self, price: Self) -> Option<Self> {
+        match self.0.checked_sub(price.0) {
+            Some(left) => Some(Self(left)),
+            None => None,
+        }
+    }
+
+    /// The amount after a signed change; `None` below zero or above [`Credits::MAX`].
+    pub const fn changed_by(self, change: i64) -> Option<Self> {
+        match self.0.checked_add_signed(change) {
+            Some(sum) if sum <= Self::MAX.0 => Some(Self(sum)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Credits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An endpoint's credit rule. Nothing found is free under each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Price {
+    /// So many credits for an answer.
+    PerAnswer(u64),
+    /// One credit for every so many items of the answer, begun ones included.
+    PerItems(u64),
+}
+
+impl Price {
+    /// The least an answer under this rule costs.
+    pub const fn least(self) -> Credits {
+        match self {
+            Self::PerAnswer(credits) => Credits(credits),
+            Self::PerItems(_) => Credits(1),
+        }
+    }
+
+    /// What an answer of `items` items costs; nothing found is 0 items and free.
+    pub const fn of(self, items: u64) -> Credits {
+        match self {
+            _ if items == 0 => Credits::ZERO,
+            Self::PerAnswer(credits) => Credits(credits),
+            Self::PerItems(per_credit) => Credits(items.div_ceil(per_credit)),
+        }
+    }
+
+    /// Whether a caller can lower the price by asking for fewer items.
+    pub const fn is_per_item(self) -> bool {
+        matches!(self, Self::PerItems(_))
+    }
+}
+
+/// The rule in words: `1 if found`, `1 per 5 items`.
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerAnswer(credits) => write!(f, "{credits} if found"),
+            Self::PerItems(items) => write!(f, "1 per {items} items"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_charged_by_begun_fives() {
+        let price = Price::PerItems(5);
+        let costs = [0, 1, 5, 6, 10, 11].map(|items| price.of(items).0);
+        assert_eq!(costs, [0, 1, 1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn nothing_found_costs_nothing() {
+        assert_eq!(Price::PerAnswer(3).of(0), Credits::ZERO);
+        assert_eq!(Price::PerAnswer(3).of(1), Credits(3));
+    }
+
+    #[test]
+    fn a_balance_goes_neither_below_zero_nor_past_the_column() {
+        assert_eq!(Credits(2).minus(Credits(3)), None);
+        assert_eq!(Credits(2).changed_by(-3), None);
+        assert_eq!(Credits::MAX.changed_by(1), None);
+        assert_eq!(Credits(2).changed_by(-2), Some(Credits::ZERO));
+    }
+}

@@ -1,0 +1,60 @@
+//! Which keyed requests are running right now, so that a repeat does not overtake its first call.
+//!
+//! It holds for this process; between processes the ledger's own record decides, inside the
+//! transaction of the charge.
+
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+
+use crate::account::AccountId;
+use crate::repeat::IdempotencyKey;
+
+type Running = (AccountId, IdempotencyKey);
+
+/// The keyed requests that are running.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight(Mutex<HashSet<Running>>);
+
+/// A place among the running; dropping it gives it up.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    of: &'a InFlight,
+    running: Running,
+}
+
+impl InFlight {
+    /// Takes the place of a request; `None` while another has it.
+    pub(crate) fn enter(&self, account: AccountId, key: &IdempotencyKey) -> Option<Place<'_>> {
+        let running = (account, key.clone());
+        let is_new = self.0.lock().insert(running.clone());
+        is_new.then_some(Place { of: self, running })
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.of.0.lock().remove(&self.running);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_place_is_one_requests_until_it_is_given_up() {
+        let in_flight = InFlight::default();
+        let key = IdempotencyKey::parse("k1").unwrap();
+        let (one, other) =
+            (AccountId::new(Timestamp::UNIX_EPOCH), AccountId::new(Timestamp::UNIX_EPOCH));
+        let place = in_flight.enter(one, &key);
+        assert!(place.is_some());
+        assert!(in_flight.enter(one, &key).is_none());
+        assert!(in_flight.enter(other, &key).is_some());
+        drop(place);
+        assert!(in_flight.enter(one, &key).is_some());
+    }
+}

@@ -1,0 +1,50 @@
+//! The domain of Enrich: what can be asked, what an answer costs, and how a look-up is metered.
+//!
+//! A look-up is always the same sentence: *find a subject by an identifier, return one of its
+//! attributes, charge what the endpoint's rule says if there is one.* [`Service::answer`] is that
+//! sentence; everything it needs from outside comes through the ports in [`port`].
+//!
+//! What is not here: SQL, HTTP, serde on domain types, the wall clock, the name of any field or
+//! path of the interface.
+
+mod account;
+mod api_key;
+mod confidence;
+mod credits;
+mod draft;
+mod identity;
+mod in_flight;
+mod ledger_entry;
+mod merge;
+pub mod port;
+mod question;
+mod rate;
+mod record;
+mod refusal;
+mod repeat;
+mod service;
+mod subject;
+
+pub use account::{Account, AccountId, KeyId, KeyInfo, NewKey, RateOverride};
+pub use api_key::{ApiKey, KEY_PREFIX, MalformedKey};
+pub use confidence::Confidence;
+pub use credits::{Credits, Price};
+pub use draft::{BALANCE_HERE, Draft};
+pub use identity::Identity;
+pub use ledger_entry::{ChargeId, Entry, EntryKind};
+pub use merge::{Attribute, Fact, company_from_facts, domain_facts_from_facts, person_from_facts};
+pub use port::clock::Clock;
+pub use question::{CompanyRef, PersonRef, Question, Want};
+pub use rate::{MemoryWindows, RateLimit, RatePolicy, Standing, Window};
+pub use record::{
+    CompanyRecord, DomainRecord, EmployerRecord, Origin, PersonRecord, Record, SourceName,
+};
+pub use refusal::{InvalidFields, Refusal};
+pub use repeat::{IdempotencyKey, InvalidIdempotencyKey, Keep, Kept, RequestId};
+pub use service::{Answer, Ask, Call, Outcome, Service};
+pub use subject::{
+    Company, DomainFacts, Employee, Employer, Found, Generation, Person, Site, Subject, SubjectId,
+};
+
+/// The instant type of every port: UTC, nanoseconds, from [`Clock`] alone.
+pub use jiff::Timestamp;

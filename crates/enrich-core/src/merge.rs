@@ -1,0 +1,208 @@
+//! How facts of several sources make one subject.
+//!
+//! Every store keeps facts, one row a value, and derives from them what a look-up reads; so
+//! taking a source out again is deleting its facts and deriving once more. Two rules: a single
+//! value is that of the highest confidence, the first seen among equals; lists are united in
+//! first-seen order. A company's name that lost becomes an alias.
+
+use enrich_text::{Country, Network};
+
+use crate::confidence::Confidence;
+use crate::subject::{Company, DomainFacts, Employer, Person, Site, SubjectId};
+
+/// Which attribute a fact tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Attribute {
+    /// A company's name.
+    Name,
+    /// Another name of a company.
+    Alias,
+    /// A country a company is seated in, or a person is in: alpha-2.
+    Country,
+    /// A domain of a company; the fact's country marks the site.
+    Domain,
+    /// A page of a company, in display form.
+    Page(Network),
+    /// An address.
+    Email,
+    /// A number.
+    Phone,
+    /// A person's first name.
+    FirstName,
+    /// A person's last name.
+    LastName,
+    /// A person's job title.
+    Title,
+    /// A person's employer: the company's subject id in decimal.
+    Employer,
+    /// A person's own page, in display form.
+    PersonPage,
+    /// A domain's address.
+    Ip,
+    /// A domain's rank.
+    PageRank,
+}
+
+/// One value that a source gave for a subject. A slice of facts is in first-seen order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Which attribute.
+    pub attribute: Attribute,
+    /// The value, in normal form.
+    pub value: String,
+    /// The country a site is for; `None` for other attributes.
+    pub country: Option<Country>,
+    /// How far its source is trusted.
+    pub confidence: Confidence,
+}
+
+/// The value of a single-valued attribute: the highest confidence, the first seen among equals.
+fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
+    let mut best: Option<&Fact> = None;
+    for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
+        if best.is_none_or(|best| fact.confidence > best.confidence) {
+            best = Some(fact);
+        }
+    }
+    best.map(|fact| fact.value.as_str())
+}
+
+/// The values of a list, first seen first, each once.
+fn all(facts: &[Fact], attribute: Attribute) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
+        if seen.insert(fact.value.as_str()) {
+            values.push(fact.value.clone());
+        }
+    }
+    values
+}
+
+fn countries(facts: &[Fact]) -> Vec<Country> {
+    let codes = all(facts, Attribute::Country);
+    codes.iter().filter_map(|code| Country::from_code(code).ok()).collect()
+}
+
+/// The company that `facts` make. `None` when none of them is a name: nobody says it exists.
+pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
+    let name = best(facts, Attribute::Name)?.to_owned();
+    let mut aliases: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::from([name.as_str()]);
+    let is_name = |fact: &&Fact| matches!(fact.attribute, Attribute::Name | Attribute::Alias);
+    for fact in facts.iter().filter(is_name) {
+        if seen.insert(fact.value.as_str()) {
+            aliases.push(fact.value.clone());
+        }
+    }
+    Some(Company {
+        id,
+        aliases,
+        seats: countries(facts),
+        sites: sites(facts),
+        pages: pages(facts),
+        emails: all(facts, Attribute::Email),
+        phones: all(facts, Attribute::Phone),
+        employees: Vec::new(),
+        name,
+    })
+}
+
+/// The domains, first seen first; a site's country is that of the highest confidence.
+fn sites(facts: &[Fact]) -> Vec<Site> {
+    let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for fact in facts.iter().filter(|fact| fact.attribute == Attribute::Domain) {
+        let place = *places.entry(fact.value.as_str()).or_insert_with(|| {
+            sites.push((Site { domain: fact.value.clone(), country: None }, None));
+            sites.len() - 1
+        });
+        let (site, said_with) = &mut sites[place];
+        if fact.country.is_some() && said_with.is_none_or(|said| fact.confidence > said) {
+            site.country = fact.country;
+            *said_with = Some(fact.confidence);
+        }
+    }
+    sites.into_iter().map(|(site, _)| site).collect()
+}
+
+/// The pages, first seen first.
+fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
+    let mut seen = std::collections::HashSet::new();
+    let mut pages = Vec::new();
+    for fact in facts {
+        if let Attribute::Page(network) = fact.attribute
+            && seen.insert((network, fact.value.as_str()))
+        {
+            pages.push((network, fact.value.clone()));
+        }
+    }
+    pages
+}
+
+/// The person that `facts` make. `None` when no name is among them. `employer` finds the company
+/// that an employer fact points to.
+pub fn person_from_facts(
+    id: SubjectId,
+    facts: &[Fact],
+    employer: impl FnOnce(SubjectId) -> Option<Employer>,
+) -> Option<Person> {
+    let employer_id = best(facts, Attribute::Employer).and_then(|id| id.parse().ok());
+    Some(Person {
+        id,
+        first_name: best(facts, Attribute::FirstName)?.to_owned(),
+        last_name: best(facts, Attribute::LastName)?.to_owned(),
+        title: best(facts, Attribute::Title).map(str::to_owned),
+        employer: employer_id.and_then(|id| employer(SubjectId(id))),
+        country: best(facts, Attribute::Country).and_then(|code| Country::from_code(code).ok()),
+        page: best(facts, Attribute::PersonPage).map(str::to_owned),
+        emails: all(facts, Attribute::Email),
+        phones: all(facts, Attribute::Phone),
+    })
+}
+
+/// What `facts` say of a domain. `None` when they say nothing.
+pub fn domain_facts_from_facts(domain: &str, facts: &[Fact]) -> Option<DomainFacts> {
+    let known = DomainFacts {
+        domain: domain.to_owned(),
+        ip: best(facts, Attribute::Ip).map(str::to_owned),
+        page_rank: best(facts, Attribute::PageRank).map(str::to_owned),
+    };
+    (known.ip.is_some() || known.page_rank.is_some()).then_some(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(attribute: Attribute, value: &str, percent: u8) -> Fact {
+        let confidence = Confidence::new(percent).unwrap();
+        Fact { attribute, value: value.into(), country: None, confidence }
+    }
+
+    #[test]
+    fn a_single_value_stays_unless_the_newcomer_is_trusted_more() {
+        let mut facts =
+            vec![fact(Attribute::Name, "Quill", 90), fact(Attribute::Name, "QUILL", 90)];
+        assert_eq!(company_from_facts(SubjectId(1), &facts).unwrap().name, "Quill");
+        facts.push(fact(Attribute::Name, "Quill Ltd", 91));
+        let company = company_from_facts(SubjectId(1), &facts).unwrap();
+        assert_eq!(company.name, "Quill Ltd");
+        assert_eq!(company.aliases, ["Quill", "QUILL"]);
+    }
+
+    #[test]
+    fn lists_are_united_in_first_seen_order() {
+        let values = ["b@x.example", "a@x.example", "b@x.example"];
+        let mut facts = vec![fact(Attribute::Name, "Quill", 100)];
+        facts.extend(values.map(|value| fact(Attribute::Email, value, 100)));
+        let company = company_from_facts(SubjectId(1), &facts).unwrap();
+        assert_eq!(company.emails, ["b@x.example", "a@x.example"]);
+    }
+
+    #[test]
+    fn without_a_name_there_is_no_company() {
+        let facts = [fact(Attribute::Email, "b@x.example", 100)];
+        assert_eq!(company_from_facts(SubjectId(1), &facts), None);
+    }
+}

@@ -1,0 +1,53 @@
+//! Accounts and their keys.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::account::{Account, AccountId, KeyId, KeyInfo, NewKey, RateOverride};
+use crate::api_key::ApiKey;
+use crate::port::error::StoreError;
+
+/// Keeps accounts and keys. Secrets are kept as a keyed hash, to find them by, and encrypted, to
+/// show them again.
+#[async_trait]
+pub trait Accounts: Send + Sync {
+    /// Stores an account and its first key, both or neither.
+    async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError>;
+
+    /// The account with this id; `None` when there is none.
+    async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError>;
+
+    /// Every account, oldest first.
+    async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
+
+    /// Stores a key. `false`, and nothing stored, when there is no such account.
+    async fn add_key(&self, key: NewKey) -> Result<bool, StoreError>;
+
+    /// Stores `successor` and lets `old` live until `old_until`, both or neither; an earlier end
+    /// stays. `false`, and nothing changed, when there is no such key.
+    async fn rotate_key(
+        &self,
+        old: KeyId,
+        old_until: Timestamp,
+        successor: NewKey,
+    ) -> Result<bool, StoreError>;
+
+    /// The record of a secret a caller sent, whether or not it has expired; `None` when it was
+    /// never issued. A change made by any process shows within a second.
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<KeyInfo>, StoreError>;
+
+    /// The key with this id.
+    async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError>;
+
+    /// The keys of an account, oldest first.
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError>;
+
+    /// The secret itself, decrypted; `None` when there is no such key.
+    async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError>;
+
+    /// Gives a key a limit of its own. `false` when there is no such key.
+    async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError>;
+
+    /// Ends a key at `at`; an earlier end stays. `false` when there is no such key.
+    async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError>;
+}

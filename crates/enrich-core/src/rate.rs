@@ -1,0 +1,182 @@
+//! The rate window: a fixed window per key, counted and shown, enforced only if the operator says.
+//!
+//! Windows are whole multiples of their length on the clock (UTC), the same for every key. The
+//! counting is a pure function of state and time; [`MemoryWindows`] keeps the state in memory and
+//! forgets it on a restart.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use crate::account::{KeyId, RateOverride};
+use crate::port::error::StoreError;
+use crate::port::windows::Windows;
+
+/// So many requests in so many seconds. Neither is 0: [`RateLimit::new`] sees to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    requests: u32,
+    window_seconds: u32,
+}
+
+impl Default for RateLimit {
+    /// 100 requests a minute, as the interface's chapter on limits says.
+    fn default() -> Self {
+        Self { requests: 100, window_seconds: 60 }
+    }
+}
+
+impl RateLimit {
+    /// A limit; `None` when either number is 0.
+    pub const fn new(requests: u32, window_seconds: u32) -> Option<Self> {
+        if requests == 0 || window_seconds == 0 {
+            return None;
+        }
+        Some(Self { requests, window_seconds })
+    }
+
+    /// Requests in a window.
+    pub const fn requests(self) -> u32 {
+        self.requests
+    }
+
+    /// The window's length in seconds.
+    pub const fn window_seconds(self) -> u32 {
+        self.window_seconds
+    }
+
+    /// This limit with what a key has of its own.
+    pub fn with(self, own: RateOverride) -> Self {
+        let requests = own.requests.unwrap_or(self.requests);
+        let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
+        Self::new(requests, window_seconds).unwrap_or(self)
+    }
+}
+
+/// What happens beyond the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RatePolicy {
+    /// Answered as usual, shown in headers and metrics.
+    #[default]
+    Observe,
+    /// Refused; nothing looked up, nothing deducted.
+    Reject,
+}
+
+/// A key's count in one window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Which window: whole windows since the Unix epoch.
+    number: i64,
+    /// Requests counted in it.
+    used: u32,
+    /// Its length, by which a stale count is told.
+    seconds: u32,
+}
+
+/// How a key stands in its window, the request at hand counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The limit that counts.
+    pub limit: RateLimit,
+    /// Requests left in the window.
+    pub remaining: u32,
+    /// Seconds until the window ends, at least 1.
+    pub reset_seconds: u32,
+    /// Whether this request is beyond the limit.
+    pub is_over: bool,
+    /// Whether it is the first of its window beyond the limit.
+    pub is_first_over: bool,
+}
+
+impl Window {
+    /// Counts a request at `now`.
+    pub fn count(&mut self, limit: RateLimit, now: Timestamp) -> Standing {
+        let seconds = i64::from(limit.window_seconds);
+        let number = now.as_second().div_euclid(seconds);
+        if self.number != number || self.seconds != limit.window_seconds {
+            *self = Self { number, used: 0, seconds: limit.window_seconds };
+        }
+        self.used = self.used.saturating_add(1);
+        let into_window = now.as_second().rem_euclid(seconds);
+        Standing {
+            limit,
+            remaining: limit.requests.saturating_sub(self.used),
+            reset_seconds: u32::try_from(seconds - into_window).unwrap_or(1),
+            is_over: self.used > limit.requests,
+            is_first_over: self.used == limit.requests.saturating_add(1),
+        }
+    }
+
+    fn has_ended(&self, now: Timestamp) -> bool {
+        let seconds = i64::from(self.seconds.max(1));
+        now.as_second().div_euclid(seconds) > self.number
+    }
+}
+
+/// Windows in this process's memory.
+#[derive(Debug, Default)]
+pub struct MemoryWindows(Mutex<HashMap<KeyId, Window>>);
+
+/// From how many windows on those that have ended are swept out when a new key comes.
+const SWEEP_FROM: usize = 4096;
+
+#[async_trait]
+impl Windows for MemoryWindows {
+    async fn count(
+        &self,
+        key: KeyId,
+        limit: RateLimit,
+        now: Timestamp,
+    ) -> Result<Standing, StoreError> {
+        let mut windows = self.0.lock();
+        // The map grows by doubling, so sweeping when it is full costs a constant per new key.
+        if windows.len() >= SWEEP_FROM && windows.len() == windows.capacity() {
+            windows.retain(|_, window| !window.has_ended(now));
+        }
+        Ok(windows.entry(key).or_default().count(limit, now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn the_limit_is_the_last_request_within() {
+        let limit = RateLimit::new(2, 60).unwrap();
+        let mut window = Window::default();
+        let standings = [0, 1, 2, 3].map(|second| window.count(limit, at(second)));
+        assert_eq!(standings.map(|s| s.remaining), [1, 0, 0, 0]);
+        assert_eq!(standings.map(|s| s.is_over), [false, false, true, true]);
+        assert_eq!(standings.map(|s| s.is_first_over), [false, false, true, false]);
+    }
+
+    #[test]
+    fn windows_are_whole_minutes_of_the_clock() {
+        let limit = RateLimit::default();
+        let mut window = Window::default();
+        assert_eq!(window.count(limit, at(1_000_000_019)).reset_seconds, 1);
+        let next = window.count(limit, at(1_000_000_020));
+        assert_eq!((next.remaining, next.reset_seconds), (99, 60));
+    }
+
+    #[test]
+    fn a_key_may_have_a_limit_of_its_own() {
+        let own = RateOverride { requests: Some(7), window_seconds: None };
+        assert_eq!(RateLimit::default().with(own), RateLimit::new(7, 60).unwrap());
+    }
+
+    #[test]
+    fn a_changed_window_length_starts_a_new_window() {
+        let mut window = Window::default();
+        window.count(RateLimit::new(1, 60).unwrap(), at(0));
+        assert!(!window.count(RateLimit::new(1, 10).unwrap(), at(0)).is_over);
+    }
+}

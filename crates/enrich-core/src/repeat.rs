@@ -1,0 +1,92 @@
+//! Repeats: the names callers give their requests, and the answers kept for a second asking.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::credits::Credits;
+
+/// The id of a request: the caller's, or one made for it. It need not be unique.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// The caller's id, if it is 1 to 128 visible ASCII characters.
+    pub fn accept(text: &str) -> Option<Self> {
+        let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    /// An id for a request that brought none.
+    pub fn make(now: Timestamp) -> Self {
+        Self(crate::ledger_entry::uuid_at(now).simple().to_string())
+    }
+
+    /// The id's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An `Idempotency-Key`: 1 to 255 visible ASCII characters, scoped to the account.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IdempotencyKey(String);
+
+/// The text is no idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an Idempotency-Key is 1 to 255 visible ASCII characters without spaces")]
+pub struct InvalidIdempotencyKey;
+
+impl IdempotencyKey {
+    /// Reads a key as sent.
+    ///
+    /// # Errors
+    ///
+    /// When it is empty, longer than 255 characters, or not visible ASCII.
+    pub fn parse(text: &str) -> Result<Self, InvalidIdempotencyKey> {
+        let fits = (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidIdempotencyKey) }
+    }
+
+    /// The key's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What is kept of an answer, in the transaction of its charge, for a repeat within 24 hours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// The caller's key.
+    pub key: IdempotencyKey,
+    /// What was asked, in a form that does not depend on encoding or API key: equal bytes mean
+    /// the same question. The store compares it and keeps only a keyed hash.
+    pub asked: Vec<u8>,
+    /// The answer, its balance still open ([`crate::Draft::body`]). At rest it is encrypted.
+    pub body: Vec<u8>,
+}
+
+impl Keep {
+    /// How long an answer is kept, in seconds: 24 hours.
+    pub const SECONDS: i64 = 24 * 60 * 60;
+}
+
+/// What the ledger holds for an idempotency key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// The first answer to the same question.
+    Answer {
+        /// Its bytes, balance open.
+        body: Vec<u8>,
+        /// The balance it named.
+        balance: Credits,
+    },
+    /// The key was used for another question.
+    OtherQuestion,
+}

@@ -1,0 +1,332 @@
+//! The metered service: the order of checks that every call goes through, written once.
+//!
+//! ```text
+//! key → window → fields → idempotency → balance ≥ least price → look up
+//!     → price of what was found → charge → answer
+//! ```
+//!
+//! The order is that of the interface decisions, section 1. The answer's bytes exist before the
+//! charge is asked for, and leave only after the ledger says that the charge is durable.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::account::KeyInfo;
+use crate::api_key::ApiKey;
+use crate::credits::{Credits, Price};
+use crate::draft::Draft;
+use crate::in_flight::InFlight;
+use crate::ledger_entry::ChargeId;
+use crate::port::accounts::Accounts;
+use crate::port::clock::Clock;
+use crate::port::directory::Directory;
+use crate::port::error::StoreError;
+use crate::port::ledger::{Charge, ChargeError, Charged, Ledger};
+use crate::port::usage::{Usage, Use, UseOutcome};
+use crate::port::windows::Windows;
+use crate::question::{Question, Want};
+use crate::rate::{RateLimit, RatePolicy, Standing};
+use crate::refusal::{InvalidFields, Refusal};
+use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
+use crate::subject::Found;
+
+/// Answers calls and meters them.
+pub struct Service {
+    /// The look-up data.
+    pub directory: Arc<dyn Directory>,
+    /// Accounts and keys.
+    pub accounts: Arc<dyn Accounts>,
+    /// The ledger.
+    pub ledger: Arc<dyn Ledger>,
+    /// The rate windows.
+    pub windows: Arc<dyn Windows>,
+    /// The usage counters.
+    pub usage: Arc<dyn Usage>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The limit of keys that have none of their own.
+    pub rate_limit: RateLimit,
+    /// What happens beyond it.
+    pub rate_policy: RatePolicy,
+    in_flight: InFlight,
+}
+
+/// What a caller asks, its fields read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// The question.
+    pub question: Question,
+    /// What of the subject the answer needs.
+    pub want: Want,
+    /// The input, as the answer echoes it.
+    pub echo: String,
+    /// The most items to return and charge; `None` for all.
+    pub limit: Option<u64>,
+    /// The question in a form that does not depend on how it was sent ([`Keep::asked`]).
+    pub asked: Vec<u8>,
+}
+
+impl Ask {
+    /// The items of a list that are returned, and charged.
+    pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
+        let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
+        &items[..limit.unwrap_or(usize::MAX).min(items.len())]
+    }
+}
+
+/// A call, before anything of it is checked.
+pub struct Call<'a> {
+    /// The API key as sent.
+    pub key: Option<&'a str>,
+    /// The endpoint's path, by which charges and counters name it.
+    pub endpoint: &'static str,
+    /// The endpoint's rule.
+    pub price: Price,
+    /// The request's id.
+    pub request_id: &'a RequestId,
+    /// The idempotency key as sent.
+    pub idempotency_key: Option<&'a str>,
+    /// Reads the fields; called once the key is known and the request counted.
+    pub read: &'a (dyn Fn() -> Result<Ask, InvalidFields> + Sync),
+    /// Writes the answer for what was found, or for nothing. Zero items in the draft say that
+    /// nothing was found, even where a subject was: it lacks the attribute.
+    pub write: &'a (dyn Fn(&Ask, Option<&Found>) -> Draft + Sync),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its bytes.
+    pub body: Vec<u8>,
+    /// What it cost: 0 for a miss or a repeat.
+    pub used: Credits,
+    /// Whether something was found.
+    pub is_found: bool,
+    /// Whether it is the first answer once more.
+    pub is_replayed: bool,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The answer, or why there is none.
+    pub result: Result<Answer, Refusal>,
+    /// The key that asked, once it is known.
+    pub key: Option<KeyInfo>,
+    /// How the key stands in its rate window, once it is known.
+    pub standing: Option<Standing>,
+    /// The credits left, once the key is known.
+    pub remaining: Option<Credits>,
+}
+
+/// A call on its way, past the key and the window.
+struct Course<'a> {
+    call: &'a Call<'a>,
+    key: &'a KeyInfo,
+    now: Timestamp,
+}
+
+impl Service {
+    /// A service with the interface's own limit, which it counts and does not enforce.
+    pub fn new(
+        directory: Arc<dyn Directory>,
+        accounts: Arc<dyn Accounts>,
+        ledger: Arc<dyn Ledger>,
+        windows: Arc<dyn Windows>,
+        usage: Arc<dyn Usage>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            directory,
+            accounts,
+            ledger,
+            windows,
+            usage,
+            clock,
+            rate_limit: RateLimit::default(),
+            rate_policy: RatePolicy::Observe,
+            in_flight: InFlight::default(),
+        }
+    }
+
+    /// Takes a call through every check to its answer.
+    pub async fn answer(&self, call: Call<'_>) -> Outcome {
+        let now = self.clock.now();
+        let key = match self.identify(call.key, now).await {
+            Ok(key) => key,
+            Err(refusal) => {
+                return Outcome {
+                    result: Err(refusal),
+                    key: None,
+                    standing: None,
+                    remaining: None,
+                };
+            }
+        };
+        let limit = self.rate_limit.with(key.rate);
+        let standing = match self.windows.count(key.id, limit, now).await {
+            Ok(standing) => standing,
+            Err(error) => {
+                return self.close(&call, key, None, None, Err(store_refusal(error)), now).await;
+            }
+        };
+        if standing.is_over && self.rate_policy == RatePolicy::Reject {
+            let refused = Err(Refusal::OverRate(standing));
+            return self.close(&call, key, Some(standing), None, refused, now).await;
+        }
+        let mut balance = None;
+        let course = Course { call: &call, key: &key, now };
+        let result = self.run(&course, &mut balance).await;
+        self.close(&call, key, Some(standing), balance, result, now).await
+    }
+
+    /// The record of the key that was sent; every way a key can be wrong looks the same.
+    async fn identify(&self, key: Option<&str>, now: Timestamp) -> Result<KeyInfo, Refusal> {
+        let key = key.and_then(|text| ApiKey::parse(text).ok()).ok_or(Refusal::InvalidKey)?;
+        let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
+        found.filter(|info| info.is_active(now)).ok_or(Refusal::InvalidKey)
+    }
+
+    /// From the fields to the answer. `balance` is left at the last one seen, if one was.
+    async fn run(
+        &self,
+        course: &Course<'_>,
+        balance: &mut Option<Credits>,
+    ) -> Result<Answer, Refusal> {
+        let ask = (course.call.read)().map_err(Refusal::Fields)?;
+        let Some(text) = course.call.idempotency_key else {
+            return self.look_up(course, &ask, None, balance).await;
+        };
+        let idempotency = IdempotencyKey::parse(text).map_err(Refusal::BadIdempotencyKey)?;
+        let account = course.key.account;
+        let _place = self.in_flight.enter(account, &idempotency).ok_or(Refusal::StillRunning)?;
+        let kept = self.ledger.kept(account, &idempotency, &ask.asked, course.now).await;
+        match kept.map_err(store_refusal)? {
+            Some(kept) => replay(kept),
+            None => self.look_up(course, &ask, Some(idempotency), balance).await,
+        }
+    }
+
+    /// From the balance to the answer.
+    async fn look_up(
+        &self,
+        course: &Course<'_>,
+        ask: &Ask,
+        idempotency: Option<IdempotencyKey>,
+        balance: &mut Option<Credits>,
+    ) -> Result<Answer, Refusal> {
+        let call = course.call;
+        let account = course.key.account;
+        let before = self.ledger.balance(account).await.map_err(store_refusal)?;
+        let before = before.ok_or(Refusal::InvalidKey)?;
+        *balance = Some(before);
+        let not_enough = |needed, balance, is_exact| Refusal::NotEnoughCredits {
+            price: call.price,
+            needed,
+            balance,
+            is_exact,
+        };
+        if before < call.price.least() {
+            return Err(not_enough(call.price.least(), before, false));
+        }
+
+        let found = self.directory.find(&ask.question, ask.want).await.map_err(store_refusal)?;
+        let draft = (call.write)(ask, found.as_ref());
+        let generation = found.map(|found| found.generation).unwrap_or_default();
+        if draft.items == 0 && idempotency.is_none() {
+            let body = Draft::fill(&draft.body, before);
+            return Ok(Answer { body, used: Credits::ZERO, is_found: false, is_replayed: false });
+        }
+
+        let keep =
+            idempotency.map(|key| Keep { key, asked: ask.asked.clone(), body: draft.body.clone() });
+        let charge = Charge {
+            id: ChargeId::new(course.now),
+            account,
+            key: course.key.id,
+            endpoint: call.endpoint,
+            items: draft.items,
+            price: call.price,
+            request_id: call.request_id.clone(),
+            generation,
+            at: course.now,
+            keep,
+        };
+        let used = charge.credits();
+        match self.ledger.charge(charge).await.map_err(charge_refusal)? {
+            Charged::Taken { balance: after } => {
+                *balance = Some(after);
+                let body = Draft::fill(&draft.body, after);
+                Ok(Answer { body, used, is_found: draft.items > 0, is_replayed: false })
+            }
+            Charged::Replayed(kept) => {
+                *balance = None;
+                replay(kept)
+            }
+            Charged::Insufficient { balance: left } => {
+                *balance = Some(left);
+                Err(not_enough(used, left, true))
+            }
+        }
+    }
+
+    /// Counts the call and puts together what came of it.
+    async fn close(
+        &self,
+        call: &Call<'_>,
+        key: KeyInfo,
+        standing: Option<Standing>,
+        balance: Option<Credits>,
+        result: Result<Answer, Refusal>,
+        now: Timestamp,
+    ) -> Outcome {
+        let remaining = match balance {
+            Some(balance) => Some(balance),
+            None => self.ledger.balance(key.account).await.ok().flatten(),
+        };
+        self.usage.count(Use {
+            account: key.account,
+            key: key.id,
+            endpoint: call.endpoint,
+            outcome: match &result {
+                Ok(answer) if answer.is_replayed => UseOutcome::Replayed,
+                Ok(answer) if answer.is_found => UseOutcome::Found,
+                Ok(_) => UseOutcome::NotFound,
+                Err(_) => UseOutcome::Refused,
+            },
+            credits: result.as_ref().map_or(Credits::ZERO, |answer| answer.used),
+            at: now,
+        });
+        Outcome { result, key: Some(key), standing, remaining }
+    }
+}
+
+fn replay(kept: Kept) -> Result<Answer, Refusal> {
+    match kept {
+        Kept::Answer { body, balance } => Ok(Answer {
+            body: Draft::fill(&body, balance),
+            used: Credits::ZERO,
+            is_found: false,
+            is_replayed: true,
+        }),
+        Kept::OtherQuestion => Err(Refusal::IdempotencyKeyReused),
+    }
+}
+
+fn store_refusal(error: StoreError) -> Refusal {
+    match error {
+        StoreError::Overloaded => Refusal::Overloaded,
+        StoreError::Failed(source) => Refusal::Failed(source),
+    }
+}
+
+fn charge_refusal(error: ChargeError) -> Refusal {
+    match error {
+        ChargeError::NotTaken(source) => Refusal::Failed(source),
+        ChargeError::Overloaded => Refusal::Overloaded,
+        ChargeError::KeepsFull => Refusal::KeepsFull,
+        ChargeError::Unknown(source) => Refusal::OutcomeUnknown(source),
+        ChargeError::Stopped => Refusal::NotCharging,
+    }
+}

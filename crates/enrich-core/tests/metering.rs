@@ -1,0 +1,381 @@
+//! The order of checks, held against ports that write down when they are asked.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use enrich_core::port::accounts::Accounts;
+use enrich_core::port::directory::Directory;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::ledger::{
+    Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
+};
+use enrich_core::port::usage::{Usage, Use, UseOutcome};
+use enrich_core::{
+    Account, AccountId, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits, Draft,
+    Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept, KeyId, KeyInfo, MemoryWindows,
+    NewKey, Outcome, Price, Question, RateLimit, RateOverride, RatePolicy, Refusal, RequestId,
+    Service, Subject, SubjectId, Timestamp, Want,
+};
+use enrich_text::Domain;
+use parking_lot::Mutex;
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+/// What the ports say, and what they were asked.
+struct World {
+    key: ApiKey,
+    info: KeyInfo,
+    balance: Credits,
+    items: u64,
+    kept: Option<Kept>,
+    charge: fn() -> Result<Charged, ChargeError>,
+    lookups: AtomicUsize,
+    charges: Mutex<Vec<Charge>>,
+    uses: Mutex<Vec<Use>>,
+}
+
+impl World {
+    fn new() -> Self {
+        let info = KeyInfo {
+            id: KeyId::new(NOW),
+            account: AccountId::new(NOW),
+            label: String::new(),
+            hint: String::new(),
+            rate: RateOverride::default(),
+            created_at: NOW,
+            expires_at: None,
+            last_used_at: None,
+        };
+        Self {
+            key: ApiKey::generate().unwrap(),
+            info,
+            balance: Credits(10),
+            items: 1,
+            kept: None,
+            charge: || Ok(Charged::Taken { balance: Credits(9) }),
+            lookups: AtomicUsize::new(0),
+            charges: Mutex::default(),
+            uses: Mutex::default(),
+        }
+    }
+
+    fn lookups(&self) -> usize {
+        self.lookups.load(Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Directory for World {
+    async fn find(&self, _: &Question, _: Want) -> Result<Option<Found>, StoreError> {
+        self.lookups.fetch_add(1, Ordering::Relaxed);
+        let company = Company {
+            id: SubjectId(1),
+            name: "Quill".to_owned(),
+            aliases: vec![],
+            seats: vec![],
+            sites: vec![],
+            pages: vec![],
+            emails: vec![],
+            phones: vec![],
+            employees: vec![],
+        };
+        let subject = Subject::Company(company);
+        let (confidence, generation) = (Confidence::FULL, Generation(7));
+        Ok((self.items > 0).then_some(Found { subject, confidence, generation }))
+    }
+
+    async fn generation(&self) -> Result<Generation, StoreError> {
+        Ok(Generation(7))
+    }
+}
+
+#[async_trait]
+impl Accounts for World {
+    async fn create(&self, _: Account, _: NewKey) -> Result<(), StoreError> {
+        unreachable!()
+    }
+    async fn account(&self, _: AccountId) -> Result<Option<Account>, StoreError> {
+        unreachable!()
+    }
+    async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        unreachable!()
+    }
+    async fn add_key(&self, _: NewKey) -> Result<bool, StoreError> {
+        unreachable!()
+    }
+    async fn rotate_key(&self, _: KeyId, _: Timestamp, _: NewKey) -> Result<bool, StoreError> {
+        unreachable!()
+    }
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<KeyInfo>, StoreError> {
+        Ok((key.expose() == self.key.expose()).then(|| self.info.clone()))
+    }
+    async fn key(&self, _: KeyId) -> Result<Option<KeyInfo>, StoreError> {
+        unreachable!()
+    }
+    async fn keys(&self, _: AccountId) -> Result<Vec<KeyInfo>, StoreError> {
+        unreachable!()
+    }
+    async fn reveal(&self, _: KeyId) -> Result<Option<ApiKey>, StoreError> {
+        unreachable!()
+    }
+    async fn set_rate(&self, _: KeyId, _: RateOverride) -> Result<bool, StoreError> {
+        unreachable!()
+    }
+    async fn expire_key(&self, _: KeyId, _: Timestamp) -> Result<bool, StoreError> {
+        unreachable!()
+    }
+}
+
+#[async_trait]
+impl Ledger for World {
+    async fn balance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
+        Ok(Some(self.balance))
+    }
+    async fn kept(
+        &self,
+        _: AccountId,
+        _: &IdempotencyKey,
+        _: &[u8],
+        _: Timestamp,
+    ) -> Result<Option<Kept>, StoreError> {
+        Ok(self.kept.clone())
+    }
+    async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
+        self.charges.lock().push(charge);
+        (self.charge)()
+    }
+    async fn grant(&self, _: Grant) -> Result<Granted, ChargeError> {
+        unreachable!()
+    }
+    async fn entries(&self, _: AccountId, _: u64, _: u32) -> Result<Vec<Entry>, StoreError> {
+        unreachable!()
+    }
+    async fn verify(&self) -> Result<Verification, StoreError> {
+        unreachable!()
+    }
+    fn is_charging(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Usage for World {
+    fn count(&self, used: Use) {
+        self.uses.lock().push(used);
+    }
+    async fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        NOW
+    }
+}
+
+fn service(world: &Arc<World>) -> Service {
+    let windows = Arc::new(MemoryWindows::default());
+    Service::new(
+        world.clone(),
+        world.clone(),
+        world.clone(),
+        windows,
+        world.clone(),
+        Arc::new(Fixed),
+    )
+}
+
+fn ask() -> Result<Ask, InvalidFields> {
+    let question = Question::Company(CompanyRef::Domain(Domain::parse("quill.example").unwrap()));
+    let (echo, asked) = (String::new(), b"asked".to_vec());
+    Ok(Ask { question, want: Want::Profile, echo, limit: None, asked })
+}
+
+/// Sends a call with the right key.
+fn call(world: &Arc<World>, price: Price, idempotency_key: Option<&str>) -> Outcome {
+    call_with(world, &service(world), Some(world.key.expose()), price, idempotency_key, &ask)
+}
+
+fn call_with(
+    world: &Arc<World>,
+    service: &Service,
+    key: Option<&str>,
+    price: Price,
+    idempotency_key: Option<&str>,
+    read: &(dyn Fn() -> Result<Ask, InvalidFields> + Sync),
+) -> Outcome {
+    let items = world.items;
+    pollster::block_on(service.answer(Call {
+        key,
+        endpoint: "/test",
+        price,
+        request_id: &RequestId::accept("r1").unwrap(),
+        idempotency_key,
+        read,
+        write: &move |_, _| Draft { items, body: b"balance \0".to_vec() },
+    }))
+}
+
+fn text(outcome: &Outcome) -> &str {
+    std::str::from_utf8(&outcome.result.as_ref().unwrap().body).unwrap()
+}
+
+#[test]
+fn an_answer_leaves_with_the_balance_after_its_charge() {
+    let world = Arc::new(World::new());
+    let outcome = call(&world, Price::PerAnswer(1), None);
+    assert_eq!(text(&outcome), "balance 9");
+    assert_eq!(outcome.remaining, Some(Credits(9)));
+    assert_eq!(outcome.result.unwrap().used, Credits(1));
+    let charges = world.charges.lock();
+    assert_eq!((charges.len(), charges[0].credits()), (1, Credits(1)));
+    assert_eq!(charges[0].generation, Generation(7));
+    assert_eq!(world.uses.lock()[0].outcome, UseOutcome::Found);
+}
+
+#[test]
+fn nothing_found_is_not_charged() {
+    let world = Arc::new(World { items: 0, ..World::new() });
+    let outcome = call(&world, Price::PerAnswer(3), None);
+    assert_eq!(text(&outcome), "balance 10");
+    assert!(world.charges.lock().is_empty());
+    assert_eq!(world.uses.lock()[0].outcome, UseOutcome::NotFound);
+}
+
+#[test]
+fn a_caller_without_a_key_learns_nothing_about_the_fields() {
+    let world = Arc::new(World::new());
+    let read = || unreachable!("fields are read after the key is known");
+    let keys = [None, Some(""), Some("enr_live_wrong")];
+    let service = service(&world);
+    for key in keys {
+        let outcome = call_with(&world, &service, key, Price::PerAnswer(1), None, &read);
+        assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
+        assert_eq!((outcome.remaining, outcome.standing), (None, None));
+    }
+    assert!(world.uses.lock().is_empty());
+}
+
+#[test]
+fn an_expired_key_is_an_unknown_key() {
+    let mut world = World::new();
+    world.info.expires_at = Some(NOW);
+    let outcome = call(&Arc::new(world), Price::PerAnswer(1), None);
+    assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
+}
+
+#[test]
+fn the_window_is_counted_before_the_fields_are_read() {
+    let world = Arc::new(World::new());
+    let mut service = service(&world);
+    service.rate_limit = RateLimit::new(1, 60).unwrap();
+    service.rate_policy = RatePolicy::Reject;
+    let bad = || Err(InvalidFields(vec![("name", "is required".to_owned())]));
+    let key = Some(world.key.expose());
+    let send = || call_with(&world, &service, key, Price::PerAnswer(1), None, &bad).result;
+    assert!(matches!(send(), Err(Refusal::Fields(_))));
+    assert!(matches!(send(), Err(Refusal::OverRate(_))));
+}
+
+#[test]
+fn the_observing_policy_answers_beyond_the_limit_and_tells_once() {
+    let world = Arc::new(World::new());
+    let mut service = service(&world);
+    service.rate_limit = RateLimit::new(1, 60).unwrap();
+    let key = Some(world.key.expose());
+    let send = || call_with(&world, &service, key, Price::PerAnswer(1), None, &ask);
+    let outcomes = [send(), send(), send()];
+    assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
+    let told = outcomes.map(|outcome| outcome.standing.unwrap().is_first_over);
+    assert_eq!(told, [false, true, false]);
+}
+
+#[test]
+fn an_empty_account_cannot_probe_what_exists() {
+    let world = Arc::new(World { balance: Credits(2), ..World::new() });
+    let outcome = call(&world, Price::PerAnswer(3), None);
+    assert!(matches!(
+        outcome.result,
+        Err(Refusal::NotEnoughCredits { needed: Credits(3), is_exact: false, .. })
+    ));
+    assert_eq!(world.lookups(), 0);
+}
+
+#[test]
+fn a_balance_too_low_for_what_was_found_gives_no_answer() {
+    let short = || Ok(Charged::Insufficient { balance: Credits(1) });
+    let world = Arc::new(World { items: 11, charge: short, ..World::new() });
+    let outcome = call(&world, Price::PerItems(5), None);
+    let refusal = outcome.result.unwrap_err();
+    assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: Credits(3), .. }));
+    assert!(refusal.to_string().contains("`limit`"), "{refusal}");
+    assert_eq!(outcome.remaining, Some(Credits(1)));
+}
+
+#[test]
+fn a_repeat_is_answered_before_the_balance_is_looked_at() {
+    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5) };
+    let world = Arc::new(World { kept: Some(kept), balance: Credits::ZERO, ..World::new() });
+    let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
+    assert_eq!(text(&outcome), "balance 5");
+    assert_eq!(outcome.remaining, Some(Credits::ZERO));
+    let answer = outcome.result.unwrap();
+    assert!(answer.is_replayed && answer.used == Credits::ZERO);
+    assert_eq!(world.lookups(), 0);
+    assert_eq!(world.uses.lock()[0].outcome, UseOutcome::Replayed);
+}
+
+#[test]
+fn a_repeat_that_another_process_answered_is_not_charged_again() {
+    let replayed = || {
+        let body = b"balance \0".to_vec();
+        Ok(Charged::Replayed(Kept::Answer { body, balance: Credits(5) }))
+    };
+    let world = Arc::new(World { charge: replayed, ..World::new() });
+    let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
+    assert_eq!(text(&outcome), "balance 5");
+    assert_eq!(outcome.result.unwrap().used, Credits::ZERO);
+}
+
+#[test]
+fn a_keyed_miss_is_kept() {
+    let world = Arc::new(World { items: 0, ..World::new() });
+    call(&world, Price::PerAnswer(1), Some("k1"));
+    let charges = world.charges.lock();
+    assert_eq!(charges[0].credits(), Credits::ZERO);
+    assert!(charges[0].keep.is_some());
+}
+
+#[test]
+fn an_idempotency_key_for_another_question_is_refused() {
+    let world = Arc::new(World { kept: Some(Kept::OtherQuestion), ..World::new() });
+    let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
+    assert!(matches!(outcome.result, Err(Refusal::IdempotencyKeyReused)));
+    let outcome = call(&world, Price::PerAnswer(1), Some("no spaces"));
+    assert!(matches!(outcome.result, Err(Refusal::BadIdempotencyKey(_))));
+}
+
+#[test]
+fn a_charge_that_failed_or_cannot_be_told_gives_no_answer() {
+    type Decide = fn() -> Result<Charged, ChargeError>;
+    let cases: [(Decide, &str); 5] = [
+        (|| Err(ChargeError::NotTaken("disk".into())), "nothing was charged"),
+        (|| Err(ChargeError::Overloaded), "too many requests"),
+        (|| Err(ChargeError::KeepsFull), "Idempotency-Key"),
+        (|| Err(ChargeError::Unknown("fsync".into())), "will not be charged twice"),
+        (|| Err(ChargeError::Stopped), "charging is stopped"),
+    ];
+    for (charge, said) in cases {
+        let world = Arc::new(World { charge, ..World::new() });
+        let refusal = call(&world, Price::PerAnswer(1), None).result.unwrap_err();
+        let message = refusal.to_string();
+        assert!(message.contains(said), "{message}");
+        assert!(!message.contains("disk") && !message.contains("fsync"), "{message}");
+        assert_eq!(world.uses.lock()[0].outcome, UseOutcome::Refused);
+    }
+}

@@ -1,0 +1,43 @@
+//! `/v1/dtc`: company domain to company name.
+
+use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::Domain;
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("companyWebsite", "company domain")],
+    answer: &["query", "url", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    url: &'a str,
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let Some(domain) = input.required("companyWebsite", Domain::parse) else {
+        return Err(input.invalid());
+    };
+    let echo = input.echo("companyWebsite").to_owned();
+    input.ask(Question::Company(CompanyRef::Domain(domain)), Want::Profile, echo, None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let url = found.and_then(Found::company).map(|company| company.name.as_str());
+    let answer = Answer {
+        query: &ask.echo,
+        url: url.unwrap_or_default(),
+        credit_count: BalanceHere,
+        confidence_level: confidence(url.and(found)),
+    };
+    written(u64::from(url.is_some()), &answer)
+}

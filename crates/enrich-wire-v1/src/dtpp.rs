@@ -1,0 +1,46 @@
+//! `/v1/dtpp`: company domain to its phones.
+
+use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::Domain;
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("companyDomain", "company domain"), Field::LIMIT],
+    answer: &["query", "phones", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    phones: &'a [String],
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let domain = input.required("companyDomain", Domain::parse);
+    let (Some(domain), Some(limit)) = (domain, input.limit()) else {
+        return Err(input.invalid());
+    };
+    let echo = input.echo("companyDomain").to_owned();
+    input.ask(Question::Company(CompanyRef::Domain(domain)), Want::Profile, echo, limit)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let phones = found.and_then(Found::company).map(|company| company.phones.as_slice());
+    let phones = ask.first_items(phones.unwrap_or_default());
+    let found = found.filter(|_| !phones.is_empty());
+    let answer = Answer {
+        query: &ask.echo,
+        phones,
+        credit_count: BalanceHere,
+        confidence_level: confidence(found),
+    };
+    written(phones.len() as u64, &answer)
+}

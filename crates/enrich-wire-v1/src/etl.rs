@@ -1,0 +1,43 @@
+//! `/v1/etl`: business email to LinkedIn profile.
+
+use enrich_core::{Ask, Draft, Found, InvalidFields, PersonRef, Question, Want};
+use enrich_text::EmailAddress;
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("email", "business email address of a person")],
+    answer: &["query", "linkedin", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    linkedin: &'a str,
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let Some(email) = input.required("email", EmailAddress::parse) else {
+        return Err(input.invalid());
+    };
+    let echo = input.echo("email").to_owned();
+    input.ask(Question::Person(PersonRef::Email(email)), Want::Profile, echo, None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let linkedin = found.and_then(Found::person).and_then(|person| person.page.as_deref());
+    let answer = Answer {
+        query: &ask.echo,
+        linkedin: linkedin.unwrap_or_default(),
+        credit_count: BalanceHere,
+        confidence_level: confidence(linkedin.and(found)),
+    };
+    written(u64::from(linkedin.is_some()), &answer)
+}

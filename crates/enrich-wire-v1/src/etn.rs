@@ -1,0 +1,47 @@
+//! `/v1/etn`: business email to first and last name.
+
+use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
+use enrich_text::EmailAddress;
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("email", "business email address of a person")],
+    answer: &["query", "firstName", "lastName", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    #[serde(rename = "firstName")]
+    first_name: &'a str,
+    #[serde(rename = "lastName")]
+    last_name: &'a str,
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let Some(email) = input.required("email", EmailAddress::parse) else {
+        return Err(input.invalid());
+    };
+    let echo = input.echo("email").to_owned();
+    input.ask(Question::Person(PersonRef::Email(email)), Want::Profile, echo, None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let person: Option<&Person> = found.and_then(Found::person);
+    let answer = Answer {
+        query: &ask.echo,
+        first_name: person.map_or("", |person| &person.first_name),
+        last_name: person.map_or("", |person| &person.last_name),
+        credit_count: BalanceHere,
+        confidence_level: confidence(person.and(found)),
+    };
+    written(u64::from(person.is_some()), &answer)
+}

@@ -1,0 +1,59 @@
+//! `/v1/itm`: person name in a country to mobile phone.
+
+use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
+use enrich_text::{Country, PersonName};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[
+        Field::required("firstName", "first name"),
+        Field::required("lastName", "last name"),
+        Field::required("country", "country: English name, alpha-2 or alpha-3 code"),
+    ],
+    answer: &["query", "phone", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    phone: &'a str,
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let as_name = |text: &str| PersonName::from_parts(text, text).map(|_| text.to_owned());
+    let first = input.required("firstName", as_name);
+    let last = input.required("lastName", as_name);
+    let country = input.required("country", Country::parse);
+    let (Some(first), Some(last), Some(country)) = (first, last, country) else {
+        return Err(input.invalid());
+    };
+    let name = match PersonName::from_parts(&first, &last) {
+        Ok(name) => name,
+        Err(error) => {
+            input.note("lastName", error.to_string());
+            return Err(input.invalid());
+        }
+    };
+    let echo = format!("{first} {last} in {}", input.echo("country"));
+    let question = Question::Person(PersonRef::InCountry { name, country });
+    input.ask(question, Want::Profile, echo, None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let number = found.and_then(Found::person).and_then(Person::mobile);
+    let answer = Answer {
+        query: &ask.echo,
+        phone: number.map_or("", |number| number.trim_start_matches('+')),
+        credit_count: BalanceHere,
+        confidence_level: confidence(number.and(found)),
+    };
+    written(u64::from(number.is_some()), &answer)
+}

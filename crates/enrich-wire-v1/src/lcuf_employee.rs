@@ -1,0 +1,54 @@
+//! `/v1/lcuf_employee`: company name to employees.
+
+use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::CompanyName;
+use enrich_wire::{Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("companyName", "company name"), Field::LIMIT],
+    answer: &["query", "employees"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    employees: Vec<Employee<'a>>,
+}
+
+#[derive(Serialize)]
+struct Employee<'a> {
+    linkedin_url: &'a str,
+    name: &'a str,
+    title: &'a str,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let name = input.required("companyName", CompanyName::parse);
+    let (Some(name), Some(limit)) = (name, input.limit()) else {
+        return Err(input.invalid());
+    };
+    let question = Question::Company(CompanyRef::Name { name, country: None });
+    let echo = input.echo("companyName").to_owned();
+    input.ask(question, Want::Employees { limit }, echo, limit)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let employees = found.and_then(Found::company).map(|company| company.employees.as_slice());
+    let employees = ask.first_items(employees.unwrap_or_default());
+    let answer = Answer {
+        query: &ask.echo,
+        employees: employees
+            .iter()
+            .map(|employee| Employee {
+                linkedin_url: employee.page.as_deref().unwrap_or_default(),
+                name: &employee.name,
+                title: employee.title.as_deref().unwrap_or_default(),
+            })
+            .collect(),
+    };
+    written(employees.len() as u64, &answer)
+}

@@ -1,0 +1,94 @@
+//! Generation 1 of the interface: 26 endpoints under `/v1/`, the key in the body, flat answers.
+//!
+//! The table below is the interface; each row's wire file holds its shape, how its request is
+//! read and how its answer is written.
+//!
+//! What is not here: HTTP, the order of checks (`enrich-core`), the reading of bodies
+//! (`enrich-wire`), the other generation.
+
+mod refusal;
+
+// The wire files, one an endpoint, named after its path.
+mod company_enrichment;
+mod cone;
+mod cuf;
+mod dtc;
+mod dte;
+mod dtl;
+mod dtp;
+mod dtpp;
+mod dtpr;
+mod etc;
+mod etl;
+mod etn;
+mod ftd;
+mod itd;
+mod itm;
+mod lcuf;
+mod lcuf_employee;
+mod lpuf;
+mod ltd;
+mod lti;
+mod mti;
+mod nte;
+mod ntp;
+mod pite;
+mod ttd;
+mod ytd;
+
+use enrich_core::Found;
+use enrich_core::Price::{self, PerAnswer, PerItems};
+use enrich_wire::{Endpoint, Generation, KeyPlace, Wire};
+
+/// The endpoints: path, price, what it does, and the file that reads and writes it.
+pub static ENDPOINTS: [Endpoint; 26] = [
+    row("/v1/cuf", PerAnswer(1), "Company name to website domain", cuf::WIRE),
+    row("/v1/lcuf", PerAnswer(1), "Company name to LinkedIn page", lcuf::WIRE),
+    row("/v1/dtc", PerAnswer(1), "Company domain to company name", dtc::WIRE),
+    row("/v1/dte", PerItems(5), "Company domain to emails", dte::WIRE),
+    row("/v1/dtl", PerAnswer(1), "Company domain to LinkedIn page", dtl::WIRE),
+    row("/v1/dtp", PerAnswer(1), "Domain to IP address", dtp::WIRE),
+    row("/v1/dtpp", PerItems(5), "Company domain to phones", dtpp::WIRE),
+    row("/v1/dtpr", PerAnswer(1), "Domain to page rank", dtpr::WIRE),
+    row("/v1/etc", PerAnswer(1), "Company email to company name", etc::WIRE),
+    row("/v1/etl", PerAnswer(1), "Business email to LinkedIn profile", etl::WIRE),
+    row("/v1/etn", PerAnswer(1), "Business email to person name", etn::WIRE),
+    row("/v1/ftd", PerAnswer(1), "Facebook page to website domain", ftd::WIRE),
+    row("/v1/itd", PerAnswer(1), "Instagram page to website domain", itd::WIRE),
+    row("/v1/itm", PerAnswer(1), "Person name in a country to mobile phone", itm::WIRE),
+    row("/v1/lcuf_employee", PerItems(5), "Company name to employees", lcuf_employee::WIRE),
+    row("/v1/lpuf", PerAnswer(1), "Person name at a company to LinkedIn profile", lpuf::WIRE),
+    row("/v1/ltd", PerAnswer(1), "LinkedIn page to website domain", ltd::WIRE),
+    row("/v1/lti", PerAnswer(1), "LinkedIn profile to person", lti::WIRE),
+    row("/v1/mti", PerAnswer(1), "Phone number to person name and country", mti::WIRE),
+    row("/v1/nte", PerItems(5), "Company name to emails", nte::WIRE),
+    row("/v1/ntp", PerItems(5), "Company name to phones", ntp::WIRE),
+    row("/v1/pite", PerAnswer(1), "Person name at a company to business email", pite::WIRE),
+    row("/v1/ttd", PerAnswer(1), "Twitter page to website domain", ttd::WIRE),
+    row("/v1/ytd", PerAnswer(1), "YouTube page to website domain", ytd::WIRE),
+    row("/v1/cone", PerAnswer(3), "LinkedIn profile to contact data", cone::WIRE),
+    row(
+        "/v1/company_enrichment",
+        PerAnswer(3),
+        "Company name to profile",
+        company_enrichment::WIRE,
+    ),
+];
+
+/// This generation.
+pub static GENERATION: Generation = Generation {
+    number: 1,
+    prefix: "/v1/",
+    endpoints: &ENDPOINTS,
+    key_place: KeyPlace::Body,
+    refuse: refusal::write,
+};
+
+const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) -> Endpoint {
+    Endpoint { path, price, title, wire }
+}
+
+/// `confidence_level`: 1 to 100, and 0 only where nothing was found.
+fn confidence(found: Option<&Found>) -> u8 {
+    found.map_or(0, |found| found.confidence.percent())
+}

@@ -1,0 +1,50 @@
+//! `/v1/lpuf`: person name at a company to LinkedIn profile.
+
+use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, PersonRef, Question, Want};
+use enrich_text::{CompanyName, PersonName};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[
+        Field::required("personName", "first and last name"),
+        Field::required("companyName", "company name"),
+    ],
+    answer: &["query", "url", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    url: &'a str,
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let person = input.required("personName", PersonName::parse);
+    let company = input.required("companyName", CompanyName::parse);
+    let (Some(name), Some(company)) = (person, company) else {
+        return Err(input.invalid());
+    };
+    let company = CompanyRef::Name { name: company, country: None };
+    let echo = format!("{} in {}", input.echo("personName"), input.echo("companyName"));
+    let question = Question::Person(PersonRef::AtCompany { name, company });
+    input.ask(question, Want::Profile, echo, None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let url = found.and_then(Found::person).and_then(|person| person.page.as_deref());
+    let answer = Answer {
+        query: &ask.echo,
+        url: url.unwrap_or_default(),
+        credit_count: BalanceHere,
+        confidence_level: confidence(url.and(found)),
+    };
+    written(u64::from(url.is_some()), &answer)
+}

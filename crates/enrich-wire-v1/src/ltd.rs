@@ -1,0 +1,45 @@
+//! `/v1/ltd`: company LinkedIn page to website domain.
+
+use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::{Network, PageUrl};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("companyLinkedin", "LinkedIn page of a company, URL or handle")],
+    answer: &["query", "domain", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    domain: &'a str,
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let Some(page) =
+        input.required("companyLinkedin", |text| PageUrl::parse(Network::LinkedIn, text))
+    else {
+        return Err(input.invalid());
+    };
+    let echo = input.echo("companyLinkedin").to_owned();
+    input.ask(Question::Company(CompanyRef::Page(page)), Want::Profile, echo, None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let domain = found.and_then(Found::company).and_then(Company::domain);
+    let answer = Answer {
+        query: &ask.echo,
+        domain: domain.unwrap_or_default(),
+        credit_count: BalanceHere,
+        confidence_level: confidence(domain.and(found)),
+    };
+    written(u64::from(domain.is_some()), &answer)
+}

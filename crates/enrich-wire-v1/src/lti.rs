@@ -1,0 +1,58 @@
+//! `/v1/lti`: LinkedIn profile to person.
+
+use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
+use enrich_text::PersonPage;
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("linkedin", "LinkedIn profile of a person, URL or handle")],
+    answer: &[
+        "query",
+        "first_name",
+        "last_name",
+        "job_company_name",
+        "job_title",
+        "credit_count",
+        "confidence_level",
+    ],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    first_name: &'a str,
+    last_name: &'a str,
+    job_company_name: &'a str,
+    job_title: &'a str,
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let Some(page) = input.required("linkedin", PersonPage::parse) else {
+        return Err(input.invalid());
+    };
+    let echo = input.echo("linkedin").to_owned();
+    input.ask(Question::Person(PersonRef::Page(page)), Want::Profile, echo, None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let person: Option<&Person> = found.and_then(Found::person);
+    let employer = person.and_then(|person| person.employer.as_ref());
+    let answer = Answer {
+        query: &ask.echo,
+        first_name: person.map_or("", |person| &person.first_name),
+        last_name: person.map_or("", |person| &person.last_name),
+        job_company_name: employer.map_or("", |employer| &employer.name),
+        job_title: person.and_then(|person| person.title.as_deref()).unwrap_or_default(),
+        credit_count: BalanceHere,
+        confidence_level: confidence(person.and(found)),
+    };
+    written(u64::from(person.is_some()), &answer)
+}

@@ -1,0 +1,51 @@
+//! `/v1/nte`: company name to its emails.
+
+use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::CompanyName;
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use serde::Serialize;
+
+use crate::confidence;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("companyName", "company name"), Field::LIMIT],
+    answer: &["query", "emails", "credit_count", "confidence_level"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    emails: &'a [String],
+    credit_count: BalanceHere,
+    confidence_level: u8,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let name = input.required("companyName", CompanyName::parse);
+    let (Some(name), Some(limit)) = (name, input.limit()) else {
+        return Err(input.invalid());
+    };
+    let echo = input.echo("companyName").to_owned();
+    input.ask(
+        Question::Company(CompanyRef::Name { name, country: None }),
+        Want::Profile,
+        echo,
+        limit,
+    )
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let emails = found.and_then(Found::company).map(|company| company.emails.as_slice());
+    let emails = ask.first_items(emails.unwrap_or_default());
+    let found = found.filter(|_| !emails.is_empty());
+    let answer = Answer {
+        query: &ask.echo,
+        emails,
+        credit_count: BalanceHere,
+        confidence_level: confidence(found),
+    };
+    written(emails.len() as u64, &answer)
+}

@@ -1,0 +1,38 @@
+//! `/v2/services/domain_to_name`: company domain to company name.
+
+use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::Domain;
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire};
+use serde::Serialize;
+
+use crate::envelope::enveloped;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("domain", "company domain")],
+    answer: &["exists", "company_name", "remaining_credits"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    exists: bool,
+    company_name: &'a str,
+    remaining_credits: BalanceHere,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let Some(domain) = input.required("domain", Domain::parse) else {
+        return Err(input.invalid());
+    };
+    let question = Question::Company(CompanyRef::Domain(domain));
+    input.ask(question, Want::Profile, String::new(), None)
+}
+
+fn write(_: &Ask, found: Option<&Found>) -> Draft {
+    let name = found.and_then(Found::company).map(|company| company.name.as_str());
+    let exists = name.is_some();
+    let company_name = name.unwrap_or_default();
+    enveloped(exists, Answer { exists, company_name, remaining_credits: BalanceHere })
+}

@@ -1,0 +1,51 @@
+//! Generation 2 of the interface: 3 endpoints under `/v2/services/`, the key in a header, answers
+//! in an envelope.
+//!
+//! What is not here: HTTP, the order of checks (`enrich-core`), the reading of bodies
+//! (`enrich-wire`), the other generation.
+
+mod envelope;
+mod refusal;
+
+// The wire files, one an endpoint, named after its path.
+mod domain_to_name;
+mod name_to_domain;
+mod name_to_linkedin;
+
+use enrich_core::Price::{self, PerAnswer};
+use enrich_wire::{Endpoint, Generation, KeyPlace, Wire};
+
+/// The endpoints: path, price, what it does, and the file that reads and writes it.
+pub static ENDPOINTS: [Endpoint; 3] = [
+    row(
+        "/v2/services/name_to_linkedin",
+        PerAnswer(1),
+        "Company to LinkedIn page",
+        name_to_linkedin::WIRE,
+    ),
+    row(
+        "/v2/services/domain_to_name",
+        PerAnswer(1),
+        "Company domain to name",
+        domain_to_name::WIRE,
+    ),
+    row(
+        "/v2/services/name_to_domain",
+        PerAnswer(1),
+        "Company name to domain",
+        name_to_domain::WIRE,
+    ),
+];
+
+/// This generation. Everything under `/v2/` is refused in its form, its endpoints or not.
+pub static GENERATION: Generation = Generation {
+    number: 2,
+    prefix: "/v2/",
+    endpoints: &ENDPOINTS,
+    key_place: KeyPlace::Header,
+    refuse: refusal::write,
+};
+
+const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) -> Endpoint {
+    Endpoint { path, price, title, wire }
+}

@@ -1,0 +1,49 @@
+//! `/v2/services/name_to_domain`: company name to domain, in a country if one is given.
+
+use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::{CompanyName, Country};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire};
+use serde::Serialize;
+
+use crate::envelope::enveloped;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[
+        Field::required("company_name", "company name"),
+        Field::optional("country_code", "alpha-2 code; only a domain of that country answers"),
+    ],
+    answer: &["exists", "domain", "remaining_credits"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    exists: bool,
+    domain: &'a str,
+    remaining_credits: BalanceHere,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let name = input.required("company_name", CompanyName::parse);
+    let country = input.optional("country_code", Country::from_code);
+    let (Some(name), Some(country)) = (name, country) else {
+        return Err(input.invalid());
+    };
+    let question = Question::Company(CompanyRef::Name { name, country });
+    input.ask(question, Want::Profile, String::new(), None)
+}
+
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let company = found.and_then(Found::company);
+    let domain = match &ask.question {
+        Question::Company(CompanyRef::Name { country: Some(country), .. }) => {
+            company.and_then(|company| company.domain_in(*country))
+        }
+        _ => company.and_then(Company::domain),
+    };
+    let exists = domain.is_some();
+    let domain = domain.unwrap_or_default();
+    enveloped(exists, Answer { exists, domain, remaining_credits: BalanceHere })
+}

@@ -1,0 +1,47 @@
+//! `/v2/services/name_to_linkedin`: company to LinkedIn page.
+
+use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_text::{CompanyName, Domain, InvalidCompanyName, Network};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Wire};
+use serde::Serialize;
+
+use crate::envelope::enveloped;
+
+pub(crate) const WIRE: Wire = Wire {
+    inputs: &[Field::required("query", "company name or domain")],
+    answer: &["exists", "linkedin_url", "remaining_credits"],
+    read,
+    write,
+};
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    exists: bool,
+    linkedin_url: &'a str,
+    remaining_credits: BalanceHere,
+}
+
+fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
+    let mut input = Input::of(fields);
+    let Some(company) = input.required("query", domain_or_name) else {
+        return Err(input.invalid());
+    };
+    input.ask(Question::Company(company), Want::Profile, String::new(), None)
+}
+
+/// The source calls the input a name, its sample sends a domain; and a name can look like one
+/// (docs/api-design.md, generation 2).
+fn domain_or_name(text: &str) -> Result<CompanyRef, InvalidCompanyName> {
+    let name = CompanyName::parse(text)?;
+    Ok(match Domain::parse(text) {
+        Ok(domain) => CompanyRef::DomainOrName(domain, name),
+        Err(_) => CompanyRef::Name { name, country: None },
+    })
+}
+
+fn write(_: &Ask, found: Option<&Found>) -> Draft {
+    let page = found.and_then(Found::company).and_then(|company| company.page(Network::LinkedIn));
+    let exists = page.is_some();
+    let linkedin_url = page.unwrap_or_default();
+    enveloped(exists, Answer { exists, linkedin_url, remaining_credits: BalanceHere })
+}

@@ -1,0 +1,285 @@
+//! Bodies: a JSON object or a form, whichever the first byte and the header say.
+//!
+//! A body whose first non-blank byte is `{` is JSON, whatever the header says: `curl -d '{…}'`
+//! announces a form. Else `application/json` is read as announced, and everything else as a form.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fmt;
+
+use percent_encoding::percent_decode;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::input::{Fields, Value};
+
+/// The largest body that is read, in bytes: 64 KiB.
+pub const MAX_BODY_BYTES: usize = 64 * 1024;
+/// How deep a body may nest; the object itself is the first level.
+pub const MAX_DEPTH: usize = 32;
+/// How many fields a body may have.
+pub const MAX_FIELDS: usize = 64;
+
+/// Why a body cannot be read. Nothing of the body is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Undecodable {
+    /// Bytes that are no UTF-8, percent-decoded ones included.
+    #[error("it is not UTF-8")]
+    NotUtf8,
+    /// No JSON.
+    #[error("it is not JSON (line {line}, column {column})")]
+    NotJson {
+        /// The line at which that shows, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+    },
+    /// JSON, but no object.
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    /// A field that is there twice, at whatever depth.
+    #[error("a field is given twice")]
+    FieldTwice,
+    /// Deeper than [`MAX_DEPTH`].
+    #[error("it nests deeper than {MAX_DEPTH} levels")]
+    TooDeep,
+    /// More than [`MAX_FIELDS`].
+    #[error("it has more than {MAX_FIELDS} fields")]
+    TooManyFields,
+}
+
+/// Reads the fields of a body.
+///
+/// # Errors
+///
+/// [`Undecodable`] when it is neither a JSON object nor a form.
+pub fn decode(content_type: Option<&str>, body: &[u8]) -> Result<Fields, Undecodable> {
+    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
+    let media_type = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+    if first == Some(&b'{') || media_type.trim().eq_ignore_ascii_case("application/json") {
+        decode_json(body)
+    } else {
+        decode_form(body)
+    }
+}
+
+fn decode_json(body: &[u8]) -> Result<Fields, Undecodable> {
+    let text = std::str::from_utf8(body).map_err(|_| Undecodable::NotUtf8)?;
+    let fault = Cell::new(None);
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let fields = TopLevel { fault: &fault }.deserialize(&mut reader).and_then(|fields| {
+        reader.end()?;
+        Ok(fields)
+    });
+    fields.map_err(|error| match fault.take() {
+        Some(fault) => fault,
+        None if error.is_data() => Undecodable::NotAnObject,
+        None => Undecodable::NotJson { line: error.line(), column: error.column() },
+    })
+}
+
+/// Reads the object a body has to be. What we refuse ourselves is left in `fault`, since serde's
+/// errors carry text alone.
+struct TopLevel<'f> {
+    fault: &'f Cell<Option<Undecodable>>,
+}
+
+/// Leaves `fault` and gives the error that ends the reading.
+fn refuse<E: Error>(place: &Cell<Option<Undecodable>>, fault: Undecodable) -> E {
+    place.set(Some(fault));
+    E::custom(fault)
+}
+
+impl<'de> DeserializeSeed<'de> for TopLevel<'_> {
+    type Value = Fields;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Fields, D::Error> {
+        reader.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TopLevel<'_> {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+        let mut fields = Fields::default();
+        while let Some(name) = map.next_key::<String>()? {
+            let value = map.next_value_seed(Nested { depth: 1, fault: self.fault })?;
+            add(&mut fields, name, value).map_err(|fault| refuse(self.fault, fault))?;
+        }
+        Ok(fields)
+    }
+}
+
+fn add(fields: &mut Fields, name: String, value: Value) -> Result<(), Undecodable> {
+    if fields.len() == MAX_FIELDS {
+        return Err(Undecodable::TooManyFields);
+    }
+    if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
+}
+
+/// Reads a value inside `depth` levels. What is no scalar is looked through and dropped.
+#[derive(Clone, Copy)]
+struct Nested<'f> {
+    depth: usize,
+    fault: &'f Cell<Option<Undecodable>>,
+}
+
+impl Nested<'_> {
+    fn deeper<E: Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            return Err(refuse(self.fault, Undecodable::TooDeep));
+        }
+        Ok(Self { depth: self.depth + 1, ..self })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Nested<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Nested<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Value, E> {
+        Ok(Value::Other("true or false"))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(Value::Integer(number))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Value, E> {
+        Ok(Value::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Value, E> {
+        Ok(Value::Other("a number"))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let inside = self.deeper()?;
+        while list.next_element_seed(inside)?.is_some() {}
+        Ok(Value::Other("a list"))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let inside = self.deeper()?;
+        let mut names = HashSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if !names.insert(name) {
+                return Err(refuse(self.fault, Undecodable::FieldTwice));
+            }
+            map.next_value_seed(inside)?;
+        }
+        Ok(Value::Other("an object"))
+    }
+}
+
+/// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1), but refuses what is not
+/// UTF-8 instead of replacing it.
+fn decode_form(body: &[u8]) -> Result<Fields, Undecodable> {
+    let mut fields = Fields::default();
+    for pair in body.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {
+        let mut halves = pair.splitn(2, |&byte| byte == b'=');
+        let name = decode_piece(halves.next().unwrap_or_default())?;
+        let value = decode_piece(halves.next().unwrap_or_default())?;
+        add(&mut fields, name, Value::Text(value))?;
+    }
+    Ok(fields)
+}
+
+fn decode_piece(piece: &[u8]) -> Result<String, Undecodable> {
+    let spaced: Vec<u8> =
+        piece.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
+    let text = percent_decode(&spaced).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
+    Ok(text.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(body: &str) -> Result<Fields, Undecodable> {
+        decode(Some("application/json"), body.as_bytes())
+    }
+
+    #[test]
+    fn a_brace_makes_it_json_whatever_the_header_says() {
+        let form = Some("application/x-www-form-urlencoded");
+        let fields = decode(form, b" \n{\"a\":\"b\"}").unwrap();
+        assert_eq!(fields.get("a"), Some(&Value::Text("b".into())));
+    }
+
+    #[test]
+    fn an_unknown_type_is_read_as_a_form() {
+        let fields = decode(Some("text/plain"), b"a=b+c%2Bd&e").unwrap();
+        assert_eq!(fields.get("a"), Some(&Value::Text("b c+d".into())));
+        assert_eq!(fields.get("e"), Some(&Value::Text(String::new())));
+    }
+
+    #[test]
+    fn a_field_given_twice_is_refused_at_any_depth() {
+        for body in [r#"{"a":"1","a":"1"}"#, r#"{"a":{"b":1,"b":2}}"#, r#"{"a":1,"\u0061":2}"#] {
+            assert_eq!(json(body).unwrap_err(), Undecodable::FieldTwice, "{body}");
+        }
+        assert_eq!(decode(None, b"a=1&%61=2").unwrap_err(), Undecodable::FieldTwice);
+    }
+
+    #[test]
+    fn depth_is_counted_from_the_object_itself() {
+        let nested = |lists: usize| format!("{{\"a\":{}{}}}", "[".repeat(lists), "]".repeat(lists));
+        assert!(json(&nested(31)).is_ok());
+        assert_eq!(json(&nested(32)).unwrap_err(), Undecodable::TooDeep);
+        assert!(json(&nested(30_000)).is_err());
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_without_quoting_it() {
+        for body in
+            ["\"secret\"", "[\"secret\"]", "12", "{\"secret\"", "", "{}{}", "{\"a\":secret}"]
+        {
+            let said = json(body).unwrap_err().to_string();
+            assert!(!said.contains("secret"), "{body}: {said}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_refused() {
+        assert!(decode(None, b"a=%ff").is_err());
+        assert!(decode(None, b"{\"a\":\"\xff\"}").is_err());
+    }
+
+    #[test]
+    fn no_more_fields_are_read_than_the_limit() {
+        let body: Vec<String> = (0..65).map(|n| format!("f{n}=1")).collect();
+        assert_eq!(
+            decode(None, body.join("&").as_bytes()).unwrap_err(),
+            Undecodable::TooManyFields
+        );
+        assert!(decode(None, body[..64].join("&").as_bytes()).is_ok());
+    }
+}

@@ -1,0 +1,260 @@
+//! Fields of a body, and reading them one by one while noting everything that is wrong.
+
+use enrich_core::{Ask, InvalidFields, Question, Want};
+
+/// The longest input, in characters.
+const MAX_CHARACTERS: usize = 512;
+
+/// A field's value as it was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A string.
+    Text(String),
+    /// A whole number that is not negative; only `limit` takes one.
+    Integer(u64),
+    /// JSON's `null`, which counts as missing.
+    Null,
+    /// Something else, by what it is called in a message: "a list".
+    Other(&'static str),
+}
+
+/// The fields of a body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields(Vec<(String, Value)>);
+
+impl Fields {
+    /// The value of a field.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// Adds a field; `false`, and not added, when it is there already.
+    pub fn insert(&mut self, name: String, value: Value) -> bool {
+        let is_new = self.get(&name).is_none();
+        if is_new {
+            self.0.push((name, value));
+        }
+        is_new
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Reads the fields of one call. What is wrong is noted, so that all of it can be named at once;
+/// what is read is noted as well, and makes the canonical form of the question.
+#[derive(Debug)]
+pub struct Input<'a> {
+    fields: &'a Fields,
+    invalid: InvalidFields,
+    asked: Vec<(&'static str, String)>,
+}
+
+impl<'a> Input<'a> {
+    /// Begins reading.
+    pub fn of(fields: &'a Fields) -> Self {
+        Self { fields, invalid: InvalidFields::default(), asked: Vec::new() }
+    }
+
+    /// A field that has to be there. `None` when it is not or cannot be read, which is noted.
+    pub fn required<T, E: std::fmt::Display>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        match self.text(name) {
+            Ok(Some(text)) => self.parsed(name, text, parse),
+            Ok(None) => {
+                self.note(name, "is required".to_owned());
+                None
+            }
+            Err(()) => None,
+        }
+    }
+
+    /// A field that may be missing: `Some(None)` then. `None` when it cannot be read.
+    pub fn optional<T, E: std::fmt::Display>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<Option<T>> {
+        match self.text(name) {
+            Ok(Some(text)) => self.parsed(name, text, parse).map(Some),
+            Ok(None) => Some(None),
+            Err(()) => None,
+        }
+    }
+
+    /// The optional `limit` of list endpoints: a decimal string or integer, at least 1.
+    pub fn limit(&mut self) -> Option<Option<u64>> {
+        const NAME: &str = "limit";
+        let digits = match self.fields.get(NAME) {
+            Some(Value::Integer(number)) => number.to_string(),
+            Some(Value::Text(text)) => text.trim().to_owned(),
+            Some(Value::Other(_)) => "?".to_owned(),
+            None | Some(Value::Null) => String::new(),
+        };
+        if digits.is_empty() {
+            return Some(None);
+        }
+        let is_decimal =
+            digits.len() <= MAX_CHARACTERS && digits.bytes().all(|b| b.is_ascii_digit());
+        // A number too large to hold limits nothing.
+        match is_decimal.then(|| digits.parse().unwrap_or(u64::MAX)) {
+            None | Some(0) => {
+                self.note(NAME, "must be a whole number, at least 1".to_owned());
+                None
+            }
+            Some(limit) => {
+                self.asked.push((NAME, limit.to_string()));
+                Some(Some(limit))
+            }
+        }
+    }
+
+    /// The text of a field, trimmed, once it was read: what an answer echoes.
+    pub fn echo(&self, name: &str) -> &'a str {
+        match self.fields.get(name) {
+            Some(Value::Text(text)) => text.trim(),
+            _ => "",
+        }
+    }
+
+    /// Whether a field is there and not blank.
+    pub fn has(&self, name: &str) -> bool {
+        match self.fields.get(name) {
+            Some(Value::Text(text)) => !text.trim().is_empty(),
+            None | Some(Value::Null) => false,
+            Some(Value::Integer(_) | Value::Other(_)) => true,
+        }
+    }
+
+    /// Everything that was noted to be wrong.
+    pub fn invalid(self) -> InvalidFields {
+        self.invalid
+    }
+
+    /// The question, once all fields are read.
+    ///
+    /// # Errors
+    ///
+    /// Everything that was noted, when anything was.
+    pub fn ask(
+        self,
+        question: Question,
+        want: Want,
+        echo: String,
+        limit: Option<u64>,
+    ) -> Result<Ask, InvalidFields> {
+        if !self.invalid.0.is_empty() {
+            return Err(self.invalid);
+        }
+        let mut asked = self.asked;
+        asked.sort_unstable();
+        let mut canonical = Vec::new();
+        for (name, value) in asked {
+            for part in [name, value.as_str()] {
+                canonical.extend_from_slice(&(part.len() as u64).to_be_bytes());
+                canonical.extend_from_slice(part.as_bytes());
+            }
+        }
+        Ok(Ask { question, want, echo, limit, asked: canonical })
+    }
+
+    /// A field's text, trimmed; `None` when it is missing, `Err` when it is no usable text.
+    fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, ()> {
+        let fault = match self.fields.get(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::Text(text)) => {
+                let text = text.trim();
+                if text.is_empty() {
+                    return Ok(None);
+                }
+                if text.chars().count() > MAX_CHARACTERS {
+                    format!("is longer than {MAX_CHARACTERS} characters")
+                } else if text.chars().any(char::is_control) {
+                    "holds a control character".to_owned()
+                } else {
+                    return Ok(Some(text));
+                }
+            }
+            Some(Value::Integer(_)) => "must be a string, not a number".to_owned(),
+            Some(Value::Other(kind)) => format!("must be a string, not {kind}"),
+        };
+        self.note(name, fault);
+        Err(())
+    }
+
+    fn parsed<T, E: std::fmt::Display>(
+        &mut self,
+        name: &'static str,
+        text: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        match parse(text) {
+            Ok(value) => {
+                self.asked.push((name, text.to_owned()));
+                Some(value)
+            }
+            Err(error) => {
+                self.note(name, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Notes that a field is wrong.
+    pub fn note(&mut self, name: &'static str, fault: String) {
+        self.invalid.0.push((name, fault));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(pairs: &[(&str, Value)]) -> Fields {
+        let mut fields = Fields::default();
+        for (name, value) in pairs {
+            assert!(fields.insert((*name).to_owned(), value.clone()));
+        }
+        fields
+    }
+
+    fn limit_of(value: Value) -> Option<Option<u64>> {
+        Input::of(&fields(&[("limit", value)])).limit()
+    }
+
+    #[test]
+    fn a_limit_is_a_decimal_string_or_an_integer_from_one_on() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        assert_eq!(limit_of(text(" 5 ")), Some(Some(5)));
+        assert_eq!(limit_of(Value::Integer(5)), Some(Some(5)));
+        assert_eq!(limit_of(text("99999999999999999999999")), Some(Some(u64::MAX)));
+        assert_eq!(limit_of(text(" ")), Some(None));
+        for bad in ["0", "-1", "1.5", "+5", "five", "５"] {
+            assert_eq!(limit_of(text(bad)), None, "{bad}");
+        }
+        assert_eq!(limit_of(Value::Other("a number")), None);
+    }
+
+    #[test]
+    fn every_field_at_fault_is_named() {
+        let fields = fields(&[("b", Value::Integer(1)), ("c", Value::Text("x".repeat(513)))]);
+        let mut input = Input::of(&fields);
+        let keep = |text: &str| Ok::<_, String>(text.to_owned());
+        for name in ["a", "b", "c"] {
+            assert_eq!(input.required(name, keep), None);
+        }
+        let invalid = input.invalid();
+        let named: Vec<&str> = invalid.0.iter().map(|(name, _)| *name).collect();
+        assert_eq!(named, ["a", "b", "c"]);
+    }
+}

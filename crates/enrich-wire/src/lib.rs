@@ -1,0 +1,19 @@
+//! What both generations of the interface share: reading bodies, the endpoint row, the course of
+//! a call from bytes to bytes.
+//!
+//! A generation is a table of [`Endpoint`] rows and a way to write refusals ([`Generation`]).
+//! [`respond`] takes a request through it; any HTTP server can call it.
+//!
+//! What is not here: a web framework, a store, the shape of any answer.
+
+mod body;
+mod endpoint;
+mod input;
+mod json;
+mod respond;
+
+pub use body::{MAX_BODY_BYTES, MAX_DEPTH, MAX_FIELDS, Undecodable, decode};
+pub use endpoint::{Endpoint, Field, Generation, KeyPlace, Wire};
+pub use input::{Fields, Input, Value};
+pub use json::{BalanceHere, FieldFaults, written};
+pub use respond::{Request, Response, refuse, respond};

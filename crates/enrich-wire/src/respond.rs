@@ -1,0 +1,168 @@
+//! The course of a call: request bytes in, answer bytes out.
+
+use enrich_core::{Call, Credits, KeyInfo, Outcome, Refusal, RequestId, Service, Standing};
+
+use crate::body;
+use crate::endpoint::{Endpoint, Generation, KeyPlace};
+use crate::input::{Fields, Value};
+
+/// What of an HTTP request an endpoint reads. Header values that are not text come as they look
+/// when decoded with replacement, which no rule accepts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'a> {
+    /// `Content-Type`.
+    pub content_type: Option<&'a str>,
+    /// `x-api-key`.
+    pub api_key: Option<&'a str>,
+    /// `Idempotency-Key`.
+    pub idempotency_key: Option<&'a str>,
+    /// The body, at most [`crate::MAX_BODY_BYTES`] long.
+    pub body: &'a [u8],
+}
+
+/// An HTTP response, and what the server may count and log of it.
+#[derive(Debug)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// The headers beside the HTTP layer's own.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body: JSON.
+    pub body: Vec<u8>,
+    /// Credits charged.
+    pub used: Credits,
+    /// Whether something was found; `None` where nothing was looked up.
+    pub is_found: Option<bool>,
+    /// The key that asked, once it is known.
+    pub key: Option<KeyInfo>,
+    /// How the key stands in its rate window.
+    pub standing: Option<Standing>,
+    /// Why the call was refused.
+    pub refusal: Option<Refusal>,
+}
+
+/// Answers a request to `endpoint`.
+pub async fn respond(
+    service: &Service,
+    generation: &Generation,
+    endpoint: &Endpoint,
+    request_id: &RequestId,
+    request: Request<'_>,
+) -> Response {
+    let fields = match body::decode(request.content_type, request.body) {
+        Ok(fields) => fields,
+        Err(fault) => {
+            return refuse(generation, Refusal::Undecodable(fault.to_string()), request_id);
+        }
+    };
+    let call = Call {
+        key: sent_key(generation.key_place, &fields, request.api_key),
+        endpoint: endpoint.path,
+        price: endpoint.price,
+        request_id,
+        idempotency_key: request.idempotency_key,
+        read: &|| {
+            let mut ask = (endpoint.wire.read)(&fields)?;
+            // The path takes part in what a repeat is compared by.
+            ask.asked.splice(..0, endpoint.path.bytes().chain([0]));
+            Ok(ask)
+        },
+        write: &endpoint.wire.write,
+    };
+    let outcome = service.answer(call).await;
+    written(generation, outcome, request_id)
+}
+
+/// A refusal of a request that reached no endpoint, or whose body was not read.
+pub fn refuse(generation: &Generation, refusal: Refusal, request_id: &RequestId) -> Response {
+    let outcome = Outcome { result: Err(refusal), key: None, standing: None, remaining: None };
+    written(generation, outcome, request_id)
+}
+
+/// The key from the generation's own place, else from the other. A value there that is no text
+/// is a key all the same: a wrong one.
+fn sent_key<'a>(place: KeyPlace, fields: &'a Fields, header: Option<&'a str>) -> Option<&'a str> {
+    let in_body = match fields.get("apiKey") {
+        None | Some(Value::Null) => None,
+        Some(Value::Text(text)) => Some(text.as_str()),
+        Some(Value::Integer(_) | Value::Other(_)) => Some("not a text"),
+    };
+    let in_body = in_body.filter(|text| !text.trim().is_empty());
+    let header = header.filter(|text| !text.trim().is_empty());
+    match place {
+        KeyPlace::Body => in_body.or(header),
+        KeyPlace::Header => header.or(in_body),
+    }
+}
+
+fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) -> Response {
+    let Outcome { result, key, standing, remaining } = outcome;
+    let used = result.as_ref().map_or(Credits::ZERO, |answer| answer.used);
+    let mut headers = vec![
+        ("Content-Type", "application/json".to_owned()),
+        ("Cache-Control", "no-store".to_owned()),
+        ("X-Request-Id", request_id.to_string()),
+        ("X-Credits-Used", used.to_string()),
+    ];
+    headers.extend(remaining.map(|left| ("X-Credits-Remaining", left.to_string())));
+    if let Some(standing) = &standing {
+        let (requests, seconds) = (standing.limit.requests(), standing.limit.window_seconds());
+        headers.push(("RateLimit-Policy", format!("\"default\";q={requests};w={seconds}")));
+        let (left, reset) = (standing.remaining, standing.reset_seconds);
+        headers.push(("RateLimit", format!("\"default\";r={left};t={reset}")));
+    }
+    match result {
+        Ok(answer) => {
+            if answer.is_replayed {
+                headers.push(("Idempotency-Replayed", "true".to_owned()));
+            }
+            let is_found = (!answer.is_replayed).then_some(answer.is_found);
+            let (status, body, refusal) = (200, answer.body, None);
+            Response { status, headers, body, used, is_found, key, standing, refusal }
+        }
+        Err(refusal) => {
+            let (status, body) = (generation.refuse)(&refusal);
+            let retry_after = refusal.retry_after_seconds();
+            headers.extend(retry_after.map(|seconds| ("Retry-After", seconds.to_string())));
+            if let Refusal::WrongMethod { allow } = refusal {
+                headers.push(("Allow", allow.to_owned()));
+            }
+            let refusal = Some(refusal);
+            Response { status, headers, body, used, is_found: None, key, standing, refusal }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(value: Option<Value>) -> Fields {
+        let mut fields = Fields::default();
+        if let Some(value) = value {
+            fields.insert("apiKey".to_owned(), value);
+        }
+        fields
+    }
+
+    #[test]
+    fn the_generations_own_place_counts_where_both_hold_a_key() {
+        let fields = fields(Some(Value::Text("body".to_owned())));
+        assert_eq!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("body"));
+        assert_eq!(sent_key(KeyPlace::Header, &fields, Some("header")), Some("header"));
+    }
+
+    #[test]
+    fn the_other_place_counts_where_the_own_one_is_blank() {
+        for value in [None, Some(Value::Null), Some(Value::Text("  ".to_owned()))] {
+            let fields = fields(value);
+            assert_eq!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("header"));
+        }
+    }
+
+    #[test]
+    fn a_number_in_the_own_place_is_a_wrong_key() {
+        let fields = fields(Some(Value::Integer(1)));
+        assert_ne!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("header"));
+    }
+}

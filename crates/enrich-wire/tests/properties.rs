@@ -1,0 +1,78 @@
+//! Whatever bytes come as a body: no panic, no more than the limits, and the two encodings of the
+//! same fields read alike. `PROPTEST_CASES` sets how many are tried.
+
+use enrich_wire::{Fields, Input, MAX_FIELDS, Value, decode};
+use proptest::prelude::*;
+
+/// The announced type, or none.
+fn content_type() -> impl Strategy<Value = Option<&'static str>> {
+    prop_oneof![
+        Just(None),
+        Just(Some("application/json")),
+        Just(Some("application/x-www-form-urlencoded; charset=utf-8")),
+        Just(Some("text/plain")),
+    ]
+}
+
+/// Texts that are nearly JSON, so that the reader gets deeper than the first byte.
+fn near_json() -> impl Strategy<Value = String> {
+    let token = prop_oneof![
+        3 => prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"\\u0061\"", "\"\\ud800\"", "null",
+            "true", "1", "-1", "1e999", "18446744073709551616", " ", "\"apiKey\"", "\"limit\"",
+        ])
+        .prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(token, 0..40).prop_map(|tokens| tokens.concat())
+}
+
+proptest! {
+    #[test]
+    fn properties_of_any_bytes(kind in content_type(), body in prop::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok(fields) = decode(kind, &body) {
+            prop_assert!(fields.len() <= MAX_FIELDS);
+        }
+    }
+
+    #[test]
+    fn properties_of_nearly_json(kind in content_type(), body in near_json()) {
+        if let Ok(fields) = decode(kind, format!("{{{body}").as_bytes()) {
+            prop_assert!(fields.len() <= MAX_FIELDS);
+        }
+    }
+
+    #[test]
+    fn properties_of_nearly_a_form(body in "[a-c=&%+0-9A-F]{0,80}") {
+        if let Ok(fields) = decode(None, body.as_bytes()) {
+            prop_assert!(fields.len() <= MAX_FIELDS);
+        }
+    }
+
+    #[test]
+    fn properties_of_both_encodings(fields in prop::collection::btree_map(any::<String>(), any::<String>(), 0..8)) {
+        let json = serde_json::to_vec(&fields).unwrap();
+        let form: Vec<String> = fields
+            .iter()
+            .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)))
+            .collect();
+        let from_json = decode(Some("application/json"), &json).unwrap();
+        let from_form = decode(None, form.join("&").as_bytes()).unwrap();
+        // An empty form says nothing of its fields, and a form whose text begins with a brace is
+        // read as JSON; percent-encoding leaves neither.
+        prop_assert_eq!(from_json.len(), fields.len());
+        prop_assert_eq!(from_json, from_form);
+    }
+
+    #[test]
+    fn properties_of_a_limit(text in any::<String>()) {
+        let mut fields = Fields::default();
+        fields.insert("limit".to_owned(), Value::Text(text));
+        let read = Input::of(&fields).limit();
+        prop_assert_ne!(read, Some(Some(0)));
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}

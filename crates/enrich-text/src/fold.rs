@@ -12,6 +12,9 @@ use unicode_normalization::char::is_combining_mark;
 /// - Apostrophes, trade marks and marks without width vanish, other punctuation parts words.
 /// - Letters that stand alone beside each other become one word: `S.A.` and `S A` read as `sa`.
 ///
+/// - Cyrillic abbreviations of legal forms that are other words once they are Latin (`ТОО`, `too`)
+///   stay Cyrillic.
+///
 /// A text with nothing but signs (`!!!`) stays as its signs, so that nothing typed is lost. What
 /// was folded folds to itself.
 pub fn fold(text: &str) -> String {
@@ -51,13 +54,19 @@ fn fold_once(text: &str) -> String {
             }
             _ if sign.is_ascii() => folded.gap(),
             _ if vanishes(sign) => {}
-            _ if is_transliterated(sign) => {
-                for letter in any_ascii::any_ascii_char(sign).chars() {
-                    if letter.is_ascii_alphanumeric() {
-                        folded.letter(letter.to_ascii_lowercase());
-                    }
+            _ if is_cyrillic(sign) && !folded.is_inside_a_word() => {
+                let mut word: String = sign.to_lowercase().collect();
+                while let Some(letter) = signs.next_if(|&next| is_cyrillic(next)) {
+                    word.extend(letter.to_lowercase());
+                }
+                let ends_here = signs.peek().is_none_or(|next| !next.is_alphanumeric());
+                if ends_here && STAY_CYRILLIC.contains(&word.as_str()) {
+                    word.chars().for_each(|letter| folded.letter(letter));
+                } else {
+                    word.chars().for_each(|letter| folded.transliterated(letter));
                 }
             }
+            _ if is_transliterated(sign) => folded.transliterated(sign),
             _ if sign.is_alphanumeric() || is_combining_mark(sign) => {
                 for letter in sign.to_lowercase() {
                     folded.letter(letter);
@@ -68,6 +77,10 @@ fn fold_once(text: &str) -> String {
     }
     folded.text
 }
+
+/// Legal forms of Russian and its neighbours that are put first, and that would read as the
+/// beginning of other names in Latin letters: `Too Good To Go`, `Pão de Açúcar`, `AO Smith`.
+const STAY_CYRILLIC: [&str; 7] = ["ао", "ат", "ип", "нао", "пао", "тоо", "чао"];
 
 /// A text under construction: words, and one space before each but the first.
 #[derive(Default)]
@@ -83,6 +96,14 @@ impl Folded {
         }
         self.gap = false;
         self.text.push(letter);
+    }
+
+    fn transliterated(&mut self, sign: char) {
+        for letter in any_ascii::any_ascii_char(sign).chars() {
+            if letter.is_ascii_alphanumeric() {
+                self.letter(letter.to_ascii_lowercase());
+            }
+        }
     }
 
     fn word(&mut self, word: &str) {
@@ -131,6 +152,11 @@ fn vanishes(sign: char) -> bool {
             | '\u{feff}'
             | '\u{ff65}'
     )
+}
+
+/// Letters of the Cyrillic alphabets in use today.
+fn is_cyrillic(sign: char) -> bool {
+    matches!(sign, '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}')
 }
 
 /// Letters of the Latin, Greek and Cyrillic scripts, and digits of all scripts.

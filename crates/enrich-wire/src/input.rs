@@ -10,7 +10,7 @@ const MAX_CHARACTERS: usize = 512;
 pub enum Value {
     /// A string.
     Text(String),
-    /// A whole number that is not negative; only `limit` takes one.
+    /// A whole number that is not negative, at most `u64::MAX`; only `limit` takes one.
     Integer(u64),
     /// JSON's `null`, which counts as missing.
     Null,

@@ -51,6 +51,12 @@ fn unusual_local_parts_are_taken() {
 }
 
 #[test]
+fn a_composed_letter_is_the_same_as_its_parts() {
+    let one = EmailAddress::parse("E\u{301}ric@acme.example");
+    assert_eq!(one, EmailAddress::parse("\u{e9}ric@acme.example"));
+}
+
+#[test]
 fn a_tag_can_be_taken_off() {
     let bare = |text| EmailAddress::parse(text).unwrap().without_tag().map(|a| a.to_string());
     assert_eq!(bare("Ada+news@acme.example"), Some("ada@acme.example".to_owned()));

@@ -1,6 +1,6 @@
 //! What people type, and what it is read as.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed helper is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed reading is a failed test")]
 
 mod company_name;
 mod country;

@@ -255,6 +255,7 @@ fn a_youtube_channel_id_keeps_its_case() {
             "https://www.youtube.com/channel/UCh0t0ntxZmVVWERFvxXEY-_?sub_confirmation=1",
             "https://www.youtube.com/channel/UCh0t0ntxZmVVWERFvxXEY-_/videos",
             "https://studio.youtube.com/channel/UCh0t0ntxZmVVWERFvxXEY-_",
+            "https://www.youtube.com/UCh0t0ntxZmVVWERFvxXEY-_",
             "channel/UCh0t0ntxZmVVWERFvxXEY-_",
         ],
     );

@@ -62,6 +62,9 @@ fn a_trunk_prefix_is_dropped_only_where_it_is_one() {
     assert_eq!(read("+36 06 1 234 5678"), "+3612345678");
     assert_eq!(read("+7 8 495 123 45 67"), "+74951234567");
     assert_eq!(read("+7 800 555 01 23"), "+78005550123");
+    assert_eq!(read("+1 (0) 202 555 0123"), "+12025550123");
+    // A second zero is a mistake nobody can read.
+    assert_eq!(Phone::parse("+49 (0)0 30 23125"), Err(InvalidPhone::ImpossibleLength));
     // Spain has none, and people write one all the same.
     assert_eq!(read("+34 (0) 912 345 678"), "+34912345678");
 }

@@ -58,6 +58,13 @@ pub struct Account {
     pub created_at: Timestamp,
 }
 
+impl Account {
+    /// A new account, made at `now`.
+    pub fn new(name: impl Into<String>, now: Timestamp) -> Self {
+        Self { id: AccountId::new(now), name: name.into(), created_at: now }
+    }
+}
+
 /// A limit of its own that a key has; what is absent comes from the server's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateOverride {
@@ -82,6 +89,28 @@ pub struct NewKey {
     pub rate: RateOverride,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+impl NewKey {
+    /// A new key for `account`, made at `now`, without a limit of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no randomness to give.
+    pub fn generate(
+        account: AccountId,
+        label: impl Into<String>,
+        now: Timestamp,
+    ) -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            id: KeyId::new(now),
+            account,
+            label: label.into(),
+            key: ApiKey::generate()?,
+            rate: RateOverride::default(),
+            created_at: now,
+        })
+    }
 }
 
 /// What is known of a key without the secret.

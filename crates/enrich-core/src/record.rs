@@ -38,6 +38,15 @@ pub struct Origin {
     pub content: [u8; 16],
 }
 
+impl Origin {
+    /// The origin of a record that reads `record`, trusted fully and without an id of its own.
+    pub fn of(record: &[u8]) -> Self {
+        let mut content = [0; 16];
+        blake3::Hasher::new().update(record).finalize_xof().fill(&mut content);
+        Self { id: None, confidence: Confidence::FULL, content }
+    }
+}
+
 /// A record of the native format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
@@ -83,6 +92,24 @@ pub struct CompanyRecord {
     pub ip: Option<IpAddr>,
     /// Rank of the main domain, as given.
     pub page_rank: Option<String>,
+}
+
+impl CompanyRecord {
+    /// A company of which only the name is known.
+    pub fn named(name: CompanyName, origin: Origin) -> Self {
+        Self {
+            origin,
+            name,
+            aliases: Vec::new(),
+            seats: Vec::new(),
+            sites: Vec::new(),
+            pages: Vec::new(),
+            emails: Vec::new(),
+            phones: Vec::new(),
+            ip: None,
+            page_rank: None,
+        }
+    }
 }
 
 /// A person's record.

@@ -68,6 +68,12 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// A question that was put as `text`: for callers that have no form of their own to read.
+    pub fn about(question: Question, want: Want, text: &str) -> Self {
+        let asked = text.as_bytes().to_vec();
+        Self { question, want, echo: text.to_owned(), limit: None, asked }
+    }
+
     /// The items of a list that are returned, and charged.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());

@@ -97,6 +97,14 @@ pub struct Grant {
     pub at: Timestamp,
 }
 
+impl Grant {
+    /// So many credits for `account` at `now`, without a note.
+    pub fn new(account: AccountId, credits: i64, now: Timestamp) -> Self {
+        let id = ChargeId::new(now);
+        Self { id, account, credits, note: String::new(), corrects: None, at: now }
+    }
+}
+
 /// How a grant was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {

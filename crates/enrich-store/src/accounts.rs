@@ -1,0 +1,285 @@
+//! Accounts and keys in `ledger.sqlite`.
+//!
+//! A key is found by a keyed hash of it: an index look-up of a value that nobody without the
+//! secret can aim at. How long it takes tells at most something about that hash, not about the
+//! key, so nothing is left to compare in constant time.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::accounts::Accounts;
+use enrich_core::port::error::StoreError;
+use enrich_core::{Account, AccountId, ApiKey, KeyId, KeyInfo, NewKey, RateOverride, Timestamp};
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
+
+use crate::blocking;
+use crate::columns::Column;
+use crate::error::OpenError;
+use crate::secret::{NotOurs, Purpose, Secret, Secrets};
+use crate::sqlite::{self, Durability, Readers, store_error};
+
+/// Keeps accounts and keys.
+#[derive(Debug)]
+pub struct SqliteAccounts {
+    readers: Readers,
+    writer: Arc<Mutex<Connection>>,
+    secrets: Secrets,
+}
+
+/// Why an operator's change was not made.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error("the successor of a key belongs to another account")]
+    OtherAccount,
+}
+
+macro_rules! key_info {
+    ($where:literal) => {
+        concat!(
+            "SELECT id, account, label, hint, requests, window_seconds, created_at, expires_at, ",
+            "last_used_at FROM api_key WHERE ",
+            $where
+        )
+    };
+}
+
+const KEY_BY_HASH: &str = key_info!("hash = ?1");
+const KEY_BY_ID: &str = key_info!("id = ?1");
+const KEYS_OF_ACCOUNT: &str = key_info!("account = ?1 ORDER BY created_at, id");
+
+impl SqliteAccounts {
+    /// Accounts in the ledger at `path`, which has been prepared.
+    pub(crate) fn open(path: &Path, secrets: &Secrets) -> Result<Self, OpenError> {
+        let writer = sqlite::writer(path, Durability::Commit)
+            .map_err(|source| OpenError::of_sqlite(path, source))?;
+        Ok(Self {
+            readers: Readers::open(path)?,
+            writer: Arc::new(Mutex::new(writer)),
+            secrets: secrets.clone(),
+        })
+    }
+
+    /// Runs `change` in a transaction on a thread of its own: writing waits for the disk.
+    async fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection, &Secrets) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (writer, secrets) = (Arc::clone(&self.writer), self.secrets.clone());
+        blocking::apart(move || {
+            let mut connection = writer.lock();
+            let transaction = connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(store_error)?;
+            let result = change(&transaction, &secrets)?;
+            transaction.commit().map_err(store_error)?;
+            Ok(result)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Accounts for SqliteAccounts {
+    async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError> {
+        self.write(move |connection, secrets| {
+            connection
+                .execute(
+                    "INSERT INTO account (id, name, created_at) VALUES (?1, ?2, ?3)",
+                    (Column(account.id), &account.name, Column(account.created_at)),
+                )
+                .map_err(store_error)?;
+            insert_key(connection, secrets.current(), &first_key)
+        })
+        .await
+    }
+
+    async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached("SELECT id, name, created_at FROM account WHERE id = ?1")?
+                .query_row([Column(id)], read_account)
+                .optional()
+        })
+    }
+
+    async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached("SELECT id, name, created_at FROM account ORDER BY created_at, id")?
+                .query_map([], read_account)?
+                .collect::<rusqlite::Result<_>>()
+        })
+    }
+
+    async fn add_key(&self, key: NewKey) -> Result<bool, StoreError> {
+        self.write(move |connection, secrets| {
+            let account = connection
+                .query_row("SELECT 1 FROM account WHERE id = ?1", [Column(key.account)], |_| Ok(()))
+                .optional()
+                .map_err(store_error)?;
+            if account.is_none() {
+                return Ok(false);
+            }
+            insert_key(connection, secrets.current(), &key)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn rotate_key(
+        &self,
+        old: KeyId,
+        old_until: Timestamp,
+        successor: NewKey,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection, secrets| {
+            let account: Option<Column<AccountId>> = connection
+                .query_row("SELECT account FROM api_key WHERE id = ?1", [Column(old)], |row| {
+                    row.get(0)
+                })
+                .optional()
+                .map_err(store_error)?;
+            match account {
+                None => return Ok(false),
+                Some(Column(account)) if account != successor.account => {
+                    return Err(StoreError::failed(Unfit::OtherAccount));
+                }
+                Some(_) => {}
+            }
+            end_key(connection, old, old_until)?;
+            insert_key(connection, secrets.current(), &successor)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<KeyInfo>, StoreError> {
+        self.readers.read(|connection| -> rusqlite::Result<_> {
+            let mut statement = connection.prepare_cached(KEY_BY_HASH)?;
+            for secret in self.secrets.newest_first() {
+                let hash = hash_of(secret, key);
+                if let Some(info) = statement.query_row([hash], read_key).optional()? {
+                    return Ok(Some(info));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError> {
+        self.readers.read(|connection| {
+            connection.prepare_cached(KEY_BY_ID)?.query_row([Column(id)], read_key).optional()
+        })
+    }
+
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError> {
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached(KEYS_OF_ACCOUNT)?
+                .query_map([Column(account)], read_key)?
+                .collect::<rusqlite::Result<_>>()
+        })
+    }
+
+    async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
+        let row: Option<(Vec<u8>, u32)> = self.readers.read(|connection| {
+            connection
+                .prepare_cached("SELECT sealed, secret FROM api_key WHERE id = ?1")?
+                .query_row([Column(id)], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })?;
+        let Some((sealed, secret)) = row else {
+            return Ok(None);
+        };
+        let secret = self.secrets.with_id(secret).ok_or_else(|| StoreError::failed(NotOurs))?;
+        let key = secret
+            .open(Purpose::ApiKeySeal, id.0.as_bytes(), &sealed)
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .and_then(|text| ApiKey::parse(&text).ok());
+        key.map(Some).ok_or_else(|| StoreError::failed(NotOurs))
+    }
+
+    async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError> {
+        self.write(move |connection, _| {
+            let changed = connection
+                .execute(
+                    "UPDATE api_key SET requests = ?2, window_seconds = ?3 WHERE id = ?1",
+                    (Column(id), rate.requests, rate.window_seconds),
+                )
+                .map_err(store_error)?;
+            Ok(changed > 0)
+        })
+        .await
+    }
+
+    async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError> {
+        self.write(move |connection, _| end_key(connection, id, at)).await
+    }
+}
+
+/// Ends a key at `at`, or leaves it at an earlier end. Whether there is such a key.
+fn end_key(connection: &Connection, id: KeyId, at: Timestamp) -> Result<bool, StoreError> {
+    let changed = connection
+        .execute(
+            "UPDATE api_key SET expires_at =
+                 CASE WHEN expires_at < ?2 THEN expires_at ELSE ?2 END
+             WHERE id = ?1",
+            (Column(id), Column(at)),
+        )
+        .map_err(store_error)?;
+    Ok(changed > 0)
+}
+
+fn insert_key(connection: &Connection, secret: &Secret, key: &NewKey) -> Result<(), StoreError> {
+    let sealed = secret
+        .seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
+        .map_err(StoreError::failed)?;
+    connection
+        .execute(
+            "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
+                 window_seconds, created_at)
+             VALUES (:id, :account, :label, :hint, :hash, :sealed, :secret, :requests,
+                 :window_seconds, :created_at)",
+            named_params! {
+                ":id": Column(key.id),
+                ":account": Column(key.account),
+                ":label": key.label,
+                ":hint": key.key.hint(),
+                ":hash": hash_of(secret, &key.key),
+                ":sealed": sealed,
+                ":secret": secret.id(),
+                ":requests": key.rate.requests,
+                ":window_seconds": key.rate.window_seconds,
+                ":created_at": Column(key.created_at),
+            },
+        )
+        .map_err(store_error)?;
+    Ok(())
+}
+
+fn hash_of(secret: &Secret, key: &ApiKey) -> [u8; 32] {
+    secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
+}
+
+fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
+    let (Column(id), Column(created_at)) = (row.get(0)?, row.get(2)?);
+    Ok(Account { id, name: row.get(1)?, created_at })
+}
+
+fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
+    let time = |index| row.get::<_, Option<Column<Timestamp>>>(index);
+    let (Column(id), Column(account), Column(created_at)) = (row.get(0)?, row.get(1)?, row.get(6)?);
+    Ok(KeyInfo {
+        id,
+        account,
+        label: row.get(2)?,
+        hint: row.get(3)?,
+        rate: RateOverride { requests: row.get(4)?, window_seconds: row.get(5)? },
+        created_at,
+        expires_at: time(7)?.map(|Column(at)| at),
+        last_used_at: time(8)?.map(|Column(at)| at),
+    })
+}

@@ -1,0 +1,14 @@
+//! The system's clock: the one place that reads it.
+
+use enrich_core::{Clock, Timestamp};
+
+/// Tells the system's time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the door to the wall clock")]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}

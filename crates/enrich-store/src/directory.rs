@@ -1,0 +1,115 @@
+//! The look-up data over SQLite: every look-up is a few point reads of an index.
+//!
+//! What is known are facts, a row a value; what is read is derived from them when they are
+//! written: a profile for each subject, and one index from everything exact to the subjects that
+//! have it (`migrations/directory`). Reads are done where they are asked for, on read-only
+//! connections with their statements prepared; only lists, which may be long, go to threads of
+//! their own. Each look-up sees one state of the directory, whatever is being imported.
+
+pub(crate) mod codes;
+pub(crate) mod companies;
+mod lists;
+pub(crate) mod names;
+pub(crate) mod people;
+pub(crate) mod profile;
+pub(crate) mod view;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use enrich_core::port::directory::Directory;
+use enrich_core::port::error::StoreError;
+use enrich_core::{Confidence, Found, Generation, Question, Subject, Want};
+use rusqlite::Connection;
+
+use crate::error::OpenError;
+use crate::sqlite::Readers;
+use lists::Lists;
+use view::View;
+
+/// What is counted when the directory is checked.
+pub(crate) const COUNTS: [(&str, &str); 6] = [
+    ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
+    ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
+    ("domains with facts", "SELECT count(DISTINCT domain) FROM domain_fact"),
+    ("values", "SELECT (SELECT count(*) FROM fact) + (SELECT count(*) FROM domain_fact)"),
+    ("sources", "SELECT count(*) FROM source"),
+    ("suppressed values", "SELECT count(*) FROM suppressed"),
+];
+
+/// Answers questions from `directory.sqlite`.
+#[derive(Debug)]
+pub struct SqliteDirectory {
+    readers: Readers,
+    lists: Lists,
+}
+
+impl SqliteDirectory {
+    /// Reads the database at `path`, which must be there and have its schema.
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        Ok(Self { readers: Readers::open(path)?, lists: Lists::start(path)? })
+    }
+}
+
+#[async_trait]
+impl Directory for SqliteDirectory {
+    async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
+        match want {
+            Want::Profile => self.readers.read(|connection| find(connection, question, want)),
+            Want::Employees { .. } => {
+                let question = question.clone();
+                self.lists.read(move |connection| find(connection, &question, want)).await
+            }
+        }
+    }
+
+    async fn generation(&self) -> Result<Generation, StoreError> {
+        self.readers.read(|connection| View::of(connection).generation())
+    }
+}
+
+/// One look-up, inside a transaction: what it reads belongs together.
+fn find(
+    connection: &Connection,
+    question: &Question,
+    want: Want,
+) -> rusqlite::Result<Option<Found>> {
+    let transaction = connection.unchecked_transaction()?;
+    let view = View::of(&transaction);
+    let Some((subject, confidence)) = subject(view, question, want)? else { return Ok(None) };
+    let generation = view.generation()?;
+    Ok(Some(Found { subject, confidence, generation }))
+}
+
+fn subject(
+    view: View<'_>,
+    question: &Question,
+    want: Want,
+) -> rusqlite::Result<Option<(Subject, Confidence)>> {
+    match question {
+        Question::Company(company) => {
+            let Some((mut company, confidence)) = companies::find(view, company)? else {
+                return Ok(None);
+            };
+            if let Want::Employees { limit } = want {
+                company.employees = view.employees(company.id, limit)?;
+            }
+            Ok(Some((Subject::Company(company), confidence)))
+        }
+        Question::Person(person) => {
+            let found = people::find(view, person)?;
+            Ok(found.map(|(person, confidence)| (Subject::Person(person), confidence)))
+        }
+        Question::Host(host) => {
+            let found = view.domain(host.as_str())?;
+            Ok(found.map(|(facts, confidence)| (Subject::Domain(facts), confidence)))
+        }
+        Question::Domain(domain) => {
+            let mut found = view.domain(domain.as_str())?;
+            if found.is_none() {
+                found = view.domain(domain.registrable().as_str())?;
+            }
+            Ok(found.map(|(facts, confidence)| (Subject::Domain(facts), confidence)))
+        }
+    }
+}

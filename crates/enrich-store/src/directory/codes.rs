@@ -1,0 +1,124 @@
+//! The numbers by which the schema names attributes and kinds of identifiers.
+//!
+//! They are stored: a number is never given another meaning.
+
+use enrich_core::{Attribute, SubjectId};
+use enrich_text::Network;
+use rusqlite::ToSql;
+use rusqlite::types::{FromSqlError, ToSqlOutput};
+
+/// The kind of a subject that is a company.
+pub(crate) const COMPANY: i64 = 1;
+/// The kind of a subject that is a person.
+pub(crate) const PERSON: i64 = 2;
+
+const ATTRIBUTES: [(i64, Attribute); 18] = [
+    (1, Attribute::Name),
+    (2, Attribute::Alias),
+    (3, Attribute::Country),
+    (4, Attribute::Domain),
+    (5, Attribute::Email),
+    (6, Attribute::Phone),
+    (7, Attribute::FirstName),
+    (8, Attribute::LastName),
+    (9, Attribute::Title),
+    (10, Attribute::Employer),
+    (11, Attribute::PersonPage),
+    (12, Attribute::Ip),
+    (13, Attribute::PageRank),
+    (21, Attribute::Page(Network::Facebook)),
+    (22, Attribute::Page(Network::Instagram)),
+    (23, Attribute::Page(Network::Twitter)),
+    (24, Attribute::Page(Network::Youtube)),
+    (25, Attribute::Page(Network::LinkedIn)),
+];
+
+/// The number of an attribute.
+pub(crate) const fn attribute_code(attribute: Attribute) -> i64 {
+    match attribute {
+        Attribute::Name => 1,
+        Attribute::Alias => 2,
+        Attribute::Country => 3,
+        Attribute::Domain => 4,
+        Attribute::Email => 5,
+        Attribute::Phone => 6,
+        Attribute::FirstName => 7,
+        Attribute::LastName => 8,
+        Attribute::Title => 9,
+        Attribute::Employer => 10,
+        Attribute::PersonPage => 11,
+        Attribute::Ip => 12,
+        Attribute::PageRank => 13,
+        Attribute::Page(Network::Facebook) => 21,
+        Attribute::Page(Network::Instagram) => 22,
+        Attribute::Page(Network::Twitter) => 23,
+        Attribute::Page(Network::Youtube) => 24,
+        Attribute::Page(Network::LinkedIn) => 25,
+    }
+}
+
+/// The attribute of a number.
+pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
+    let known = ATTRIBUTES.iter().find(|(known, _)| *known == code);
+    known.map(|&(_, attribute)| attribute).ok_or(FromSqlError::OutOfRange(code))
+}
+
+/// What a subject is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum IdentifierKind {
+    /// A company's domain; tier 0 is the main one.
+    CompanyDomain = 1,
+    /// A company's page, by its key; tier 0 is the one that is returned.
+    CompanyPage = 2,
+    /// A company's own address.
+    CompanyEmail = 3,
+    /// A company's own number: nobody asks by it, but it may have to be forgotten.
+    CompanyPhone = 4,
+    /// A company's name without legal form and spaces; tier 0 is its current name, 1 another, 2
+    /// the name of a company of which nothing else is known.
+    CompanyName = 5,
+    /// A person's page, by its key.
+    PersonPage = 11,
+    /// A person's address.
+    PersonEmail = 12,
+    /// A person's number.
+    PersonPhone = 13,
+    /// A person's name in a country: `GB|ada|lovelace`.
+    PersonInCountry = 14,
+    /// A person's name at a company: `17|ada|lovelace`.
+    PersonAtCompany = 15,
+}
+
+impl ToSql for IdentifierKind {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(*self as i64))
+    }
+}
+
+/// An id as SQLite keeps it. Ids are counted up from 1, so that none comes near the end.
+pub(crate) fn sql_id(id: SubjectId) -> i64 {
+    i64::try_from(id.0).unwrap_or(i64::MAX)
+}
+
+/// An id that SQLite kept.
+pub(crate) fn subject_id(id: i64) -> SubjectId {
+    SubjectId(u64::try_from(id).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_attribute_reads_back_from_its_number() {
+        for (code, attribute) in ATTRIBUTES {
+            assert_eq!(attribute_code(attribute), code);
+            assert_eq!(attribute_of(code), Ok(attribute));
+        }
+    }
+
+    #[test]
+    fn an_unknown_number_is_no_attribute() {
+        assert!(attribute_of(0).is_err());
+    }
+}

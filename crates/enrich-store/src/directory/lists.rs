@@ -1,0 +1,97 @@
+//! A few threads that read long lists, so that whoever asks for one holds up nobody else.
+//!
+//! Everything else a look-up reads takes microseconds and is read where it is asked for. The
+//! queue is bounded: what does not fit is refused at once.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::thread;
+
+use enrich_core::port::error::StoreError;
+use parking_lot::Mutex;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::error::OpenError;
+use crate::sqlite;
+
+/// How many lists are read at once.
+const THREADS: usize = 2;
+/// How many wait to be read.
+const WAITING: usize = 256;
+
+type Job = Box<dyn FnOnce(&Connection) + Send>;
+
+/// The threads; they end when this is dropped and what is waiting is read.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    queue: SyncSender<Job>,
+}
+
+impl Lists {
+    /// Starts the threads, each with a connection of its own to the database at `path`.
+    pub(crate) fn start(path: &Path) -> Result<Self, OpenError> {
+        let (queue, jobs) = mpsc::sync_channel(WAITING);
+        let jobs = Arc::new(Mutex::new(jobs));
+        for _ in 0..THREADS {
+            let connection =
+                sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+            let jobs = Arc::clone(&jobs);
+            thread::Builder::new()
+                .name("enrich-lists".to_owned())
+                .spawn(move || work(&jobs, &connection))
+                .map_err(|source| OpenError::unusable(path, source))?;
+        }
+        Ok(Self { queue })
+    }
+
+    /// Reads on one of the threads.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            // Whoever asked may have gone: then nobody needs the list.
+            if !answer.is_closed() {
+                let _ = answer.send(read(connection));
+            }
+        });
+        self.queue.try_send(job).map_err(|refused| match refused {
+            TrySendError::Full(_) => StoreError::Overloaded,
+            TrySendError::Disconnected(_) => StoreError::failed("no thread reads lists any more"),
+        })?;
+        answered.await.map_err(StoreError::failed)?.map_err(StoreError::failed)
+    }
+}
+
+fn work(jobs: &Mutex<Receiver<Job>>, connection: &Connection) {
+    loop {
+        // The lock is held while waiting: one thread waits for the next job, the others for it.
+        let job = jobs.lock().recv();
+        match job {
+            Ok(job) => job(connection),
+            Err(mpsc::RecvError) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_the_queue_is_refused() {
+        let (queue, jobs) = mpsc::sync_channel(1);
+        let lists = Lists { queue };
+        let waiting = lists.read(|_| Ok(()));
+        let mut waiting = Box::pin(waiting);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(waiting.as_mut().poll(&mut context).is_pending());
+        let mut refused = Box::pin(lists.read(|_| Ok(())));
+        let outcome = refused.as_mut().poll(&mut context);
+        assert!(matches!(outcome, std::task::Poll::Ready(Err(StoreError::Overloaded))));
+        drop(jobs);
+    }
+}

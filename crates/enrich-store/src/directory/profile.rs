@@ -1,0 +1,194 @@
+//! The one row that a look-up reads: a subject as JSON with short field names.
+//!
+//! A person's profile names the employer by id alone. The employer's name and domains are read
+//! from its own profile, so that they are right when the company changes.
+
+use enrich_core::{Company, Employee, Employer, Person, Site, SubjectId};
+use enrich_text::{Country, Network};
+use serde::{Deserialize, Serialize};
+
+/// A profile that cannot be read: the row was not written by this program.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BadProfile {
+    #[error("a profile is not the JSON it should be")]
+    Json(#[from] serde_json::Error),
+    #[error("a profile names a country that there is not")]
+    Country(#[from] enrich_text::InvalidCountry),
+    #[error("a profile names a network that there is not")]
+    Network,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CompanyRow {
+    #[serde(rename = "n")]
+    name: String,
+    #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<String>,
+    #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty")]
+    seats: Vec<String>,
+    /// A domain and the country it is for, which is often not said.
+    #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty")]
+    sites: Vec<(String, Option<String>)>,
+    /// The network's name and the page.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pages: Vec<(String, String)>,
+    #[serde(rename = "e", default, skip_serializing_if = "Vec::is_empty")]
+    emails: Vec<String>,
+    #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
+    phones: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PersonRow {
+    #[serde(rename = "f")]
+    first_name: String,
+    #[serde(rename = "l")]
+    last_name: String,
+    #[serde(rename = "j", default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
+    employer: Option<u64>,
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    country: Option<String>,
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    page: Option<String>,
+    #[serde(rename = "e", default, skip_serializing_if = "Vec::is_empty")]
+    emails: Vec<String>,
+    #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
+    phones: Vec<String>,
+}
+
+/// A company's profile. Its employees are not in it.
+pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
+    let site = |site: Site| (site.domain, site.country.map(|country| country.alpha2().to_owned()));
+    let page = |(network, page): (Network, String)| (network.as_str().to_owned(), page);
+    Ok(serde_json::to_string(&CompanyRow {
+        name: company.name,
+        aliases: company.aliases,
+        seats: company.seats.into_iter().map(|seat| seat.alpha2().to_owned()).collect(),
+        sites: company.sites.into_iter().map(site).collect(),
+        pages: company.pages.into_iter().map(page).collect(),
+        emails: company.emails,
+        phones: company.phones,
+    })?)
+}
+
+/// The company of a profile, without its employees.
+pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadProfile> {
+    let row: CompanyRow = serde_json::from_str(profile)?;
+    let seats = row.seats.iter().map(|code| Country::from_code(code)).collect::<Result<_, _>>()?;
+    let site = |(domain, country): (String, Option<String>)| {
+        let country = country.as_deref().map(Country::from_code).transpose()?;
+        Ok::<_, BadProfile>(Site { domain, country })
+    };
+    let page =
+        |(network, page): (String, String)| Ok::<_, BadProfile>((network_of(&network)?, page));
+    Ok(Company {
+        id,
+        name: row.name,
+        aliases: row.aliases,
+        seats,
+        sites: row.sites.into_iter().map(site).collect::<Result<_, _>>()?,
+        pages: row.pages.into_iter().map(page).collect::<Result<_, _>>()?,
+        emails: row.emails,
+        phones: row.phones,
+        employees: Vec::new(),
+    })
+}
+
+/// A person's profile. Of the employer only the id is in it.
+pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
+    Ok(serde_json::to_string(&PersonRow {
+        first_name: person.first_name,
+        last_name: person.last_name,
+        title: person.title,
+        employer: person.employer.map(|employer| employer.id.0),
+        country: person.country.map(|country| country.alpha2().to_owned()),
+        page: person.page,
+        emails: person.emails,
+        phones: person.phones,
+    })?)
+}
+
+/// The person of a profile; the employer has its id alone.
+pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadProfile> {
+    let row: PersonRow = serde_json::from_str(profile)?;
+    Ok(Person {
+        id,
+        first_name: row.first_name,
+        last_name: row.last_name,
+        title: row.title,
+        employer: row.employer.map(|id| employer_to_be_read(SubjectId(id))),
+        country: row.country.as_deref().map(Country::from_code).transpose()?,
+        page: row.page,
+        emails: row.emails,
+        phones: row.phones,
+    })
+}
+
+/// The person of a profile, as a list of employees shows them.
+pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
+    let row: PersonRow = serde_json::from_str(profile)?;
+    let name = format!("{} {}", row.first_name, row.last_name);
+    Ok(Employee { name, title: row.title, page: row.page })
+}
+
+/// An employer of which only the id is known yet.
+pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
+    Employer { id, name: String::new(), domains: Vec::new() }
+}
+
+fn network_of(name: &str) -> Result<Network, BadProfile> {
+    let known = Network::ALL.into_iter().find(|network| network.as_str() == name);
+    known.ok_or(BadProfile::Network)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_company_reads_back_as_it_was_written() {
+        let france = Country::from_code("FR").unwrap();
+        let company = Company {
+            id: SubjectId(7),
+            name: "Quill".into(),
+            aliases: vec!["Quill Ltd".into()],
+            seats: vec![france],
+            sites: vec![
+                Site { domain: "quill.example".into(), country: None },
+                Site { domain: "quill.fr.example".into(), country: Some(france) },
+            ],
+            pages: vec![(Network::Twitter, "twitter.com/quill".into())],
+            emails: vec!["post@quill.example".into()],
+            phones: vec!["+12025550123".into()],
+            employees: Vec::new(),
+        };
+        let profile = write_company(company.clone()).unwrap();
+        assert_eq!(read_company(SubjectId(7), &profile).unwrap(), company);
+    }
+
+    #[test]
+    fn a_person_reads_back_with_the_employer_by_id() {
+        let person = Person {
+            id: SubjectId(8),
+            first_name: "Ada".into(),
+            last_name: "Byte".into(),
+            title: None,
+            employer: Some(employer_to_be_read(SubjectId(7))),
+            country: None,
+            page: Some("linkedin.com/in/ada-byte".into()),
+            emails: Vec::new(),
+            phones: Vec::new(),
+        };
+        let profile = write_person(person.clone()).unwrap();
+        assert_eq!(read_person(SubjectId(8), &profile).unwrap(), person);
+    }
+
+    #[test]
+    fn what_is_no_profile_is_an_error() {
+        assert!(read_company(SubjectId(1), "{").is_err());
+        assert!(read_company(SubjectId(1), r#"{"n":"Quill","p":[["myspace","x"]]}"#).is_err());
+        assert!(read_company(SubjectId(1), r#"{"n":"Quill","c":["QQ"]}"#).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! What can be wrong with a data folder, and what to do about it.
+
+use std::path::PathBuf;
+
+use crate::secret::SecretError;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// A data folder could not be opened. Nothing in it was changed: a file that cannot be used is
+/// never made anew and never repaired.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The SQLite that was linked has the WAL-reset corruption bug.
+    #[error("SQLite {found} can corrupt a database; build with {needed} or newer")]
+    OldSqlite {
+        /// Its version.
+        found: &'static str,
+        /// The oldest that is accepted.
+        needed: &'static str,
+    },
+    /// The folder holds other files and none of ours.
+    #[error("{folder} holds other files; name a new or empty folder for the data")]
+    NotOurs {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Some of the folder's files are there and some are not.
+    #[error(
+        "{folder} lacks {missing}; restore it from a backup of the whole folder, or, if the \
+         folder was never in use, remove the folder and start again"
+    )]
+    Incomplete {
+        /// The folder.
+        folder: PathBuf,
+        /// The files that are missing, separated by commas.
+        missing: String,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("{path} cannot be used; check that it exists and that this user may read and write it")]
+    Unusable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What failed.
+        #[source]
+        source: Source,
+    },
+    /// A database is damaged.
+    #[error("{path} is damaged; restore it from a backup")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How that was noticed.
+        #[source]
+        source: Source,
+    },
+    /// A database is one of another program, or another one of ours.
+    #[error("{path} is not the {expected} database of Enrich; restore the right file")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Which database it should be.
+        expected: &'static str,
+    },
+    /// A database was written by a newer Enrich.
+    #[error(
+        "{path} has schema {found} and this Enrich knows up to {known}; use the Enrich that wrote \
+         it, or a newer one"
+    )]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest version that is known here.
+        known: i64,
+    },
+    /// A database's schema is not what its version says, or could not be brought forward.
+    #[error("the schema of {path} cannot be brought up to date; restore the file from a backup")]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// What failed.
+        #[source]
+        source: Source,
+    },
+    /// The secrets cannot be used.
+    #[error("the secrets in {path} cannot be used")]
+    Secret {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: SecretError,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn unusable(path: impl Into<PathBuf>, source: impl Into<Source>) -> Self {
+        Self::Unusable { path: path.into(), source: source.into() }
+    }
+
+    /// What an error of SQLite says about the file at `path`.
+    pub(crate) fn of_sqlite(path: impl Into<PathBuf>, source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let path = path.into();
+        match source.sqlite_error_code() {
+            Some(DatabaseCorrupt | NotADatabase) => Self::Damaged { path, source: source.into() },
+            _ => Self::Unusable { path, source: source.into() },
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The way into the directory over SQLite: records become facts, and what is looked up follows.
+//!
+//! A record finds the subject it is about, what it says is united with what is held, and the
+//! subject's profile and identifiers are derived again, each in one transaction with its batch.
+//! Everything here runs on threads of its own: a batch takes a good part of a second.
+
+mod companies;
+mod derive;
+mod domains;
+mod loading;
+mod origins;
+mod people;
+mod removal;
+mod sheet;
+mod sources;
+mod suppression;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::intake::{Intake, Load, Loading, Removed, SourceInfo, Suppressed};
+use enrich_core::{SourceName, Timestamp};
+use rusqlite::Connection;
+
+use crate::blocking::apart;
+use crate::secret::Secrets;
+use crate::sqlite;
+use loading::SqliteLoading;
+use writer::Writer;
+
+/// Takes records into `directory.sqlite`.
+#[derive(Debug)]
+pub struct SqliteIntake {
+    path: PathBuf,
+    secrets: Secrets,
+}
+
+impl SqliteIntake {
+    /// Writes to the database at `path`, which must be there and have its schema.
+    pub(crate) fn open(path: &Path, secrets: &Secrets) -> Self {
+        Self { path: path.into(), secrets: secrets.clone() }
+    }
+
+    /// Runs `write` as one transaction on a thread of its own.
+    async fn write<T: Send + 'static>(
+        &self,
+        at: Timestamp,
+        write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (path, secrets) = (self.path.clone(), self.secrets.clone());
+        apart(move || write_once(&path, &secrets, at, write).map_err(failed)).await
+    }
+}
+
+/// Runs `write` as one transaction that reaches the disk.
+fn write_once<T>(
+    path: &Path,
+    secrets: &Secrets,
+    at: Timestamp,
+    write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let connection = loading::connect(path)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    // What is taken out does not stay readable in the file's free space.
+    connection.pragma_update(None, "secure_delete", true)?;
+    let written = loading::in_transaction(&connection, |transaction| {
+        let mut writer = Writer::new(transaction, secrets, at)?;
+        let written = write(&mut writer)?;
+        writer.finish()?;
+        Ok(written)
+    })?;
+    empty_the_log(&connection)?;
+    Ok(written)
+}
+
+#[async_trait]
+impl Intake for SqliteIntake {
+    async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
+        let loading = SqliteLoading::begin(self.path.clone(), self.secrets.clone(), load).await?;
+        Ok(Box::new(loading))
+    }
+
+    async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {
+        let path = self.path.clone();
+        let list = move || sources::list(&sqlite::reader(&path)?);
+        apart(move || list().map_err(failed)).await
+    }
+
+    async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
+        let name = name.clone();
+        // Nothing that is kept with a time is written.
+        self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
+    }
+
+    async fn forget(&self, what: &Suppressed, at: Timestamp) -> Result<Removed, StoreError> {
+        let what = what.clone();
+        self.write(at, move |writer| writer.forget(&what)).await
+    }
+}
+
+/// Moves the log into the database, so that what was taken out is not readable there either.
+/// Where somebody reads or writes meanwhile, the next checkpoint does it.
+fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+}
+
+/// What an error of SQLite means to a caller: who waited too long for the write lock may try again.
+fn failed(error: rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+    match error.sqlite_error_code() {
+        Some(DatabaseBusy | DatabaseLocked) => StoreError::Overloaded,
+        _ => StoreError::failed(error),
+    }
+}

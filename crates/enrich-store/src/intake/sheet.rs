@@ -1,0 +1,221 @@
+//! The facts of one subject, as they are held and as a record or a removal changes them.
+
+use enrich_core::{Attribute, Confidence, Fact, SubjectId};
+use enrich_text::Country;
+
+/// Who a sheet is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Company,
+    Person,
+}
+
+/// What one source says at one time; what the rows of its facts share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Speaker<'a> {
+    /// The source's id.
+    pub(crate) source: i64,
+    /// The source's own id for the record.
+    pub(crate) record: Option<&'a str>,
+    /// How far it is trusted with the record.
+    pub(crate) confidence: Confidence,
+}
+
+/// Where a fact stands in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) ordinal: i64,
+    pub(crate) source: i64,
+    pub(crate) state: State,
+}
+
+/// What has to be written of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing.
+    Held,
+    /// Its country and confidence.
+    Raised,
+    /// All of it.
+    New,
+}
+
+/// The facts of one subject, in first-seen order.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    pub(crate) subject: SubjectId,
+    pub(crate) kind: Kind,
+    pub(crate) facts: Vec<Fact>,
+    /// Where each of `facts` stands.
+    pub(crate) places: Vec<Place>,
+    /// The ordinals of facts that are to go.
+    pub(crate) removed: Vec<i64>,
+    /// The facts before anything was changed; `None` as long as nothing is.
+    pub(crate) before: Option<Vec<Fact>>,
+    next_ordinal: i64,
+}
+
+impl Sheet {
+    /// The sheet of a subject that is not held yet.
+    pub(crate) fn new(subject: SubjectId, kind: Kind) -> Self {
+        Self {
+            subject,
+            kind,
+            facts: Vec::new(),
+            places: Vec::new(),
+            removed: Vec::new(),
+            before: Some(Vec::new()),
+            next_ordinal: 0,
+        }
+    }
+
+    /// The sheet of a subject with the facts that are held of it, in order.
+    pub(crate) fn held(subject: SubjectId, kind: Kind, held: Vec<(i64, i64, Fact)>) -> Self {
+        let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
+        let mut sheet = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
+        for (ordinal, source, fact) in held {
+            sheet.places.push(Place { ordinal, source, state: State::Held });
+            sheet.facts.push(fact);
+        }
+        sheet
+    }
+
+    /// Whether anything has to be written.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.removed.is_empty() || self.places.iter().any(|place| place.state != State::Held)
+    }
+
+    /// Adds what a source says. Saying the same again changes nothing, or raises how far it is
+    /// trusted.
+    pub(crate) fn say(&mut self, speaker: &Speaker<'_>, attribute: Attribute, value: &str) {
+        self.say_for(speaker, attribute, value, None);
+    }
+
+    /// Adds what a source says, for a country where it is a site.
+    pub(crate) fn say_for(
+        &mut self,
+        speaker: &Speaker<'_>,
+        attribute: Attribute,
+        value: &str,
+        country: Option<Country>,
+    ) {
+        let same = self.facts.iter().zip(&self.places).position(|(fact, place)| {
+            place.source == speaker.source && fact.attribute == attribute && fact.value == value
+        });
+        match same {
+            Some(at) => self.say_again(at, country, speaker.confidence),
+            None => {
+                self.remember_before();
+                self.places.push(Place {
+                    ordinal: self.next_ordinal,
+                    source: speaker.source,
+                    state: State::New,
+                });
+                self.facts.push(Fact {
+                    attribute,
+                    value: value.to_owned(),
+                    country,
+                    confidence: speaker.confidence,
+                });
+                self.next_ordinal += 1;
+            }
+        }
+    }
+
+    /// Takes out every fact that `is_to_go` names; gives how many they were.
+    pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
+        let mut gone = 0;
+        let mut at = 0;
+        while at < self.facts.len() {
+            if is_to_go(&self.facts[at], self.places[at].source) {
+                self.remember_before();
+                self.facts.remove(at);
+                let place = self.places.remove(at);
+                if place.state != State::New {
+                    self.removed.push(place.ordinal);
+                }
+                gone += 1;
+            } else {
+                at += 1;
+            }
+        }
+        gone
+    }
+
+    fn say_again(&mut self, at: usize, country: Option<Country>, confidence: Confidence) {
+        let held = &self.facts[at];
+        let is_surer = confidence > held.confidence;
+        let fills_country =
+            country.is_some() && held.country != country && (is_surer || held.country.is_none());
+        if !is_surer && !fills_country {
+            return;
+        }
+        self.remember_before();
+        let fact = &mut self.facts[at];
+        if fills_country {
+            fact.country = country;
+        }
+        fact.confidence = fact.confidence.max(confidence);
+        let place = &mut self.places[at];
+        if place.state == State::Held {
+            place.state = State::Raised;
+        }
+    }
+
+    fn remember_before(&mut self) {
+        if self.before.is_none() {
+            self.before = Some(self.facts.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: Speaker<'static> =
+        Speaker { source: 1, record: None, confidence: Confidence::FULL };
+
+    fn sheet() -> Sheet {
+        let fact = Fact {
+            attribute: Attribute::Name,
+            value: "Quill".into(),
+            country: None,
+            confidence: Confidence::clamped(50),
+        };
+        Sheet::held(SubjectId(1), Kind::Company, vec![(4, 1, fact)])
+    }
+
+    #[test]
+    fn saying_the_same_again_changes_nothing() {
+        let mut sheet = sheet();
+        let speaker = Speaker { confidence: Confidence::clamped(50), ..FULL };
+        sheet.say(&speaker, Attribute::Name, "Quill");
+        assert!(!sheet.is_changed());
+    }
+
+    #[test]
+    fn saying_it_with_more_trust_raises_it() {
+        let mut sheet = sheet();
+        sheet.say(&FULL, Attribute::Name, "Quill");
+        assert_eq!(sheet.facts[0].confidence, Confidence::FULL);
+        assert_eq!(sheet.places[0].state, State::Raised);
+    }
+
+    #[test]
+    fn another_source_has_a_fact_of_its_own() {
+        let mut sheet = sheet();
+        sheet.say(&Speaker { source: 2, ..FULL }, Attribute::Name, "Quill");
+        assert_eq!(sheet.places[1], Place { ordinal: 5, source: 2, state: State::New });
+    }
+
+    #[test]
+    fn what_was_never_written_leaves_no_row_to_delete() {
+        let mut sheet = sheet();
+        sheet.say(&FULL, Attribute::Alias, "Quill Ltd");
+        assert_eq!(sheet.remove(|fact, _| fact.attribute == Attribute::Alias), 1);
+        assert!(sheet.removed.is_empty());
+        assert_eq!(sheet.remove(|_, source| source == 1), 1);
+        assert_eq!(sheet.removed, [4]);
+    }
+}

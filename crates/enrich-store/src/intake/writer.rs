@@ -1,0 +1,288 @@
+//! One transaction of the directory's one writer.
+
+use enrich_core::{Attribute, Confidence, Fact, SubjectId, Timestamp};
+use enrich_text::Country;
+use rusqlite::types::FromSqlError;
+use rusqlite::{Connection, params};
+
+use super::derive::{Derived, Identifier, Strength};
+use super::sheet::{Kind, Sheet, State};
+use crate::columns::Column;
+use crate::directory::codes::{COMPANY, PERSON, attribute_code, attribute_of, sql_id, subject_id};
+use crate::directory::view::{View, unreadable};
+use crate::secret::Secrets;
+
+/// Writes to the directory inside a transaction that somebody else commits.
+pub(crate) struct Writer<'c> {
+    pub(crate) connection: &'c Connection,
+    pub(crate) secrets: &'c Secrets,
+    /// The time kept with what is written.
+    pub(crate) at: Timestamp,
+    /// Whether anything at all is suppressed.
+    pub(crate) has_suppressed: bool,
+    next_subject: i64,
+    next_source: i64,
+    /// Whether the directory is another one now.
+    pub(crate) is_changed: bool,
+}
+
+/// What saving a subject did to what is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Saved {
+    /// Nothing.
+    Same,
+    /// It is another one now.
+    Changed,
+    /// It is gone: nobody says its name any more.
+    Gone,
+}
+
+impl<'c> Writer<'c> {
+    /// Begins to write; `connection` is in a transaction that has the write lock.
+    pub(crate) fn new(
+        connection: &'c Connection,
+        secrets: &'c Secrets,
+        at: Timestamp,
+    ) -> rusqlite::Result<Self> {
+        let mut statement =
+            connection.prepare_cached("SELECT next_subject, next_source FROM state")?;
+        let (next_subject, next_source) =
+            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut statement = connection.prepare_cached("SELECT 1 FROM suppressed LIMIT 1")?;
+        let has_suppressed = statement.exists([])?;
+        let is_changed = false;
+        Ok(Self { connection, secrets, at, has_suppressed, next_subject, next_source, is_changed })
+    }
+
+    /// What has been written so far.
+    pub(crate) fn view(&self) -> View<'c> {
+        View::of(self.connection)
+    }
+
+    /// Writes the directory's state, before the commit.
+    pub(crate) fn finish(self) -> rusqlite::Result<()> {
+        if self.is_changed {
+            let mut statement = self.connection.prepare_cached(
+                "UPDATE state SET generation = generation + 1, next_subject = ?1, next_source = ?2",
+            )?;
+            statement.execute([self.next_subject, self.next_source])?;
+        }
+        Ok(())
+    }
+
+    /// An id for a new source.
+    pub(crate) fn new_source(&mut self) -> i64 {
+        self.is_changed = true;
+        self.next_source += 1;
+        self.next_source - 1
+    }
+
+    /// The sheet of a new subject.
+    pub(crate) fn new_sheet(&mut self, kind: Kind) -> Sheet {
+        let id = self.next_subject;
+        self.next_subject += 1;
+        Sheet::new(subject_id(id), kind)
+    }
+
+    /// The sheet of a subject that is held. What a person's facts say of employers that are gone is
+    /// taken out on the way.
+    pub(crate) fn sheet(&self, subject: SubjectId, kind: Kind) -> rusqlite::Result<Sheet> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT ordinal, source, attribute, value, country, confidence FROM fact
+             WHERE subject = ?1 ORDER BY ordinal",
+        )?;
+        let facts = statement.query_map([sql_id(subject)], |row| {
+            let country: Option<String> = row.get(4)?;
+            let country = country.as_deref().map(Country::from_code).transpose();
+            let fact = Fact {
+                attribute: attribute_of(row.get(2)?)?,
+                value: row.get(3)?,
+                country: country.map_err(FromSqlError::other)?,
+                confidence: Confidence::clamped(row.get(5)?),
+            };
+            Ok((row.get(0)?, row.get(1)?, fact))
+        })?;
+        let mut sheet = Sheet::held(subject, kind, facts.collect::<rusqlite::Result<_>>()?);
+        if kind == Kind::Person {
+            let gone = self.employers_gone(&sheet)?;
+            if !gone.is_empty() {
+                sheet.remove(|fact, _| {
+                    fact.attribute == Attribute::Employer && gone.contains(&fact.value)
+                });
+            }
+        }
+        Ok(sheet)
+    }
+
+    /// Writes what is different on a sheet, and what follows from it.
+    pub(crate) fn save(&mut self, sheet: &Sheet, record: Option<&str>) -> rusqlite::Result<Saved> {
+        if !sheet.is_changed() {
+            return Ok(Saved::Same);
+        }
+        self.is_changed = true;
+        self.write_facts(sheet, record)?;
+        let before = sheet.before.as_deref().unwrap_or_default();
+        let before = Derived::from(sheet.subject, sheet.kind, before).map_err(unreadable)?;
+        let now = Derived::from(sheet.subject, sheet.kind, &sheet.facts).map_err(unreadable)?;
+        if before == now {
+            return Ok(Saved::Same);
+        }
+        self.write_identifiers(sheet.subject, &before, &now)?;
+        self.write_employer(sheet.subject, before.employer, now.employer)?;
+        self.write_profile(sheet, &before, &now)
+    }
+
+    fn write_facts(&self, sheet: &Sheet, record: Option<&str>) -> rusqlite::Result<()> {
+        let subject = sql_id(sheet.subject);
+        for (fact, place) in sheet.facts.iter().zip(&sheet.places) {
+            let country = fact.country.map(Country::alpha2);
+            let confidence = fact.confidence.percent();
+            match place.state {
+                State::Held => {}
+                State::Raised => {
+                    let mut statement = self.connection.prepare_cached(
+                        "UPDATE fact SET country = ?3, confidence = ?4
+                         WHERE subject = ?1 AND ordinal = ?2",
+                    )?;
+                    statement.execute(params![subject, place.ordinal, country, confidence])?;
+                }
+                State::New => {
+                    let mut statement = self.connection.prepare_cached(
+                        "INSERT INTO fact (subject, ordinal, attribute, value, country, source,
+                                           source_record, confidence, at)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                    )?;
+                    statement.execute(params![
+                        subject,
+                        place.ordinal,
+                        attribute_code(fact.attribute),
+                        fact.value,
+                        country,
+                        place.source,
+                        record,
+                        confidence,
+                        Column(self.at),
+                    ])?;
+                }
+            }
+        }
+        for ordinal in &sheet.removed {
+            let mut statement = self
+                .connection
+                .prepare_cached("DELETE FROM fact WHERE subject = ?1 AND ordinal = ?2")?;
+            statement.execute([subject, *ordinal])?;
+        }
+        Ok(())
+    }
+
+    /// Writes the identifiers that are new or different and deletes those that are gone.
+    fn write_identifiers(
+        &self,
+        subject: SubjectId,
+        before: &Derived,
+        now: &Derived,
+    ) -> rusqlite::Result<()> {
+        for (identifier, held) in &before.identifiers {
+            // The tier is part of the key: a row of another tier is another row.
+            if now.identifiers.get(identifier).is_none_or(|now| now.tier != held.tier) {
+                let mut statement = self.connection.prepare_cached(
+                    "DELETE FROM identifier
+                     WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4",
+                )?;
+                let (kind, key) = identifier;
+                statement.execute(params![kind, key, held.tier, sql_id(subject)])?;
+            }
+        }
+        for (identifier, now) in &now.identifiers {
+            if before.identifiers.get(identifier) != Some(now) {
+                self.write_identifier(subject, identifier, *now)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_identifier(
+        &self,
+        subject: SubjectId,
+        (kind, key): &Identifier,
+        strength: Strength,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO identifier (kind, key, tier, subject, confidence)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence",
+        )?;
+        let confidence = strength.confidence.percent();
+        statement.execute(params![kind, key, strength.tier, sql_id(subject), confidence])?;
+        Ok(())
+    }
+
+    fn write_employer(
+        &self,
+        person: SubjectId,
+        before: Option<SubjectId>,
+        now: Option<SubjectId>,
+    ) -> rusqlite::Result<()> {
+        if before == now {
+            return Ok(());
+        }
+        if let Some(company) = before {
+            let mut statement = self
+                .connection
+                .prepare_cached("DELETE FROM employee WHERE company = ?1 AND person = ?2")?;
+            statement.execute([sql_id(company), sql_id(person)])?;
+        }
+        if let Some(company) = now {
+            let mut statement = self
+                .connection
+                .prepare_cached("INSERT INTO employee (company, person) VALUES (?1, ?2)")?;
+            statement.execute([sql_id(company), sql_id(person)])?;
+        }
+        Ok(())
+    }
+
+    fn write_profile(
+        &self,
+        sheet: &Sheet,
+        before: &Derived,
+        now: &Derived,
+    ) -> rusqlite::Result<Saved> {
+        let id = sql_id(sheet.subject);
+        let Some(profile) = &now.profile else {
+            // What is still said of it, an address say, is nobody's now.
+            self.connection.prepare_cached("DELETE FROM fact WHERE subject = ?1")?.execute([id])?;
+            self.connection.prepare_cached("DELETE FROM subject WHERE id = ?1")?.execute([id])?;
+            return Ok(Saved::Gone);
+        };
+        if before.profile.is_none() {
+            let kind = match sheet.kind {
+                Kind::Company => COMPANY,
+                Kind::Person => PERSON,
+            };
+            let mut statement = self
+                .connection
+                .prepare_cached("INSERT INTO subject (id, kind, profile) VALUES (?1, ?2, ?3)")?;
+            statement.execute(params![id, kind, profile])?;
+        } else if before.profile != now.profile {
+            let mut statement =
+                self.connection.prepare_cached("UPDATE subject SET profile = ?2 WHERE id = ?1")?;
+            statement.execute(params![id, profile])?;
+        }
+        Ok(Saved::Changed)
+    }
+
+    /// The employers that a person's facts name and that are no longer there.
+    fn employers_gone(&self, sheet: &Sheet) -> rusqlite::Result<Vec<String>> {
+        let mut gone = Vec::new();
+        for fact in sheet.facts.iter().filter(|fact| fact.attribute == Attribute::Employer) {
+            let is_there = match fact.value.parse() {
+                Ok(id) => self.view().is_there(SubjectId(id))?,
+                Err(_) => false,
+            };
+            if !is_there {
+                gone.push(fact.value.clone());
+            }
+        }
+        Ok(gone)
+    }
+}

@@ -1,0 +1,509 @@
+//! The one thread that writes the ledger: groups of decisions, one transaction and one wait for
+//! the disk each.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+
+use enrich_core::Timestamp;
+use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
+use rusqlite::{Connection, ErrorCode};
+use tokio::sync::oneshot;
+
+use crate::error::OpenError;
+use crate::ledger::decide::{Desk, GroupFailed};
+use crate::ledger::keeping::{self, ToKeep};
+use crate::secret::Secrets;
+use crate::sqlite::{self, Durability};
+
+/// Something to decide.
+#[derive(Debug)]
+pub(super) enum Job {
+    Charge(Open<(Charge, Option<ToKeep>), Charged>),
+    Grant(Open<Grant, Granted>),
+}
+
+/// What is asked, what was decided once it is, and whom to tell.
+#[derive(Debug)]
+pub(super) struct Open<A, T> {
+    asked: A,
+    decided: Option<Result<T, ChargeError>>,
+    reply: oneshot::Sender<Result<T, ChargeError>>,
+}
+
+impl<A, T> Open<A, T> {
+    /// Something undecided, and where its decision will arrive.
+    pub(super) fn new(asked: A) -> (Self, oneshot::Receiver<Result<T, ChargeError>>) {
+        let (reply, decision) = oneshot::channel();
+        (Self { asked, decided: None, reply }, decision)
+    }
+
+    /// Tells the decision. That nobody listens any more changes nothing about it; one that was
+    /// never made is not told, and who waits for it learns that nobody knows.
+    fn tell(self) {
+        if let Some(decided) = self.decided {
+            let _ = self.reply.send(decided);
+        }
+    }
+}
+
+/// How much is taken on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The most that is decided in one transaction.
+    pub(super) group: usize,
+    /// The most idempotency records.
+    pub(super) kept: u64,
+}
+
+/// Ends a transaction: `COMMIT`, or in tests a disk that fails.
+type Commit = Box<dyn FnMut(&Connection) -> rusqlite::Result<()> + Send>;
+
+/// The writing side of the ledger.
+pub(super) struct Writer {
+    path: PathBuf,
+    secrets: Secrets,
+    limits: Limits,
+    /// Absent after a connection could not be used any more; opened again for the next group.
+    connection: Option<Connection>,
+    /// How many idempotency records there are.
+    kept: u64,
+    is_charging: Arc<AtomicBool>,
+    commit: Commit,
+}
+
+/// What became of a group.
+enum Settled {
+    /// Durable.
+    Written,
+    /// Certainly not written; what failed.
+    NotWritten(rusqlite::Error),
+    /// Certainly not written: others kept the database busy for too long.
+    Busy,
+    /// Perhaps written; what failed.
+    Unknown(rusqlite::Error),
+}
+
+/// One failure that a whole group met.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the group of charges could not be written")]
+struct Shared(#[source] Arc<rusqlite::Error>);
+
+impl Writer {
+    /// Opens the writing side.
+    pub(super) fn open(
+        path: PathBuf,
+        secrets: Secrets,
+        limits: Limits,
+        is_charging: Arc<AtomicBool>,
+    ) -> Result<Self, OpenError> {
+        let failed = |source| OpenError::of_sqlite(&path, source);
+        let connection = sqlite::writer(&path, Durability::Commit).map_err(failed)?;
+        let kept = keeping::count(&connection).map_err(failed)?;
+        let commit: Commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+        let connection = Some(connection);
+        Ok(Self { path, secrets, limits, connection, kept, is_charging, commit })
+    }
+
+    /// Decides what arrives until nobody can send any more and the queue is empty.
+    pub(super) fn run(mut self, queue: &Receiver<Job>) {
+        // Also when this thread panics: who asks then must not wait for an answer.
+        let _stop = StopAtEnd(Arc::clone(&self.is_charging));
+        while let Ok(first) = queue.recv() {
+            let mut group = vec![first];
+            group.extend(queue.try_iter().take(self.limits.group.saturating_sub(1)));
+            self.settle(group);
+        }
+    }
+
+    /// Decides a group and tells everyone in it.
+    fn settle(&mut self, mut group: Vec<Job>) {
+        if !self.is_charging.load(Ordering::Acquire) {
+            return group.into_iter().for_each(|job| job.refuse(ChargeError::Stopped));
+        }
+        match self.write(&mut group) {
+            Settled::Written => group.into_iter().for_each(Job::tell),
+            Settled::Busy => {
+                group.into_iter().for_each(|job| job.refuse(ChargeError::Overloaded));
+            }
+            // Perhaps it is one of them that fails: each for itself.
+            Settled::NotWritten(_) if group.len() > 1 => {
+                group.into_iter().for_each(|job| self.settle(vec![job]));
+            }
+            Settled::NotWritten(error) => {
+                let shared = Shared(Arc::new(error));
+                for job in group {
+                    job.refuse(ChargeError::NotTaken(Box::new(shared.clone())));
+                }
+            }
+            Settled::Unknown(error) => {
+                self.is_charging.store(false, Ordering::Release);
+                self.connection = None;
+                let shared = Shared(Arc::new(error));
+                for job in group {
+                    job.refuse(ChargeError::Unknown(Box::new(shared.clone())));
+                }
+            }
+        }
+    }
+
+    /// Writes a group in one transaction.
+    fn write(&mut self, group: &mut [Job]) -> Settled {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => match sqlite::writer(&self.path, Durability::Commit) {
+                Ok(connection) => connection,
+                Err(error) => return Settled::NotWritten(error),
+            },
+        };
+        let settled = self.write_on(&connection, group);
+        // A connection that is stuck in its transaction is closed, which ends that unwritten.
+        if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
+            self.connection = Some(connection);
+        }
+        settled
+    }
+
+    fn write_on(&mut self, connection: &Connection, group: &mut [Job]) -> Settled {
+        if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE") {
+            return match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Settled::Busy,
+                _ => Settled::NotWritten(error),
+            };
+        }
+        let (kept, max_kept) = (self.kept, self.limits.kept);
+        let mut desk = Desk { connection, secrets: &self.secrets, kept, max_kept };
+        if let Err(GroupFailed(error)) = decide(&mut desk, group) {
+            return Settled::NotWritten(error);
+        }
+        let kept = desk.kept;
+        match (self.commit)(connection) {
+            Ok(()) => {
+                self.kept = kept;
+                Settled::Written
+            }
+            Err(error) => match error.sqlite_error_code() {
+                // The record that ends the transaction did not fit into the log, or was not
+                // tried: there is nothing that could come back.
+                Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Settled::NotWritten(error),
+                _ => Settled::Unknown(error),
+            },
+        }
+    }
+}
+
+/// Decides a group in order of arrival, after making room for its idempotency records.
+fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
+    if let Some(now) = group.iter().map(Job::at).max() {
+        // Twice what the group can bring, so that expired records become fewer, bounded so that
+        // nobody waits long for it.
+        let limit = 2 * group.len() + 16;
+        let pruned = keeping::prune(desk.connection, now, limit).map_err(GroupFailed)?;
+        desk.kept = desk.kept.saturating_sub(pruned as u64);
+    }
+    for job in group {
+        match job {
+            Job::Charge(open) => {
+                let (charge, to_keep) = &open.asked;
+                open.decided = Some(desk.charge(charge, to_keep.as_ref())?);
+            }
+            Job::Grant(open) => open.decided = Some(desk.grant(&open.asked)?),
+        }
+    }
+    Ok(())
+}
+
+impl Job {
+    fn at(&self) -> Timestamp {
+        match self {
+            Self::Charge(open) => open.asked.0.at,
+            Self::Grant(open) => open.asked.at,
+        }
+    }
+
+    fn tell(self) {
+        match self {
+            Self::Charge(open) => open.tell(),
+            Self::Grant(open) => open.tell(),
+        }
+    }
+
+    fn refuse(self, why: ChargeError) {
+        match self {
+            Self::Charge(open) => Open { decided: Some(Err(why)), ..open }.tell(),
+            Self::Grant(open) => Open { decided: Some(Err(why)), ..open }.tell(),
+        }
+    }
+}
+
+/// Says that nothing is charged any more when the thread has ended.
+struct StopAtEnd(Arc<AtomicBool>);
+
+impl Drop for StopAtEnd {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use enrich_core::port::accounts::Accounts as _;
+    use enrich_core::port::ledger::Ledger as _;
+    use enrich_core::{
+        Account, AccountId, ApiKey, ChargeId, Credits, Generation, IdempotencyKey, Keep, KeyId,
+        NewKey, Price, RateOverride, RequestId,
+    };
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::sqlite::LEDGER;
+    use crate::{Options, Store};
+
+    const IO_ERROR_FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
+
+    /// A writer without its thread, over a ledger with one account.
+    struct Desk {
+        folder: TempDir,
+        account: AccountId,
+        writer: Writer,
+    }
+
+    impl Desk {
+        fn with_credits(credits: i64) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path(), Options::default()).unwrap();
+            let id = AccountId::new(now());
+            let account = Account { id, name: "Northwind".to_owned(), created_at: now() };
+            let key = NewKey {
+                id: KeyId::new(now()),
+                account: id,
+                label: String::new(),
+                key: ApiKey::generate().unwrap(),
+                rate: RateOverride::default(),
+                created_at: now(),
+            };
+            pollster::block_on(store.accounts.create(account, key)).unwrap();
+            drop(store);
+            let writer = writer(folder.path(), 1_000);
+            let mut desk = Self { folder, account: id, writer };
+            assert!(matches!(desk.settle_grant(credits), Ok(Granted::Written { .. })));
+            desk
+        }
+
+        fn charge(&self, keep: Option<&str>) -> Charge {
+            let keep = keep.map(|key| Keep {
+                key: IdempotencyKey::parse(key).unwrap(),
+                asked: b"q".to_vec(),
+                body: vec![b'x'; 2_000],
+            });
+            Charge {
+                id: ChargeId::new(now()),
+                account: self.account,
+                key: KeyId::new(now()),
+                endpoint: "/v1/cuf",
+                items: 1,
+                price: Price::PerAnswer(1),
+                request_id: RequestId::accept("a-request").unwrap(),
+                generation: Generation(1),
+                at: now(),
+                keep,
+            }
+        }
+
+        /// Settles charges as one group.
+        fn settle(&mut self, charges: Vec<Charge>) -> Vec<Result<Charged, ChargeError>> {
+            let secrets = self.writer.secrets.clone();
+            let (jobs, decisions): (Vec<_>, Vec<_>) = charges
+                .into_iter()
+                .map(|mut charge| {
+                    let keep = charge.keep.take();
+                    let to_keep =
+                        keep.map(|keep| keeping::seal(&secrets, charge.account, &keep).unwrap());
+                    let (open, decision) = Open::new((charge, to_keep));
+                    (Job::Charge(open), decision)
+                })
+                .unzip();
+            self.writer.settle(jobs);
+            decisions.into_iter().map(|decision| decision.blocking_recv().unwrap()).collect()
+        }
+
+        fn settle_one(&mut self) -> Result<Charged, ChargeError> {
+            self.settle(vec![self.charge(None)]).remove(0)
+        }
+
+        fn settle_grant(&mut self, credits: i64) -> Result<Granted, ChargeError> {
+            let (id, account, note) = (ChargeId::new(now()), self.account, String::new());
+            let grant = Grant { id, account, credits, note, corrects: None, at: now() };
+            let (open, decision) = Open::new(grant);
+            self.writer.settle(vec![Job::Grant(open)]);
+            decision.blocking_recv().unwrap()
+        }
+
+        /// The balance as another process sees it.
+        fn balance(&self) -> u64 {
+            let store = Store::open(self.folder.path(), Options::default()).unwrap();
+            assert_eq!(pollster::block_on(store.ledger.verify()).unwrap().faults, [] as [&str; 0]);
+            pollster::block_on(store.ledger.balance(self.account)).unwrap().unwrap().0
+        }
+
+        fn pragma(&self, name: &str, value: u32) {
+            let connection = self.writer.connection.as_ref().unwrap();
+            connection.pragma_update(None, name, value).unwrap();
+        }
+
+        fn pages(&self) -> u32 {
+            let connection = self.writer.connection.as_ref().unwrap();
+            connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
+        }
+    }
+
+    fn now() -> Timestamp {
+        "2026-11-20T12:00:00Z".parse().unwrap()
+    }
+
+    fn writer(folder: &Path, max_kept: u64) -> Writer {
+        let secrets = Secrets::load(&folder.join(crate::secret::FILE)).unwrap();
+        let limits = Limits { group: 512, kept: max_kept };
+        let is_charging = Arc::new(AtomicBool::new(true));
+        Writer::open(folder.join(LEDGER.file), secrets, limits, is_charging).unwrap()
+    }
+
+    fn failure(code: i32) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+    }
+
+    fn taken(balance: u64) -> Charged {
+        Charged::Taken { balance: Credits(balance) }
+    }
+
+    #[test]
+    fn a_failed_wait_for_the_disk_stops_charging() {
+        let mut desk = Desk::with_credits(10);
+        desk.writer.commit = Box::new(|connection| {
+            connection.execute_batch("ROLLBACK")?;
+            Err(failure(IO_ERROR_FSYNC))
+        });
+        let group = vec![desk.charge(None), desk.charge(Some("k"))];
+        let decided = desk.settle(group);
+        assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::Unknown(_)))), "{decided:?}");
+        assert!(!desk.writer.is_charging.load(Ordering::Acquire));
+        desk.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+        assert!(matches!(desk.settle_one(), Err(ChargeError::Stopped)));
+        assert!(matches!(desk.settle_grant(5), Err(ChargeError::Stopped)));
+        assert_eq!(desk.balance(), 10);
+    }
+
+    #[test]
+    fn an_unknown_charge_that_came_through_is_replayed_and_not_repeated() {
+        let mut desk = Desk::with_credits(10);
+        desk.writer.commit = Box::new(|connection| {
+            connection.execute_batch("COMMIT")?;
+            Err(failure(IO_ERROR_FSYNC))
+        });
+        let first = desk.settle(vec![desk.charge(Some("k"))]).remove(0);
+        assert!(matches!(first, Err(ChargeError::Unknown(_))), "{first:?}");
+        desk.writer = writer(desk.folder.path(), 1_000);
+        let repeat = desk.settle(vec![desk.charge(Some("k"))]).remove(0);
+        assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
+        assert_eq!(desk.balance(), 9);
+    }
+
+    #[test]
+    fn a_log_without_room_takes_nothing_and_charging_goes_on() {
+        let mut desk = Desk::with_credits(10);
+        desk.writer.commit = Box::new(|_| Err(failure(rusqlite::ffi::SQLITE_FULL)));
+        let group = vec![desk.charge(None), desk.charge(Some("k"))];
+        let decided = desk.settle(group);
+        assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::NotTaken(_)))), "{decided:?}");
+        assert_eq!(desk.balance(), 10);
+        desk.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+        assert_eq!(desk.settle_one().unwrap(), taken(9));
+    }
+
+    #[test]
+    fn a_full_database_takes_nothing_and_charging_goes_on() {
+        let mut desk = Desk::with_credits(1_000);
+        desk.pragma("max_page_count", desk.pages());
+        let mut taken_before = 0;
+        let refused = loop {
+            let key = format!("k{taken_before}");
+            match desk.settle(vec![desk.charge(Some(&key))]).remove(0) {
+                Ok(charged) => {
+                    taken_before += 1;
+                    assert_eq!(charged, taken(1_000 - taken_before));
+                }
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(refused, ChargeError::NotTaken(_)), "{refused:?}");
+        assert_eq!(desk.balance(), 1_000 - taken_before);
+        desk.pragma("max_page_count", u32::MAX / 2);
+        assert_eq!(desk.settle_one().unwrap(), taken(999 - taken_before));
+    }
+
+    #[test]
+    fn one_that_does_not_fit_takes_nobody_along() {
+        let mut desk = Desk::with_credits(1_000);
+        let mut large = desk.charge(Some("large"));
+        large.keep.as_mut().unwrap().body = vec![b'x'; 1_000_000];
+        desk.pragma("max_page_count", desk.pages() + 8);
+        let group = vec![desk.charge(None), large, desk.charge(None)];
+        let decided = desk.settle(group);
+        assert!(matches!(decided[0], Ok(Charged::Taken { .. })), "{decided:?}");
+        assert!(matches!(decided[1], Err(ChargeError::NotTaken(_))), "{decided:?}");
+        assert!(matches!(decided[2], Ok(Charged::Taken { .. })), "{decided:?}");
+        assert_eq!(desk.balance(), 998);
+    }
+
+    #[test]
+    fn a_group_is_one_transaction() {
+        let mut desk = Desk::with_credits(1_000);
+        let commits = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let counter = Arc::clone(&commits);
+        desk.writer.commit = Box::new(move |connection| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            connection.execute_batch("COMMIT")
+        });
+        let group = (0..512).map(|_| desk.charge(None)).collect();
+        assert!(desk.settle(group).iter().all(Result::is_ok));
+        assert_eq!(commits.load(Ordering::Relaxed), 1);
+        assert_eq!(desk.balance(), 488);
+    }
+
+    #[test]
+    fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
+        let mut desk = Desk::with_credits(100);
+        desk.writer.limits.kept = 2;
+        let group = ["a", "b", "c"].map(|key| desk.charge(Some(key))).to_vec();
+        let decided = desk.settle(group);
+        assert!(decided[..2].iter().all(Result::is_ok), "{decided:?}");
+        assert!(matches!(decided[2], Err(ChargeError::KeepsFull)), "{decided:?}");
+        let repeat = desk.settle(vec![desk.charge(Some("a"))]).remove(0);
+        assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
+        assert_eq!(desk.balance(), 98);
+
+        // The count is read from the table when the ledger is opened again.
+        desk.writer = writer(desk.folder.path(), 2);
+        let refused = desk.settle(vec![desk.charge(Some("c"))]).remove(0);
+        assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
+
+        let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
+        let late = Charge { at: tomorrow, ..desk.charge(Some("c")) };
+        assert_eq!(desk.settle(vec![late]).remove(0).unwrap(), taken(97));
+        assert_eq!(desk.writer.kept, 1, "the expired ones are gone");
+    }
+
+    #[test]
+    fn others_that_keep_the_database_busy_are_waited_for_and_then_told() {
+        let mut desk = Desk::with_credits(10);
+        let other = sqlite::writer(&desk.writer.path, Durability::Commit).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        desk.writer.connection.as_ref().unwrap().busy_timeout(std::time::Duration::ZERO).unwrap();
+        assert!(matches!(desk.settle_one(), Err(ChargeError::Overloaded)));
+        other.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(desk.settle_one().unwrap(), taken(9));
+    }
+}

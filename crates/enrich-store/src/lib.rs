@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+
+mod accounts;
+mod blocking;
+mod clock;
+mod columns;
+mod directory;
+mod error;
+mod folder;
+mod intake;
+mod ledger;
+mod secret;
+mod sqlite;
+mod store;
+mod usage;
+
+pub use accounts::SqliteAccounts;
+pub use clock::SystemClock;
+pub use directory::SqliteDirectory;
+pub use error::OpenError;
+pub use intake::SqliteIntake;
+pub use ledger::SqliteLedger;
+pub use secret::SecretError;
+pub use sqlite::DatabaseReport;
+pub use store::{CheckReport, Options, Store};
+pub use usage::{DayCount, SqliteUsage};

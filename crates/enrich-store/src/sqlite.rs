@@ -1,0 +1,293 @@
+//! How both databases are opened: connections, their settings, and the schema.
+//!
+//! Each file says in its header which of the two databases it is (`application_id`), so that a
+//! foreign or swapped file is refused instead of filled with our tables. The schema moves forward
+//! in one transaction, and a newer one is refused.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use enrich_core::port::error::StoreError;
+use parking_lot::Mutex;
+use refinery::{Runner, error::Kind};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+
+use crate::error::OpenError;
+
+mod directory_schema {
+    refinery::embed_migrations!("migrations/directory");
+}
+mod ledger_schema {
+    refinery::embed_migrations!("migrations/ledger");
+}
+
+/// One of the two databases of a data folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Database {
+    /// What it is called in messages.
+    pub(crate) name: &'static str,
+    /// The file's name in the data folder.
+    pub(crate) file: &'static str,
+    /// What the file's header says it is (SQLite's `application_id`).
+    application_id: i32,
+    migrations: fn() -> Runner,
+}
+
+/// The look-up data.
+pub(crate) const DIRECTORY: Database = Database {
+    name: "directory",
+    file: "directory.sqlite",
+    application_id: i32::from_be_bytes(*b"EnrD"),
+    migrations: directory_schema::migrations::runner,
+};
+
+/// Accounts, keys, credits and idempotency records.
+pub(crate) const LEDGER: Database = Database {
+    name: "ledger",
+    file: "ledger.sqlite",
+    application_id: i32::from_be_bytes(*b"EnrL"),
+    migrations: ledger_schema::migrations::runner,
+};
+
+/// When a commit has reached the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Before it returns: what was told survives a power failure (`synchronous=FULL`).
+    Commit,
+    /// With the next checkpoint or full commit: a power failure may take the last commits, whole
+    /// and in order, and nothing else (`synchronous=NORMAL`).
+    Checkpoint,
+}
+
+/// How long a connection waits for one of another process or thread before it reports `BUSY`.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// What a write-ahead log that grew beyond it, in a large transaction, shrinks back to: 64 MiB.
+const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
+/// How many prepared statements a connection keeps.
+const STATEMENT_CACHE: usize = 64;
+/// How many idle readers are kept open, per database; more are opened when more read at once.
+const IDLE_READERS: usize = 16;
+
+/// The first SQLite without the WAL-reset corruption bug.
+const OLDEST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
+
+/// Refuses a SQLite that can corrupt a database under concurrent writers.
+pub(crate) fn check_version() -> Result<(), OpenError> {
+    let (oldest, needed) = OLDEST_SQLITE;
+    if rusqlite::version_number() < oldest {
+        return Err(OpenError::OldSqlite { found: rusqlite::version(), needed });
+    }
+    Ok(())
+}
+
+/// Makes a database where no file is, readable by its owner alone.
+pub(crate) fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|source| OpenError::unusable(path, source))?;
+    let failed = |source| OpenError::of_sqlite(path, source);
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
+    connection.pragma_update(None, "application_id", database.application_id).map_err(failed)?;
+    let mode: String = connection
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        .map_err(failed)?;
+    if mode != "wal" {
+        let reason = "this file system cannot hold a database with a write-ahead log";
+        return Err(OpenError::unusable(path, reason));
+    }
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    migrate(&mut connection, path, database)
+}
+
+/// Makes sure that the file is the database it should be, and brings its schema up to date.
+pub(crate) fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
+    let failed = |source| OpenError::of_sqlite(path, source);
+    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
+    let id: i32 =
+        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
+    if id != database.application_id {
+        return Err(OpenError::Foreign { path: path.into(), expected: database.name });
+    }
+    let known = newest_known(database);
+    let found = schema_version(&connection).map_err(failed)?;
+    match found {
+        Some(found) if found > known => {
+            return Err(OpenError::NewerSchema { path: path.into(), found, known });
+        }
+        _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
+    }
+    migrate(&mut connection, path, database)
+}
+
+/// A connection that writes. The database must have been [created](create) or
+/// [prepared](prepare).
+pub(crate) fn writer(path: &Path, durability: Durability) -> rusqlite::Result<Connection> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let synchronous = match durability {
+        Durability::Commit => "FULL",
+        Durability::Checkpoint => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "journal_size_limit", LOG_LIMIT_BYTES)?;
+    Ok(connection)
+}
+
+/// A connection that cannot write.
+pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Read-only connections to one database, for point reads on whatever thread asks.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Readers {
+    /// Readers of the database at `path`; one is opened at once, to see that it works.
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        let first = reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+        Ok(Self { path: path.into(), idle: Mutex::new(vec![first]) })
+    }
+
+    /// Runs `read` on a connection of its own.
+    pub(crate) fn read<T, E>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, StoreError>
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let idle = self.idle.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => reader(&self.path).map_err(StoreError::failed)?,
+        };
+        let result = read(&connection).map_err(StoreError::failed);
+        let mut idle = self.idle.lock();
+        if idle.len() < IDLE_READERS {
+            idle.push(connection);
+        }
+        result
+    }
+}
+
+/// What an error of SQLite means to who asked: a database that others kept busy can be asked again.
+pub(crate) fn store_error(error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy) => StoreError::Overloaded,
+        _ => StoreError::failed(error),
+    }
+}
+
+/// What [`crate::Store::check`] finds in one database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseReport {
+    /// The version of its schema.
+    pub schema_version: i64,
+    /// What SQLite's own integrity and foreign-key checks complain of; empty when all is well.
+    pub problems: Vec<String>,
+    /// How many there are of what it holds.
+    pub counts: Vec<(&'static str, u64)>,
+}
+
+/// Checks a whole database; `counts` are names, each with the query that counts.
+pub(crate) fn examine(
+    connection: &Connection,
+    counts: &[(&'static str, &'static str)],
+) -> rusqlite::Result<DatabaseReport> {
+    let mut problems = Vec::new();
+    connection.pragma_query(None, "integrity_check", |row| {
+        let line: String = row.get(0)?;
+        if line != "ok" {
+            problems.push(line);
+        }
+        Ok(())
+    })?;
+    connection.pragma_query(None, "foreign_key_check", |row| {
+        let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
+        problems.push(format!("a row of {table} refers to a row of {parent} that is not there"));
+        Ok(())
+    })?;
+    let count = |(name, query): &(&'static str, &'static str)| {
+        Ok((*name, connection.query_row(query, [], |row| row.get(0))?))
+    };
+    Ok(DatabaseReport {
+        schema_version: schema_version(connection)?.unwrap_or_default(),
+        problems,
+        counts: counts.iter().map(count).collect::<rusqlite::Result<_>>()?,
+    })
+}
+
+/// Opens a file that is there; SQLite itself never makes one.
+fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
+    // A connection is used by one thread at a time: SQLite's own mutexes are not needed.
+    let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // Views and triggers of a file that was tampered with must not run functions of ours.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}
+
+/// Applies what is missing of the schema, all of it or nothing.
+fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Result<(), OpenError> {
+    let runner = (database.migrations)();
+    let done =
+        runner.set_grouped(true).set_abort_divergent(true).set_abort_missing(true).run(connection);
+    done.map(|_| ()).map_err(|error| {
+        let cause = match error.kind() {
+            Kind::Connection(_, cause) => cause.downcast_ref::<rusqlite::Error>(),
+            _ => None,
+        };
+        let path = path.to_path_buf();
+        match cause.and_then(rusqlite::Error::sqlite_error_code) {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                OpenError::Damaged { path, source: error.into() }
+            }
+            // A statement that SQLite refuses met tables that are not those of its version.
+            None | Some(ErrorCode::Unknown) => OpenError::Schema { path, source: error.into() },
+            Some(_) => OpenError::unusable(path, error),
+        }
+    })
+}
+
+/// The version of a database's schema; `None` when it has none.
+///
+/// Every value of the history that the migrations read is read here first: they trust it blindly.
+fn schema_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let history = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
+    if connection.query_row(history, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(None);
+    }
+    let rows = "SELECT version, name, applied_on, checksum FROM refinery_schema_history";
+    let mut statement = connection.prepare(rows)?;
+    let versions = statement.query_map([], |row| {
+        let (version, _): (i32, String) = (row.get(0)?, row.get(1)?);
+        let (applied_on, checksum): (String, String) = (row.get(2)?, row.get(3)?);
+        let is_readable =
+            applied_on.parse::<jiff::Timestamp>().is_ok() && checksum.parse::<u64>().is_ok();
+        if is_readable { Ok(i64::from(version)) } else { Err(corrupt_history()) }
+    })?;
+    let mut newest = None;
+    for version in versions {
+        newest = newest.max(Some(version?));
+    }
+    Ok(newest)
+}
+
+fn corrupt_history() -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    rusqlite::Error::SqliteFailure(code, Some("the schema's history cannot be read".to_owned()))
+}
+
+fn newest_known(database: &Database) -> i64 {
+    let runner = (database.migrations)();
+    let versions = runner.get_migrations().iter().map(|migration| i64::from(migration.version()));
+    versions.max().unwrap_or_default()
+}

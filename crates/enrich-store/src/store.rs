@@ -1,0 +1,142 @@
+//! One data folder with everything in it, opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use enrich_core::port::error::StoreError;
+use enrich_core::{Clock, MemoryWindows, Service};
+
+use crate::accounts::SqliteAccounts;
+use crate::directory::SqliteDirectory;
+use crate::error::OpenError;
+use crate::folder;
+use crate::intake::SqliteIntake;
+use crate::ledger::SqliteLedger;
+use crate::secret::{self, Secrets};
+use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, LEDGER};
+use crate::usage::SqliteUsage;
+
+/// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
+///
+/// Several processes may have the same folder open: the command line grants credits while the
+/// server charges them. Dropping the ports decides and writes what is queued.
+#[derive(Debug)]
+pub struct Store {
+    /// The look-up data.
+    pub directory: Arc<SqliteDirectory>,
+    /// The way into it.
+    pub intake: Arc<SqliteIntake>,
+    /// Accounts and keys.
+    pub accounts: Arc<SqliteAccounts>,
+    /// The ledger.
+    pub ledger: Arc<SqliteLedger>,
+    /// The usage counters.
+    pub usage: Arc<SqliteUsage>,
+    folder: PathBuf,
+}
+
+/// What a store takes on at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many charges and grants may wait to be decided; one more is refused as overloaded.
+    pub charge_queue: usize,
+    /// How many are decided in one transaction.
+    pub charge_group: usize,
+    /// How many idempotency records are kept at a time. A record takes the size of its answer
+    /// and about 200 bytes.
+    pub max_kept: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { charge_queue: 4096, charge_group: 512, max_kept: 1_000_000 }
+    }
+}
+
+/// What [`Store::check`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The version of SQLite.
+    pub sqlite: &'static str,
+    /// The look-up data.
+    pub directory: DatabaseReport,
+    /// Accounts, keys, credits and idempotency records.
+    pub ledger: DatabaseReport,
+}
+
+/// What is counted in the ledger.
+const LEDGER_COUNTS: [(&str, &str); 5] = [
+    ("accounts", "SELECT count(*) FROM account"),
+    ("keys", "SELECT count(*) FROM api_key"),
+    ("entries", "SELECT count(*) FROM entry"),
+    ("kept answers", "SELECT count(*) FROM kept"),
+    ("usage counters", "SELECT count(*) FROM used"),
+];
+
+impl Store {
+    /// Opens a data folder. A folder that is not there, or is empty, becomes a new one.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] says what to do. Nothing that is there is ever made anew or repaired: a folder
+    /// that lacks one of its files is refused, and so are a damaged or foreign database, one of
+    /// a newer Enrich, and secrets that are missing, readable by others, or not the ledger's.
+    pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
+        sqlite::check_version()?;
+        let secrets = if folder::is_new(folder)? {
+            folder::create(folder)?
+        } else {
+            let path = folder.join(secret::FILE);
+            let secrets = Secrets::load(&path);
+            let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
+            for database in [DIRECTORY, LEDGER] {
+                sqlite::prepare(&folder.join(database.file), &database)?;
+            }
+            secrets
+        };
+        let ledger = folder.join(LEDGER.file);
+        folder::match_secrets(folder, &secrets)?;
+        let directory = folder.join(DIRECTORY.file);
+        Ok(Self {
+            directory: Arc::new(SqliteDirectory::open(&directory)?),
+            intake: Arc::new(SqliteIntake::open(&directory, &secrets)),
+            accounts: Arc::new(SqliteAccounts::open(&ledger, &secrets)?),
+            ledger: Arc::new(SqliteLedger::open(&ledger, &secrets, options)?),
+            usage: Arc::new(SqliteUsage::open(&ledger)?),
+            folder: folder.into(),
+        })
+    }
+
+    /// The metered service over this store: the interface's own limit, counted and not enforced,
+    /// its windows in memory.
+    pub fn service(&self, clock: Arc<dyn Clock>) -> Service {
+        Service::new(
+            Arc::clone(&self.directory) as _,
+            Arc::clone(&self.accounts) as _,
+            Arc::clone(&self.ledger) as _,
+            Arc::new(MemoryWindows::default()),
+            Arc::clone(&self.usage) as _,
+            clock,
+        )
+    }
+
+    /// Checks both files from end to end: schema versions, SQLite's own integrity check, and how
+    /// many there are of what they hold. Reads everything, so it takes as long as that takes;
+    /// whether the ledger adds up, [`enrich_core::port::ledger::Ledger::verify`] tells.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read at all. What is wrong in it is in the report.
+    pub fn check(&self) -> Result<CheckReport, StoreError> {
+        let examine = |database: &Database, counts: &[(&'static str, &'static str)]| {
+            let connection = sqlite::reader(&self.folder.join(database.file))?;
+            sqlite::examine(&connection, counts)
+        };
+        Ok(CheckReport {
+            sqlite: rusqlite::version(),
+            directory: examine(&DIRECTORY, &crate::directory::COUNTS)
+                .map_err(StoreError::failed)?,
+            ledger: examine(&LEDGER, &LEDGER_COUNTS).map_err(StoreError::failed)?,
+        })
+    }
+}

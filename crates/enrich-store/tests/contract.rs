@@ -1,0 +1,46 @@
+//! The contract suite over SQLite.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_store::{Options, Store};
+use enrich_testkit::contract::{Harness, Ports};
+use tempfile::TempDir;
+
+/// A store in a folder of its own.
+struct Sqlite(TempDir);
+
+impl Sqlite {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn open(&self) -> Ports {
+        let store = Store::open(self.0.path(), Options::default()).unwrap();
+        Ports {
+            accounts: Arc::clone(&store.accounts) as _,
+            ledger: Arc::clone(&store.ledger) as _,
+            usage: Arc::clone(&store.usage) as _,
+            directory: Arc::clone(&store.directory) as _,
+            intake: Arc::clone(&store.intake) as _,
+        }
+    }
+}
+
+#[async_trait]
+impl Harness for Sqlite {
+    async fn fresh(&self) -> Ports {
+        self.open()
+    }
+
+    async fn reopen(&self, ports: Ports) -> Ports {
+        drop(ports);
+        self.open()
+    }
+}
+
+enrich_testkit::accounts_contract!(Sqlite::new(), pollster::block_on);
+enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
+enrich_testkit::usage_contract!(Sqlite::new(), pollster::block_on);
+enrich_testkit::directory_contract!(Sqlite::new(), pollster::block_on);
+enrich_testkit::intake_contract!(Sqlite::new(), pollster::block_on);

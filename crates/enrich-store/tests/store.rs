@@ -1,0 +1,17 @@
+//! What this store promises beyond the contract: what it refuses to open, what it hides at rest,
+//! what its ledger notices, and that several processes can have it open.
+
+#[path = "store/at_rest.rs"]
+mod at_rest;
+#[path = "store/crash.rs"]
+mod crash;
+#[path = "store/customer.rs"]
+mod customer;
+#[path = "store/folder.rs"]
+mod folder;
+#[path = "store/tampering.rs"]
+mod tampering;
+#[path = "store/together.rs"]
+mod together;
+#[path = "store/usage.rs"]
+mod usage;

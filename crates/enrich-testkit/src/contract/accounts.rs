@@ -1,0 +1,164 @@
+//! Accounts and keys, in sentences.
+
+use enrich_core::{ApiKey, KeyId, RateOverride};
+
+use super::{Harness, account_with_key, after_noon, new_key, noon};
+
+/// An account is found by its id, and listed oldest first.
+pub async fn an_account_is_found_and_listed(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (one, _) = account_with_key(&ports, "Northwind").await;
+    let (other, _) = account_with_key(&ports, "Northwind").await;
+    let found = ports.accounts.account(one).await.unwrap().unwrap();
+    assert_eq!((found.id, found.name.as_str(), found.created_at), (one, "Northwind", noon()));
+    let listed: Vec<_> = ports.accounts.accounts().await.unwrap().iter().map(|a| a.id).collect();
+    let mut both = vec![one, other];
+    both.sort();
+    assert_eq!(listed, both, "names need not be unique");
+}
+
+/// An id that was never given out is nobody's.
+pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let nobody = enrich_core::AccountId::new(noon());
+    assert_eq!(ports.accounts.account(nobody).await.unwrap(), None);
+    assert_eq!(ports.accounts.keys(nobody).await.unwrap(), []);
+    assert!(!ports.accounts.add_key(new_key(nobody, "")).await.unwrap());
+}
+
+/// An account and its first key are stored together or not at all.
+pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (_, taken) = account_with_key(&ports, "Northwind").await;
+    let id = enrich_core::AccountId::new(noon());
+    let account = enrich_core::Account { id, name: "Southwind".to_owned(), created_at: noon() };
+    let key = enrich_core::NewKey { account: id, ..taken };
+    assert!(ports.accounts.create(account, key).await.is_err(), "the key is there already");
+    assert_eq!(ports.accounts.account(id).await.unwrap(), None);
+}
+
+/// A key is found by the secret, with what is known of it.
+pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, _) = account_with_key(&ports, "Northwind").await;
+    let rate = RateOverride { requests: Some(7), window_seconds: Some(30) };
+    let new = enrich_core::NewKey { rate, ..new_key(account, "batch") };
+    assert!(ports.accounts.add_key(new.clone()).await.unwrap());
+    let found = ports.accounts.find_key(&new.key).await.unwrap().unwrap();
+    assert_eq!((found.id, found.account, found.rate), (new.id, account, rate));
+    assert_eq!((found.label.as_str(), found.hint.as_str()), ("batch", new.key.hint()));
+    assert_eq!((found.created_at, found.expires_at), (noon(), None));
+    assert_eq!(found.last_used_at, None);
+    assert_eq!(ports.accounts.key(new.id).await.unwrap(), Some(found));
+}
+
+/// A well-formed key that was never issued is nobody's.
+pub async fn a_key_that_was_never_issued_is_not_found(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    account_with_key(&ports, "Northwind").await;
+    let never = ApiKey::generate().unwrap();
+    assert_eq!(ports.accounts.find_key(&never).await.unwrap(), None);
+}
+
+/// The secret can be shown again, also after a restart.
+pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, first) = account_with_key(&ports, "Northwind").await;
+    let ports = harness.reopen(ports).await;
+    let shown = ports.accounts.reveal(first.id).await.unwrap().unwrap();
+    assert_eq!(shown.expose(), first.key.expose());
+    assert_eq!(ports.accounts.find_key(&shown).await.unwrap().unwrap().account, account);
+    assert!(ports.accounts.reveal(KeyId::new(noon())).await.unwrap().is_none());
+}
+
+/// A key ends when it is told to; an earlier end stays.
+pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (_, key) = account_with_key(&ports, "Northwind").await;
+    assert!(ports.accounts.expire_key(key.id, after_noon(60)).await.unwrap());
+    assert!(ports.accounts.expire_key(key.id, after_noon(90)).await.unwrap());
+    let found = ports.accounts.find_key(&key.key).await.unwrap().unwrap();
+    assert_eq!(found.expires_at, Some(after_noon(60)));
+    assert!(found.is_active(after_noon(59)));
+    assert!(!found.is_active(after_noon(60)));
+    assert!(ports.accounts.expire_key(key.id, after_noon(30)).await.unwrap());
+    let found = ports.accounts.key(key.id).await.unwrap().unwrap();
+    assert_eq!(found.expires_at, Some(after_noon(30)));
+    assert!(!ports.accounts.expire_key(KeyId::new(noon()), noon()).await.unwrap());
+}
+
+/// A key that is rotated lives on beside its successor for as long as it is given.
+pub async fn a_rotated_key_overlaps_with_its_successor(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, old) = account_with_key(&ports, "Northwind").await;
+    let new = new_key(account, "second");
+    assert!(ports.accounts.rotate_key(old.id, after_noon(3600), new.clone()).await.unwrap());
+    let found = |key: ApiKey| {
+        let accounts = &ports.accounts;
+        async move { accounts.find_key(&key).await.unwrap().unwrap() }
+    };
+    assert_eq!(found(old.key.clone()).await.expires_at, Some(after_noon(3600)));
+    assert_eq!(found(new.key.clone()).await.expires_at, None);
+    let labels: Vec<_> =
+        ports.accounts.keys(account).await.unwrap().into_iter().map(|key| key.label).collect();
+    assert_eq!(labels.len(), 2);
+    assert!(labels.contains(&"first".to_owned()) && labels.contains(&"second".to_owned()));
+}
+
+/// A rotation that cannot be made changes nothing.
+pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, old) = account_with_key(&ports, "Northwind").await;
+    let new = new_key(account, "second");
+    let unknown = KeyId::new(noon());
+    assert!(!ports.accounts.rotate_key(unknown, noon(), new.clone()).await.unwrap());
+    assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
+    // The successor's secret is taken: the old key keeps its life.
+    let taken = enrich_core::NewKey { key: old.key.clone(), ..new };
+    assert!(ports.accounts.rotate_key(old.id, noon(), taken).await.is_err());
+    assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
+}
+
+/// A key is never handed over to another account by a rotation.
+pub async fn a_rotated_key_stays_with_its_account(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (_, old) = account_with_key(&ports, "Northwind").await;
+    let (other, _) = account_with_key(&ports, "Southwind").await;
+    let new = new_key(other, "second");
+    assert!(ports.accounts.rotate_key(old.id, noon(), new.clone()).await.is_err());
+    assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
+    assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
+}
+
+/// A key's own limit is set, and taken away again.
+pub async fn a_key_is_given_a_limit_of_its_own(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (_, key) = account_with_key(&ports, "Northwind").await;
+    let rate = RateOverride { requests: Some(u32::MAX), window_seconds: None };
+    assert!(ports.accounts.set_rate(key.id, rate).await.unwrap());
+    assert_eq!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().rate, rate);
+    assert!(ports.accounts.set_rate(key.id, RateOverride::default()).await.unwrap());
+    let found = ports.accounts.find_key(&key.key).await.unwrap().unwrap();
+    assert_eq!(found.rate, RateOverride::default());
+    assert!(!ports.accounts.set_rate(KeyId::new(noon()), rate).await.unwrap());
+}
+
+/// Makes a test of each sentence on accounts and keys.
+#[macro_export]
+macro_rules! accounts_contract {
+    ($harness:expr, $run:path) => {
+        $crate::contract_tests!($harness, $run, accounts: [
+            an_account_is_found_and_listed,
+            an_unknown_account_is_none,
+            an_account_comes_with_its_first_key_or_not_at_all,
+            an_issued_key_is_found_at_once,
+            a_key_that_was_never_issued_is_not_found,
+            a_key_is_revealed_again,
+            a_key_ends_at_the_earlier_of_two_ends,
+            a_rotated_key_overlaps_with_its_successor,
+            an_unknown_key_is_not_rotated,
+            a_rotated_key_stays_with_its_account,
+            a_key_is_given_a_limit_of_its_own,
+        ]);
+    };
+}

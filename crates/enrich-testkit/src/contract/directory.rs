@@ -1,0 +1,527 @@
+//! What a caller may rely on of [`enrich_core::port::directory::Directory`].
+
+#![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
+
+use enrich_core::{
+    CompanyRecord, CompanyRef, Confidence, DomainRecord, PersonRecord, PersonRef, Question, Want,
+};
+use enrich_text::{Network, PersonName};
+
+use super::{Harness, Ports};
+use crate::loading::{ask, company_of, load, person_of};
+use crate::records::{
+    aliases, company, company_name, countries, country, domain, domain_record, email, emails,
+    employed_at, employed_by_name, hashed, page, person, person_page, phone, phones, sites,
+    trusted,
+};
+
+/// Makes a test of each sentence about the directory.
+#[macro_export]
+macro_rules! directory_contract {
+    ($harness:expr, $run:path) => {
+        $crate::contract_tests!($harness, $run, directory: [
+            an_empty_directory_answers_nothing,
+            a_company_is_found_by_any_of_its_domains,
+            a_host_finds_the_company_of_its_registrable_domain,
+            the_company_whose_main_domain_it_is_comes_first,
+            a_domain_of_two_companies_is_not_sure,
+            a_company_is_found_by_any_of_its_pages,
+            a_page_is_found_however_it_is_written,
+            an_answer_is_as_sure_as_its_source,
+            a_company_is_found_by_its_own_address,
+            an_address_leads_to_the_employer_of_who_has_it,
+            an_address_leads_to_the_company_at_its_domain,
+            a_public_mail_host_is_nobodys_company,
+            a_company_is_found_by_name_in_any_spelling,
+            a_company_is_found_by_alias,
+            two_companies_of_one_name_cannot_be_told_apart,
+            a_name_wins_over_an_alias_but_is_not_sure,
+            a_country_tells_companies_of_one_name_apart,
+            a_main_domain_is_of_the_country_of_the_seat,
+            a_text_is_read_as_a_domain_first_and_then_as_a_name,
+            a_person_is_found_by_address_page_and_phone,
+            what_two_people_share_is_not_sure,
+            a_person_is_found_by_name_in_a_country,
+            two_people_of_one_name_in_a_country_cannot_be_told_apart,
+            a_middle_name_may_be_missing_but_not_contradict,
+            a_person_is_found_by_name_at_a_company,
+            an_employee_tells_companies_of_one_name_apart,
+            a_person_is_not_found_at_another_company,
+            a_persons_answer_follows_the_employers_name,
+            facts_of_a_host_are_those_of_that_very_host,
+            facts_of_a_domain_are_found_for_hosts_below_it,
+            employees_come_in_first_seen_order_up_to_the_limit,
+            employees_are_read_only_when_asked_for,
+            an_answer_names_the_generation_it_was_read_from,
+        ]);
+    };
+}
+
+async fn by_domain(ports: &Ports, text: &str) -> Option<String> {
+    company_of(ports, CompanyRef::Domain(domain(text))).await.map(|company| company.name)
+}
+
+async fn by_email(ports: &Ports, text: &str) -> Option<String> {
+    company_of(ports, CompanyRef::Email(email(text))).await.map(|company| company.name)
+}
+
+/// The domain of the company of a name, and how sure it is.
+async fn by_name(ports: &Ports, name: &str, code: Option<&str>) -> Option<(String, u8)> {
+    let name = company_name(name);
+    let company = CompanyRef::Name { name, country: code.map(country) };
+    let found = ask(ports, Question::Company(company)).await?;
+    let domain = found.company()?.domain()?.to_owned();
+    Some((domain, found.confidence.percent()))
+}
+
+/// The first address of the person of a name.
+async fn first_email(ports: &Ports, person: PersonRef) -> Option<String> {
+    person_of(ports, person).await.and_then(|person| person.emails.first().cloned())
+}
+
+fn named(full: &str) -> PersonName {
+    PersonName::parse(full).expect("a person's name")
+}
+
+fn in_country(full: &str, code: &str) -> PersonRef {
+    PersonRef::InCountry { name: named(full), country: country(code) }
+}
+
+fn at(full: &str, company: CompanyRef) -> PersonRef {
+    PersonRef::AtCompany { name: named(full), company }
+}
+
+fn called(name: &str) -> CompanyRef {
+    CompanyRef::Name { name: company_name(name), country: None }
+}
+
+fn quill() -> CompanyRecord {
+    CompanyRecord {
+        aliases: aliases(&["Quill & Ink"]),
+        seats: countries(&["GB"]),
+        sites: sites(&["quill.example", "quill-ink.example"]),
+        pages: vec![
+            page(Network::LinkedIn, "quill"),
+            page(Network::LinkedIn, "quill-ink"),
+            page(Network::Youtube, "@QuillFilms"),
+        ],
+        emails: emails(&["post@quill.example"]),
+        phones: phones(&["+442079460001"]),
+        ..company("Quill Ltd")
+    }
+}
+
+fn ada() -> PersonRecord {
+    PersonRecord {
+        title: Some("Engineer".to_owned()),
+        employer: employed_at("quill.example"),
+        country: Some(country("GB")),
+        page: Some(person_page("ada-byte")),
+        emails: emails(&["ada@quill.example", "ada@home.example"]),
+        phones: phones(&["+447700900001"]),
+        ..person("Ada", "Byte")
+    }
+}
+
+pub async fn an_empty_directory_answers_nothing(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    assert_eq!(by_domain(&ports, "quill.example").await, None);
+    assert_eq!(by_name(&ports, "Quill", None).await, None);
+    assert_eq!(person_of(&ports, in_country("Ada Byte", "GB")).await, None);
+    assert_eq!(ask(&ports, Question::Domain(domain("quill.example"))).await, None);
+}
+
+pub async fn a_company_is_found_by_any_of_its_domains(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    assert_eq!(
+        by_domain(&ports, "https://www.Quill.example/x").await.as_deref(),
+        Some("Quill Ltd")
+    );
+    assert_eq!(by_domain(&ports, "quill-ink.example").await.as_deref(), Some("Quill Ltd"));
+    assert_eq!(by_domain(&ports, "inkwell.example").await, None);
+}
+
+pub async fn a_host_finds_the_company_of_its_registrable_domain(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let shop = CompanyRecord { sites: sites(&["shop.quill.example"]), ..company("Quill Shop") };
+    load(&ports, "a", vec![hashed(quill()), hashed(shop)]).await;
+    assert_eq!(by_domain(&ports, "mail.eu.quill.example").await.as_deref(), Some("Quill Ltd"));
+    assert_eq!(by_domain(&ports, "shop.quill.example").await.as_deref(), Some("Quill Shop"));
+}
+
+pub async fn the_company_whose_main_domain_it_is_comes_first(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let group =
+        CompanyRecord { sites: sites(&["group.example", "inkwell.example"]), ..company("Group") };
+    let inkwell = CompanyRecord { sites: sites(&["well.example"]), ..company("Inkwell") };
+    let as_main = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
+    // Loaded from the start the record would be the group's: the domain is one of the group's.
+    load(&ports, "a", vec![hashed(as_main), hashed(group), hashed(inkwell)]).await;
+    let found = ask(&ports, Question::Company(CompanyRef::Domain(domain("inkwell.example")))).await;
+    let found = found.expect("a company");
+    assert_eq!(found.company().unwrap().name, "Inkwell");
+    assert_eq!(found.confidence, Confidence::FULL);
+}
+
+pub async fn a_domain_of_two_companies_is_not_sure(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let one = CompanyRecord { sites: sites(&["one.example", "both.example"]), ..company("One") };
+    let two = CompanyRecord { sites: sites(&["two.example", "both.example"]), ..company("Two") };
+    load(&ports, "a", vec![hashed(one), hashed(two)]).await;
+    let found = ask(&ports, Question::Company(CompanyRef::Domain(domain("both.example")))).await;
+    let found = found.expect("a company");
+    assert_eq!(found.company().unwrap().name, "One");
+    assert_eq!(found.confidence, Confidence::AMBIGUOUS);
+}
+
+pub async fn a_company_is_found_by_any_of_its_pages(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    for asked in [page(Network::LinkedIn, "quill"), page(Network::LinkedIn, "quill-ink")] {
+        let found = company_of(&ports, CompanyRef::Page(asked)).await.expect("a company");
+        assert_eq!(found.page(Network::LinkedIn), Some("linkedin.com/company/quill"));
+    }
+    let other_network = CompanyRef::Page(page(Network::Twitter, "quill"));
+    assert_eq!(company_of(&ports, other_network).await, None);
+}
+
+pub async fn a_page_is_found_however_it_is_written(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    for text in ["https://m.youtube.com/c/quillfilms?x=1", "QUILLFILMS"] {
+        let asked = CompanyRef::Page(page(Network::Youtube, text));
+        assert!(company_of(&ports, asked).await.is_some(), "{text}");
+    }
+}
+
+pub async fn an_answer_is_as_sure_as_its_source(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(CompanyRecord { origin: trusted(60), ..quill() })]).await;
+    let sure = async |company: CompanyRef| {
+        ask(&ports, Question::Company(company)).await.expect("a company").confidence.percent()
+    };
+    assert_eq!(sure(CompanyRef::Domain(domain("quill.example"))).await, 60);
+    assert_eq!(sure(CompanyRef::Page(page(Network::LinkedIn, "quill"))).await, 60);
+    assert_eq!(sure(CompanyRef::Email(email("post@quill.example"))).await, 60);
+    assert_eq!(sure(called("Quill")).await, 60);
+    // What another source says too is as sure as the surer of both.
+    load(&ports, "b", vec![hashed(CompanyRecord { origin: trusted(90), ..quill() })]).await;
+    assert_eq!(sure(CompanyRef::Domain(domain("quill.example"))).await, 90);
+}
+
+pub async fn a_company_is_found_by_its_own_address(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let elsewhere = CompanyRecord { emails: emails(&["quill@gmail.com"]), ..quill() };
+    load(&ports, "a", vec![hashed(elsewhere)]).await;
+    assert_eq!(by_email(&ports, "quill@gmail.com").await.as_deref(), Some("Quill Ltd"));
+    assert_eq!(by_email(&ports, "Quill+Shop@gmail.com").await.as_deref(), Some("Quill Ltd"));
+}
+
+pub async fn an_address_leads_to_the_employer_of_who_has_it(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let home = CompanyRecord { sites: sites(&["home.example"]), ..company("Home") };
+    load(&ports, "a", vec![hashed(quill()), hashed(home), hashed(ada())]).await;
+    assert_eq!(by_email(&ports, "ada@home.example").await.as_deref(), Some("Quill Ltd"));
+    assert_eq!(by_email(&ports, "ada+x@home.example").await.as_deref(), Some("Quill Ltd"));
+    assert_eq!(by_email(&ports, "bob@home.example").await.as_deref(), Some("Home"));
+}
+
+pub async fn an_address_leads_to_the_company_at_its_domain(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    assert_eq!(by_email(&ports, "who@mail.quill.example").await.as_deref(), Some("Quill Ltd"));
+    assert_eq!(by_email(&ports, "who@inkwell.example").await, None);
+}
+
+pub async fn a_public_mail_host_is_nobodys_company(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let mail = CompanyRecord { sites: sites(&["gmail.com"]), ..company("Mail Host") };
+    load(&ports, "a", vec![hashed(mail)]).await;
+    assert_eq!(by_email(&ports, "who@gmail.com").await, None);
+    assert_eq!(by_domain(&ports, "gmail.com").await.as_deref(), Some("Mail Host"));
+}
+
+pub async fn a_company_is_found_by_name_in_any_spelling(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    let found = async |name: &str| by_name(&ports, name, None).await.map(|(_, sure)| sure);
+    assert_eq!(found("QUILL ltd.").await, Some(97));
+    assert_eq!(found("Quíll").await, Some(93));
+    assert_eq!(found("Quill GmbH").await, Some(93));
+    assert_eq!(found("Qu Ill").await, Some(85));
+    assert_eq!(found("Quills").await, None);
+}
+
+pub async fn a_company_is_found_by_alias(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    let domain = || "quill.example".to_owned();
+    assert_eq!(by_name(&ports, "quill and ink", None).await, Some((domain(), 95)));
+    assert_eq!(by_name(&ports, "Quill & Ink Inc.", None).await, Some((domain(), 91)));
+}
+
+pub async fn two_companies_of_one_name_cannot_be_told_apart(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let other = CompanyRecord { sites: sites(&["other.example"]), ..company("QUILL LTD") };
+    load(&ports, "a", vec![hashed(quill()), hashed(other)]).await;
+    assert_eq!(by_name(&ports, "Quill Ltd", None).await, None);
+    assert_eq!(by_name(&ports, "Quill", None).await, None);
+}
+
+pub async fn a_name_wins_over_an_alias_but_is_not_sure(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let other = CompanyRecord {
+        aliases: aliases(&["Quill Ltd"]),
+        sites: sites(&["feather.example"]),
+        ..company("Feather")
+    };
+    load(&ports, "a", vec![hashed(other), hashed(quill())]).await;
+    let found = by_name(&ports, "Quill Ltd", None).await;
+    assert_eq!(found, Some(("quill.example".to_owned(), 80)));
+}
+
+pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let nestle = |domains: &[&str]| CompanyRecord { sites: sites(domains), ..company("Nestlé") };
+    let german = CompanyRecord {
+        sites: vec![(domain("nestle-marktplatz.example"), Some(country("DE")))],
+        ..company("Nestlé")
+    };
+    let records = vec![
+        hashed(CompanyRecord { seats: countries(&["US"]), ..nestle(&["nestle.example"]) }),
+        hashed(nestle(&["nestle.ch"])),
+        hashed(german),
+    ];
+    load(&ports, "a", records).await;
+    let found =
+        async |code: &str| by_name(&ports, "nestle", Some(code)).await.map(|(domain, _)| domain);
+    assert_eq!(found("CH").await.as_deref(), Some("nestle.ch"));
+    assert_eq!(found("DE").await.as_deref(), Some("nestle-marktplatz.example"));
+    assert_eq!(found("US").await.as_deref(), Some("nestle.example"));
+    assert_eq!(found("FR").await, None);
+    assert_eq!(by_name(&ports, "nestle", None).await, None);
+}
+
+pub async fn a_main_domain_is_of_the_country_of_the_seat(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    let found = by_name(&ports, "Quill Ltd", Some("GB")).await;
+    assert_eq!(found, Some(("quill.example".to_owned(), 97)));
+    assert_eq!(by_name(&ports, "Quill Ltd", Some("FR")).await, None);
+}
+
+pub async fn a_text_is_read_as_a_domain_first_and_then_as_a_name(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let booking = CompanyRecord { sites: sites(&["stays.example"]), ..company("Booking.example") };
+    load(&ports, "a", vec![hashed(quill()), hashed(booking)]).await;
+    let either = |text: &str| CompanyRef::DomainOrName(domain(text), company_name(text));
+    let name = async |text| company_of(&ports, either(text)).await.map(|company| company.name);
+    assert_eq!(name("quill.example").await.as_deref(), Some("Quill Ltd"));
+    assert_eq!(name("booking.example").await.as_deref(), Some("Booking.example"));
+    assert_eq!(name("nobody.example").await, None);
+}
+
+pub async fn a_person_is_found_by_address_page_and_phone(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(ada())]).await;
+    let asked = [
+        PersonRef::Email(email("ada@home.example")),
+        PersonRef::Email(email("Ada+news@quill.example")),
+        PersonRef::Page(person_page("https://uk.linkedin.com/in/Ada-Byte/")),
+        PersonRef::Phone(phone("0044 7700 900001")),
+    ];
+    for asked in asked {
+        let found = person_of(&ports, asked).await.expect("a person");
+        assert_eq!((found.first_name.as_str(), found.last_name.as_str()), ("Ada", "Byte"));
+        assert_eq!(found.title.as_deref(), Some("Engineer"));
+        assert_eq!(found.page.as_deref(), Some("linkedin.com/in/ada-byte"));
+        assert_eq!(found.employer.expect("an employer").domains, ["quill.example"]);
+    }
+    for asked in [
+        PersonRef::Email(email("bob@quill.example")),
+        PersonRef::Page(person_page("bob")),
+        PersonRef::Phone(phone("+447700900002")),
+    ] {
+        assert_eq!(person_of(&ports, asked).await, None);
+    }
+}
+
+pub async fn what_two_people_share_is_not_sure(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let bob = PersonRecord { phones: phones(&["+447700900001"]), ..person("Bob", "Bit") };
+    load(&ports, "a", vec![hashed(ada()), hashed(bob)]).await;
+    let asked = Question::Person(PersonRef::Phone(phone("+447700900001")));
+    let found = ask(&ports, asked).await.expect("a person");
+    assert_eq!(found.person().unwrap().first_name, "Ada");
+    assert_eq!(found.confidence, Confidence::AMBIGUOUS);
+}
+
+pub async fn a_person_is_found_by_name_in_a_country(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let garcia = PersonRecord {
+        country: Some(country("ES")),
+        emails: emails(&["ana@garcia.example"]),
+        ..person("Ana", "García Márquez")
+    };
+    load(&ports, "a", vec![hashed(ada()), hashed(garcia)]).await;
+    let found = async |name, code| first_email(&ports, in_country(name, code)).await;
+    assert_eq!(found("BYTE, Ada", "GB").await.as_deref(), Some("ada@quill.example"));
+    assert_eq!(found("Ada Byte", "US").await, None);
+    assert_eq!(found("Eva Byte", "GB").await, None);
+    assert_eq!(found("Ana Garcia", "ES").await.as_deref(), Some("ana@garcia.example"));
+}
+
+pub async fn two_people_of_one_name_in_a_country_cannot_be_told_apart(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let other = PersonRecord {
+        country: Some(country("GB")),
+        page: Some(person_page("the-other-ada")),
+        ..person("Ada", "Byte")
+    };
+    load(&ports, "a", vec![hashed(ada()), hashed(other)]).await;
+    assert_eq!(person_of(&ports, in_country("Ada Byte", "GB")).await, None);
+}
+
+pub async fn a_middle_name_may_be_missing_but_not_contradict(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let ada_maria = PersonRecord {
+        country: Some(country("GB")),
+        emails: emails(&["maria@x.example"]),
+        ..person("Ada Maria", "Byte")
+    };
+    load(&ports, "a", vec![hashed(ada_maria)]).await;
+    let found = async |name| first_email(&ports, in_country(name, "GB")).await;
+    assert_eq!(found("Ada Byte").await.as_deref(), Some("maria@x.example"));
+    assert_eq!(found("Ada M. Byte").await.as_deref(), Some("maria@x.example"));
+    assert_eq!(found("Ada Karin Byte").await, None);
+}
+
+pub async fn a_person_is_found_by_name_at_a_company(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
+    for company in [
+        CompanyRef::Domain(domain("www.quill.example")),
+        CompanyRef::Page(page(Network::LinkedIn, "quill")),
+        CompanyRef::Email(email("post@quill.example")),
+        called("quill"),
+        CompanyRef::DomainOrName(domain("quill.example"), company_name("quill.example")),
+    ] {
+        let found = first_email(&ports, at("Ada Byte", company.clone())).await;
+        assert_eq!(found.as_deref(), Some("ada@quill.example"), "{company:?}");
+    }
+    assert_eq!(first_email(&ports, at("Eva Byte", called("quill"))).await, None);
+}
+
+pub async fn an_employee_tells_companies_of_one_name_apart(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Quill Ltd") };
+    let bob = |address: &str| PersonRecord {
+        employer: employed_at("other.example"),
+        emails: emails(&[address]),
+        page: Some(person_page(address.split('@').next().unwrap())),
+        ..person("Bob", "Bit")
+    };
+    let records = vec![hashed(quill()), hashed(other), hashed(ada()), hashed(bob("bob@x.example"))];
+    load(&ports, "a", records).await;
+    let found = ask(&ports, Question::Person(at("Bob Bit", called("Quill Ltd")))).await;
+    let found = found.expect("a person");
+    assert_eq!(found.person().unwrap().emails, ["bob@x.example"]);
+    assert!(found.confidence <= Confidence::AMBIGUOUS);
+    // Now each of the two companies has one.
+    let second = PersonRecord { employer: employed_at("quill.example"), ..bob("bob2@x.example") };
+    load(&ports, "a", vec![hashed(second)]).await;
+    assert_eq!(person_of(&ports, at("Bob Bit", called("Quill Ltd"))).await, None);
+}
+
+pub async fn a_person_is_not_found_at_another_company(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Other") };
+    load(&ports, "a", vec![hashed(quill()), hashed(other), hashed(ada())]).await;
+    assert_eq!(person_of(&ports, at("Ada Byte", called("Other"))).await, None);
+    assert_eq!(person_of(&ports, at("Ada Byte", called("Nobody"))).await, None);
+}
+
+pub async fn a_persons_answer_follows_the_employers_name(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let mentioned = PersonRecord { origin: trusted(50), ..ada() };
+    load(&ports, "a", vec![hashed(mentioned)]).await;
+    load(&ports, "b", vec![hashed(quill())]).await;
+    let found = person_of(&ports, PersonRef::Page(person_page("ada-byte"))).await;
+    let employer = found.expect("a person").employer.expect("an employer");
+    assert_eq!(employer.name, "Quill Ltd");
+    assert_eq!(employer.domains, ["quill.example", "quill-ink.example"]);
+}
+
+pub async fn facts_of_a_host_are_those_of_that_very_host(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let record = DomainRecord {
+        ip: Some("192.0.2.7".parse().unwrap()),
+        page_rank: Some("4.20".to_owned()),
+        ..domain_record("quill.example")
+    };
+    load(&ports, "a", vec![hashed(record)]).await;
+    let host = async |text| {
+        let found = ask(&ports, Question::Host(domain(text))).await?;
+        found.domain().cloned()
+    };
+    let found = host("quill.example").await.expect("facts");
+    assert_eq!(found.domain, "quill.example");
+    assert_eq!(found.ip.as_deref(), Some("192.0.2.7"));
+    assert_eq!(found.page_rank.as_deref(), Some("4.20"));
+    assert_eq!(host("shop.quill.example").await, None);
+}
+
+pub async fn facts_of_a_domain_are_found_for_hosts_below_it(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let ranked = |text, rank: &str| {
+        hashed(DomainRecord { page_rank: Some(rank.to_owned()), ..domain_record(text) })
+    };
+    let records = vec![ranked("quill.example", "7"), ranked("shop.quill.example", "3")];
+    load(&ports, "a", records).await;
+    let rank = async |text| {
+        let found = ask(&ports, Question::Domain(domain(text))).await?;
+        found.domain()?.page_rank.clone()
+    };
+    assert_eq!(rank("mail.quill.example").await.as_deref(), Some("7"));
+    assert_eq!(rank("shop.quill.example").await.as_deref(), Some("3"));
+    assert_eq!(rank("inkwell.example").await, None);
+}
+
+pub async fn employees_come_in_first_seen_order_up_to_the_limit(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let someone = |first: &str| {
+        let title = Some("Engineer".to_owned());
+        hashed(PersonRecord { employer: employed_by_name("Quill"), title, ..person(first, "Byte") })
+    };
+    let records = vec![hashed(quill()), someone("Zoë"), someone("Ada"), someone("Mia")];
+    load(&ports, "a", records).await;
+    let names = async |limit| {
+        let want = Want::Employees { limit };
+        let asked = Question::Company(called("Quill Ltd"));
+        let found = ports.directory.find(&asked, want).await.unwrap().expect("a company");
+        let employees = &found.company().unwrap().employees;
+        assert!(employees.iter().all(|one| one.title.as_deref() == Some("Engineer")));
+        employees.iter().map(|one| one.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(None).await, ["Zoë Byte", "Ada Byte", "Mia Byte"]);
+    assert_eq!(names(Some(2)).await, ["Zoë Byte", "Ada Byte"]);
+    assert_eq!(names(Some(u64::MAX)).await.len(), 3);
+}
+
+pub async fn employees_are_read_only_when_asked_for(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
+    let found = company_of(&ports, called("Quill")).await.expect("a company");
+    assert_eq!(found.employees, []);
+}
+
+pub async fn an_answer_names_the_generation_it_was_read_from(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let before = ports.directory.generation().await.unwrap();
+    load(&ports, "a", vec![hashed(quill())]).await;
+    let after = ports.directory.generation().await.unwrap();
+    assert!(after > before);
+    let found = ask(&ports, Question::Company(called("Quill"))).await.expect("a company");
+    assert_eq!(found.generation, after);
+}

@@ -1,0 +1,389 @@
+//! The ledger, in sentences.
+
+use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
+use enrich_core::{
+    AccountId, ChargeId, Credits, EntryKind, Generation, IdempotencyKey, Keep, Kept, KeyId, Price,
+    RequestId, Timestamp,
+};
+use futures_util::future::join_all;
+
+use super::{Harness, Ports, account_with_key, after_noon, noon};
+
+/// Someone with credits.
+struct Customer {
+    account: AccountId,
+    key: KeyId,
+}
+
+impl Customer {
+    /// An account that was granted so many credits.
+    async fn with(ports: &Ports, credits: i64) -> Self {
+        let (account, key) = account_with_key(ports, "Northwind").await;
+        let customer = Self { account, key: key.id };
+        if credits > 0 {
+            let granted = ports.ledger.grant(customer.grant(credits)).await.unwrap();
+            let balance = Credits(credits.unsigned_abs());
+            assert_eq!(granted, Granted::Written { balance });
+        }
+        customer
+    }
+
+    fn grant(&self, credits: i64) -> Grant {
+        Grant {
+            id: ChargeId::new(noon()),
+            account: self.account,
+            credits,
+            note: "an invoice".to_owned(),
+            corrects: None,
+            at: noon(),
+        }
+    }
+
+    /// A charge for so many items at one credit for each begun five.
+    fn charge(&self, items: u64) -> Charge {
+        Charge {
+            id: ChargeId::new(noon()),
+            account: self.account,
+            key: self.key,
+            endpoint: "/v1/dte",
+            items,
+            price: Price::PerItems(5),
+            request_id: RequestId::accept("a-request").unwrap(),
+            generation: Generation(7),
+            at: noon(),
+            keep: None,
+        }
+    }
+
+    fn keyed(&self, items: u64, key: &str, asked: &str) -> Charge {
+        self.keyed_at(items, key, asked, noon())
+    }
+
+    fn keyed_at(&self, items: u64, key: &str, asked: &str, at: Timestamp) -> Charge {
+        let keep = Keep {
+            key: IdempotencyKey::parse(key).unwrap(),
+            asked: asked.as_bytes().to_vec(),
+            body: [b"the answer to ", asked.as_bytes()].concat(),
+        };
+        Charge { at, keep: Some(keep), ..self.charge(items) }
+    }
+
+    async fn balance(&self, ports: &Ports) -> u64 {
+        ports.ledger.balance(self.account).await.unwrap().unwrap().0
+    }
+
+    async fn kept(&self, ports: &Ports, key: &str, asked: &str, at: Timestamp) -> Option<Kept> {
+        let key = IdempotencyKey::parse(key).unwrap();
+        ports.ledger.kept(self.account, &key, asked.as_bytes(), at).await.unwrap()
+    }
+}
+
+fn answer_to(asked: &str, balance: u64) -> Kept {
+    let body = [b"the answer to ", asked.as_bytes()].concat();
+    Kept::Answer { body, balance: Credits(balance) }
+}
+
+fn taken(balance: u64) -> Charged {
+    Charged::Taken { balance: Credits(balance) }
+}
+
+/// The whole ledger adds up.
+async fn assert_sound(ports: &Ports) {
+    assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
+}
+
+/// An account begins with nothing.
+pub async fn a_new_account_has_no_credits(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, _) = account_with_key(&ports, "Northwind").await;
+    assert_eq!(ports.ledger.balance(account).await.unwrap(), Some(Credits::ZERO));
+    assert_eq!(ports.ledger.entries(account, 0, 10).await.unwrap(), []);
+}
+
+/// Nobody has no balance, not a balance of nothing.
+pub async fn an_unknown_account_has_no_balance(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let nobody = Customer { account: AccountId::new(noon()), key: KeyId::new(noon()) };
+    assert_eq!(ports.ledger.balance(nobody.account).await.unwrap(), None);
+    assert_eq!(ports.ledger.grant(nobody.grant(5)).await.unwrap(), Granted::NoAccount);
+    let insufficient = Charged::Insufficient { balance: Credits::ZERO };
+    assert_eq!(ports.ledger.charge(nobody.charge(1)).await.unwrap(), insufficient);
+    assert_eq!(ports.ledger.entries(nobody.account, 0, 10).await.unwrap(), []);
+}
+
+/// What is granted can be spent at once.
+pub async fn a_grant_counts_at_once(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    assert_eq!(customer.balance(&ports).await, 10);
+    assert_eq!(ports.ledger.charge(customer.charge(50)).await.unwrap(), taken(0));
+    ports.ledger.grant(customer.grant(3)).await.unwrap();
+    assert_eq!(ports.ledger.charge(customer.charge(1)).await.unwrap(), taken(2));
+}
+
+/// Credits can be taken back as far as the balance goes, and no further.
+pub async fn a_negative_grant_goes_as_far_as_the_balance(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    let refused = Granted::OutOfRange { balance: Credits(10) };
+    assert_eq!(ports.ledger.grant(customer.grant(-11)).await.unwrap(), refused);
+    assert_eq!(ports.ledger.grant(customer.grant(i64::MIN)).await.unwrap(), refused);
+    let written = Granted::Written { balance: Credits::ZERO };
+    assert_eq!(ports.ledger.grant(customer.grant(-10)).await.unwrap(), written);
+    assert_sound(&ports).await;
+}
+
+/// A balance never grows past what can be kept.
+pub async fn a_grant_beyond_the_most_credits_is_refused(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, i64::MAX).await;
+    let refused = Granted::OutOfRange { balance: Credits::MAX };
+    assert_eq!(ports.ledger.grant(customer.grant(1)).await.unwrap(), refused);
+    assert_eq!(ports.ledger.charge(customer.charge(1)).await.unwrap(), taken(i64::MAX as u64 - 1));
+    assert_sound(&ports).await;
+}
+
+/// A charge takes its price and tells what is left.
+pub async fn a_charge_takes_its_price(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    assert_eq!(ports.ledger.charge(customer.charge(6)).await.unwrap(), taken(8));
+    assert_eq!(customer.balance(&ports).await, 8);
+}
+
+/// A charge beyond the balance is refused and takes nothing, however large it is.
+pub async fn a_charge_beyond_the_balance_takes_nothing(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 2).await;
+    let refused = Charged::Insufficient { balance: Credits(2) };
+    assert_eq!(ports.ledger.charge(customer.keyed(11, "k", "q")).await.unwrap(), refused);
+    let enormous = Charge { price: Price::PerAnswer(u64::MAX), ..customer.charge(1) };
+    assert_eq!(ports.ledger.charge(enormous).await.unwrap(), refused);
+    assert_eq!(customer.balance(&ports).await, 2);
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, None, "a refusal is not kept");
+    assert_eq!(ports.ledger.charge(customer.keyed(10, "k", "q")).await.unwrap(), taken(0));
+}
+
+/// However many want the last credit, one gets it.
+pub async fn one_of_many_gets_the_last_credit(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 1).await;
+    let race = (0..200).map(|_| ports.ledger.charge(customer.charge(1)));
+    let decided: Vec<_> = join_all(race).await.into_iter().map(Result::unwrap).collect();
+    let winners = decided.iter().filter(|charged| **charged == taken(0)).count();
+    let refused = Charged::Insufficient { balance: Credits::ZERO };
+    assert_eq!(winners, 1);
+    assert_eq!(decided.iter().filter(|charged| **charged == refused).count(), 199);
+    assert_eq!(customer.balance(&ports).await, 0);
+    assert_sound(&ports).await;
+}
+
+/// Charges of many accounts at once do not touch each other's balances.
+pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (one, other) = (Customer::with(&ports, 30).await, Customer::with(&ports, 50).await);
+    let both =
+        (0..60).map(|n| ports.ledger.charge(if n % 3 == 0 { &one } else { &other }.charge(1)));
+    assert!(
+        join_all(both).await.iter().all(|decided| matches!(decided, Ok(Charged::Taken { .. })))
+    );
+    assert_eq!((one.balance(&ports).await, other.balance(&ports).await), (10, 10));
+    assert_sound(&ports).await;
+}
+
+/// A miss is kept for repeats, leaves no row, and costs nothing, also with nothing left.
+pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 0).await;
+    assert_eq!(ports.ledger.charge(customer.keyed(0, "k", "q")).await.unwrap(), taken(0));
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0)));
+    assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap(), []);
+    assert_sound(&ports).await;
+}
+
+/// A repeat gets the first answer and its balance; nothing is taken a second time.
+pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, None);
+    assert_eq!(ports.ledger.charge(customer.keyed(5, "k", "q")).await.unwrap(), taken(9));
+    assert_eq!(ports.ledger.charge(customer.charge(5)).await.unwrap(), taken(8));
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9)));
+    let replayed = Charged::Replayed(answer_to("q", 9));
+    assert_eq!(ports.ledger.charge(customer.keyed(5, "k", "q")).await.unwrap(), replayed);
+    assert_eq!(customer.balance(&ports).await, 8);
+}
+
+/// Of calls with the same key at once, one is charged and the others are replayed.
+pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 100).await;
+    let race = (0..50).map(|_| ports.ledger.charge(customer.keyed(1, "k", "q")));
+    let decided: Vec<_> = join_all(race).await.into_iter().map(Result::unwrap).collect();
+    let replayed = Charged::Replayed(answer_to("q", 99));
+    assert_eq!(decided.iter().filter(|charged| **charged == taken(99)).count(), 1);
+    assert_eq!(decided.iter().filter(|charged| **charged == replayed).count(), 49);
+    assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap().len(), 2);
+}
+
+/// A repeat is replayed after a restart, and when nothing is left.
+pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 1).await;
+    assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), taken(0));
+    let ports = harness.reopen(ports).await;
+    assert_eq!(customer.balance(&ports).await, 0);
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0)));
+    let replayed = Charged::Replayed(answer_to("q", 0));
+    assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), replayed);
+}
+
+/// The same key for another question is told apart, and takes nothing.
+pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap();
+    let other = Charged::Replayed(Kept::OtherQuestion);
+    assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "r")).await.unwrap(), other);
+    assert_eq!(customer.kept(&ports, "k", "r", noon()).await, Some(Kept::OtherQuestion));
+    assert_eq!(customer.balance(&ports).await, 9);
+}
+
+/// A key belongs to its account: another account's same key is another key.
+pub async fn an_idempotency_key_is_the_accounts_own(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (one, other) = (Customer::with(&ports, 10).await, Customer::with(&ports, 20).await);
+    assert_eq!(ports.ledger.charge(one.keyed(1, "k", "q")).await.unwrap(), taken(9));
+    assert_eq!(ports.ledger.charge(other.keyed(1, "k", "r")).await.unwrap(), taken(19));
+    assert_eq!(one.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9)));
+}
+
+/// An answer is kept for 24 hours; then the key is free again.
+pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap();
+    let (last, over) = (after_noon(Keep::SECONDS - 1), after_noon(Keep::SECONDS));
+    let replayed = Charged::Replayed(answer_to("q", 9));
+    let again = customer.keyed_at(1, "k", "q", last);
+    assert_eq!(ports.ledger.charge(again).await.unwrap(), replayed);
+    assert_eq!(customer.kept(&ports, "k", "q", over).await, None);
+    let anew = customer.keyed_at(1, "k", "r", over);
+    assert_eq!(ports.ledger.charge(anew).await.unwrap(), taken(8));
+    assert_eq!(customer.kept(&ports, "k", "r", over).await, Some(answer_to("r", 8)));
+    assert_sound(&ports).await;
+}
+
+/// Rows come back in order, saying all that was said, in pages that join.
+pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    let charge = customer.charge(6);
+    ports.ledger.charge(charge.clone()).await.unwrap();
+    let back = Grant { corrects: Some(charge.id), at: after_noon(1), ..customer.grant(2) };
+    let written = Granted::Written { balance: Credits(10) };
+    assert_eq!(ports.ledger.grant(back.clone()).await.unwrap(), written);
+    let ports = harness.reopen(ports).await;
+
+    let entries = ports.ledger.entries(customer.account, 0, 2).await.unwrap();
+    let rest = ports.ledger.entries(customer.account, 2, 2).await.unwrap();
+    let entries = [entries, rest].concat();
+    let told: Vec<_> = entries.iter().map(|e| (e.sequence, e.credits, e.balance.0)).collect();
+    assert_eq!(told, [(1, 10, 10), (2, -2, 8), (3, 2, 10)]);
+    assert_eq!((&entries[0].kind, entries[0].note.as_str()), (&EntryKind::Grant, "an invoice"));
+    let kind = EntryKind::Charge {
+        endpoint: charge.endpoint.to_owned(),
+        items: 6,
+        price: charge.price,
+        key: customer.key,
+        request_id: "a-request".to_owned(),
+        generation: Generation(7),
+    };
+    assert_eq!((entries[1].id, &entries[1].kind), (charge.id, &kind));
+    assert_eq!((entries[1].account, entries[1].at), (customer.account, noon()));
+    assert_eq!(entries[2].kind, EntryKind::Adjustment { corrects: charge.id });
+    assert_eq!((entries[2].id, entries[2].at), (back.id, after_noon(1)));
+    assert_eq!(ports.ledger.entries(customer.account, 3, 10).await.unwrap(), []);
+    assert_eq!(ports.ledger.entries(customer.account, u64::MAX, 10).await.unwrap(), []);
+}
+
+/// Only a row of the same account can be corrected.
+pub async fn a_correction_needs_a_row_of_the_account(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (one, other) = (Customer::with(&ports, 10).await, Customer::with(&ports, 10).await);
+    let charge = other.charge(1);
+    ports.ledger.charge(charge.clone()).await.unwrap();
+    for corrects in [charge.id, ChargeId::new(noon())] {
+        let grant = Grant { corrects: Some(corrects), ..one.grant(1) };
+        assert_eq!(ports.ledger.grant(grant).await.unwrap(), Granted::NoSuchEntry);
+    }
+    assert_eq!(one.balance(&ports).await, 10);
+}
+
+/// A charge id counts once: the same one again takes nothing, and hurts nobody beside it.
+pub async fn a_charge_id_is_charged_once(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    let charge = customer.charge(1);
+    let three = [charge.clone(), charge, customer.charge(1)];
+    let decided = join_all(three.map(|charge| ports.ledger.charge(charge))).await;
+    assert!(matches!(decided[0], Ok(Charged::Taken { .. })));
+    assert!(matches!(decided[1], Err(ChargeError::NotTaken(_))), "{:?}", decided[1]);
+    assert!(matches!(decided[2], Ok(Charged::Taken { .. })), "{:?}", decided[2]);
+    assert_eq!(customer.balance(&ports).await, 8);
+    assert!(ports.ledger.is_charging());
+    assert_sound(&ports).await;
+}
+
+/// Everything adds up, and what it adds up to is told.
+pub async fn the_ledger_adds_up(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (one, other) = (Customer::with(&ports, 100).await, Customer::with(&ports, 5).await);
+    account_with_key(&ports, "Southwind").await;
+    let charges = (1..=20).map(|items| ports.ledger.charge(one.charge(items)));
+    assert!(join_all(charges).await.iter().all(Result::is_ok));
+    ports.ledger.charge(other.keyed(3, "k", "q")).await.unwrap();
+    ports.ledger.grant(other.grant(-2)).await.unwrap();
+    let found = ports.ledger.verify().await.unwrap();
+    // 5 × (1 + 2 + 3 + 4) credits for 1 to 20 items, and 1 for the other's three.
+    assert_eq!((found.charged, found.charges, found.granted), (51, 21, 103));
+    assert_eq!((found.accounts, found.entries), (3, 24));
+    assert_eq!(found.faults, [] as [String; 0]);
+    assert_eq!((one.balance(&ports).await, other.balance(&ports).await), (50, 2));
+}
+
+/// A ledger in which nothing failed charges.
+pub async fn an_open_ledger_is_charging(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    assert!(ports.ledger.is_charging());
+}
+
+/// Makes a test of each sentence on the ledger.
+#[macro_export]
+macro_rules! ledger_contract {
+    ($harness:expr, $run:path) => {
+        $crate::contract_tests!($harness, $run, ledger: [
+            a_new_account_has_no_credits,
+            an_unknown_account_has_no_balance,
+            a_grant_counts_at_once,
+            a_negative_grant_goes_as_far_as_the_balance,
+            a_grant_beyond_the_most_credits_is_refused,
+            a_charge_takes_its_price,
+            a_charge_beyond_the_balance_takes_nothing,
+            one_of_many_gets_the_last_credit,
+            accounts_do_not_share_credits,
+            nothing_found_is_kept_and_costs_nothing,
+            a_repeat_is_replayed,
+            repeats_at_once_are_charged_once,
+            a_repeat_is_replayed_after_a_restart_and_without_credits,
+            another_question_under_the_same_key_is_told_apart,
+            an_idempotency_key_is_the_accounts_own,
+            a_kept_answer_expires_after_24_hours,
+            entries_come_back_as_they_were_made,
+            a_correction_needs_a_row_of_the_account,
+            a_charge_id_is_charged_once,
+            the_ledger_adds_up,
+            an_open_ledger_is_charging,
+        ]);
+    };
+}

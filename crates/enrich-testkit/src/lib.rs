@@ -1,0 +1,15 @@
+//! For tests and benchmarks: the contract suite every store passes, and generated data.
+//!
+//! Nothing here is linked into the program.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this is test code in a library's clothes: a failed unwrap is a failed test"
+)]
+
+pub mod contract;
+pub mod generate;
+pub mod loading;
+pub mod records;

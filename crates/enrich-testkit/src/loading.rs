@@ -1,0 +1,48 @@
+//! How tests bring records into a directory and ask for them.
+
+use enrich_core::port::intake::{Atomic, Effect, Load, Taken};
+use enrich_core::{
+    Company, CompanyRef, Found, Person, PersonRef, Question, Record, SourceName, Want,
+};
+
+use crate::contract::{Ports, noon};
+
+/// A load from `source`, batch by batch, at [`noon`].
+pub fn load_from(source: &str) -> Load {
+    Load { source: source_name(source), at: noon(), atomic: Atomic::Batch }
+}
+
+/// A source's name.
+pub fn source_name(name: &str) -> SourceName {
+    SourceName::new(name).expect("a source's name")
+}
+
+/// Loads records from a source as one batch; what became of each.
+pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Taken> {
+    let mut loading = ports.intake.begin(load_from(source)).await.expect("a load begins");
+    let taken = loading.take(records).await.expect("a batch is taken");
+    loading.finish().await.expect("a load ends");
+    taken
+}
+
+/// Loads records from a source as one batch; the effect of each.
+pub async fn load(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Effect> {
+    take(ports, source, records).await.into_iter().map(|taken| taken.effect).collect()
+}
+
+/// The answer to a question.
+pub async fn ask(ports: &Ports, question: Question) -> Option<Found> {
+    ports.directory.find(&question, Want::Profile).await.expect("the directory answers")
+}
+
+/// The company somebody means.
+pub async fn company_of(ports: &Ports, company: CompanyRef) -> Option<Company> {
+    let found = ask(ports, Question::Company(company)).await?;
+    Some(found.company().expect("a company").clone())
+}
+
+/// The person somebody means.
+pub async fn person_of(ports: &Ports, person: PersonRef) -> Option<Person> {
+    let found = ask(ports, Question::Person(person)).await?;
+    Some(found.person().expect("a person").clone())
+}

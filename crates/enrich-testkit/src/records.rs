@@ -1,0 +1,183 @@
+//! Invented records, put together in a few words.
+//!
+//! A test says what matters to it and takes the rest from here:
+//! `CompanyRecord { sites: sites(&["quill.example"]), ..company("Quill") }`.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use enrich_core::{
+    CompanyRecord, Confidence, DomainRecord, EmployerRecord, Origin, PersonRecord, Record,
+};
+use enrich_text::{
+    CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
+};
+
+/// A company of which only the name is known.
+pub fn company(name: &str) -> CompanyRecord {
+    CompanyRecord {
+        origin: trusted(100),
+        name: company_name(name),
+        aliases: Vec::new(),
+        seats: Vec::new(),
+        sites: Vec::new(),
+        pages: Vec::new(),
+        emails: Vec::new(),
+        phones: Vec::new(),
+        ip: None,
+        page_rank: None,
+    }
+}
+
+/// A person of whom only the name is known.
+pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
+    PersonRecord {
+        origin: trusted(100),
+        first_name: first_name.to_owned(),
+        last_name: last_name.to_owned(),
+        name: PersonName::from_parts(first_name, last_name).expect("a person's name"),
+        title: None,
+        employer: None,
+        country: None,
+        page: None,
+        emails: Vec::new(),
+        phones: Vec::new(),
+    }
+}
+
+/// A domain of which nothing is known.
+pub fn domain_record(text: &str) -> DomainRecord {
+    DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
+}
+
+/// Where a record comes from, when only the trust in it matters.
+pub fn trusted(percent: u8) -> Origin {
+    let confidence = Confidence::new(percent).expect("a confidence");
+    Origin { id: None, confidence, content: [0; 16] }
+}
+
+/// Where a record with an id of its source comes from.
+pub fn with_id(id: &str) -> Origin {
+    Origin { id: Some(id.to_owned()), ..trusted(100) }
+}
+
+/// The employer of a person, by name.
+pub fn employed_by_name(name: &str) -> Option<EmployerRecord> {
+    Some(EmployerRecord { name: Some(company_name(name)), domain: None })
+}
+
+/// The employer of a person, by domain.
+pub fn employed_at(text: &str) -> Option<EmployerRecord> {
+    Some(EmployerRecord { name: None, domain: Some(domain(text)) })
+}
+
+/// Domains, the main one first.
+pub fn sites(domains: &[&str]) -> Vec<(Domain, Option<Country>)> {
+    domains.iter().map(|text| (domain(text), None)).collect()
+}
+
+/// Other names of a company.
+pub fn aliases(names: &[&str]) -> Vec<CompanyName> {
+    names.iter().map(|name| company_name(name)).collect()
+}
+
+/// Countries, by their codes.
+pub fn countries(codes: &[&str]) -> Vec<Country> {
+    codes.iter().map(|code| country(code)).collect()
+}
+
+/// Addresses.
+pub fn emails(texts: &[&str]) -> Vec<EmailAddress> {
+    texts.iter().map(|text| email(text)).collect()
+}
+
+/// Numbers.
+pub fn phones(texts: &[&str]) -> Vec<Phone> {
+    texts.iter().map(|text| phone(text)).collect()
+}
+
+/// A company's name.
+pub fn company_name(text: &str) -> CompanyName {
+    CompanyName::parse(text).expect("a company's name")
+}
+
+/// A domain.
+pub fn domain(text: &str) -> Domain {
+    Domain::parse(text).expect("a domain")
+}
+
+/// A country, by its code.
+pub fn country(code: &str) -> Country {
+    Country::from_code(code).expect("a country's code")
+}
+
+/// A page of a company.
+pub fn page(network: Network, text: &str) -> PageUrl {
+    PageUrl::parse(network, text).expect("a page")
+}
+
+/// A person's page.
+pub fn person_page(handle: &str) -> PersonPage {
+    PersonPage::parse(handle).expect("a person's page")
+}
+
+/// An address.
+pub fn email(text: &str) -> EmailAddress {
+    EmailAddress::parse(text).expect("an address")
+}
+
+/// A number.
+pub fn phone(text: &str) -> Phone {
+    Phone::parse(text).expect("a number")
+}
+
+/// The record with the hash of its content, as an import gives it.
+pub fn hashed(record: impl Into<AnyRecord>) -> Record {
+    let AnyRecord(mut record) = record.into();
+    let text = format!("{record:?}");
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, &text).hash(&mut hasher);
+        hasher.finish().to_le_bytes()
+    };
+    let origin = match &mut record {
+        Record::Company(record) => &mut record.origin,
+        Record::Person(record) => &mut record.origin,
+        Record::Domain(record) => &mut record.origin,
+    };
+    origin.content[..8].copy_from_slice(&half(0));
+    origin.content[8..].copy_from_slice(&half(1));
+    record
+}
+
+/// A record of any kind.
+pub struct AnyRecord(Record);
+
+impl From<CompanyRecord> for AnyRecord {
+    fn from(record: CompanyRecord) -> Self {
+        Self(Record::Company(record))
+    }
+}
+
+impl From<PersonRecord> for AnyRecord {
+    fn from(record: PersonRecord) -> Self {
+        Self(Record::Person(record))
+    }
+}
+
+impl From<DomainRecord> for AnyRecord {
+    fn from(record: DomainRecord) -> Self {
+        Self(Record::Domain(record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_records_have_equal_hashes_and_others_do_not() {
+        assert_eq!(hashed(company("Quill")), hashed(company("Quill")));
+        let (one, other) = (hashed(company("Quill")), hashed(company("Inkwell")));
+        assert_ne!(one.origin().content, other.origin().content);
+    }
+}

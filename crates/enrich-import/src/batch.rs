@@ -1,0 +1,156 @@
+//! Reading and parsing a source on a thread of its own, in batches.
+
+use std::sync::mpsc::SyncSender;
+
+use enrich_core::Record;
+
+use crate::csv::{OpenError, Table};
+use crate::jsonl;
+use crate::lines::Lines;
+use crate::rejection::Rejection;
+use crate::report::Notes;
+use crate::source::{Format, Opened, ReadError, Source};
+
+/// How many records, rejected ones included, a batch holds at most.
+const MAX_RECORDS: usize = 4096;
+/// From how many bytes of lines on a batch is full: with the channel's length, what bounds the
+/// memory of an import.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// A line and what it is.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    /// The line's number, of a row the first one's.
+    pub(crate) line: u64,
+    /// The line as it was.
+    pub(crate) text: Vec<u8>,
+    /// Its record, or why it has none.
+    pub(crate) record: Result<Record, Rejection>,
+}
+
+/// Records that were read one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// The records.
+    pub(crate) records: Vec<Record>,
+    /// Where each of them stands.
+    pub(crate) places: Vec<Place>,
+    /// The lines between them that are none.
+    pub(crate) rejected: Vec<(Place, Rejection)>,
+    /// What was noted.
+    pub(crate) notes: Notes,
+    /// How many bytes were read for it, compressed as they are.
+    pub(crate) read_bytes: u64,
+    line_bytes: usize,
+}
+
+/// A line of the source.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// Its number.
+    pub(crate) line: u64,
+    /// The line as it was; empty unless lines are kept.
+    pub(crate) text: Vec<u8>,
+}
+
+/// What is asked of the reading.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Whether the lines are wanted as they were.
+    pub(crate) lines: bool,
+    /// Whether the first rejected line is the last that is wanted.
+    pub(crate) until_rejected: bool,
+}
+
+/// Nobody wants more.
+struct Unwanted;
+
+impl Batch {
+    fn push(&mut self, parsed: Parsed, wanted: Wanted) {
+        self.line_bytes += parsed.text.len();
+        let text = if wanted.lines { parsed.text } else { Vec::new() };
+        let place = Place { line: parsed.line, text };
+        match parsed.record {
+            Ok(record) => {
+                self.records.push(record);
+                self.places.push(place);
+            }
+            Err(reason) => self.rejected.push((place, reason)),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.records.len() + self.rejected.len() >= MAX_RECORDS || self.line_bytes >= MAX_BYTES
+    }
+}
+
+/// Reads a source to its end, or as far as is wanted, into batches.
+///
+/// # Errors
+///
+/// When the source can't be read to its end. What stands before is in the batches.
+pub(crate) fn read(
+    source: Source,
+    wanted: Wanted,
+    into: &SyncSender<Batch>,
+) -> Result<(), ReadError> {
+    let mut opened = source.open()?;
+    let mut batch = Batch::default();
+    let mut reading = Reading::open(&mut opened, &mut batch.notes)?;
+    loop {
+        let next = reading.next(&mut opened.lines, &mut batch.notes);
+        let end = match next {
+            Ok(Some(parsed)) => {
+                let is_last = wanted.until_rejected && parsed.record.is_err();
+                batch.push(parsed, wanted);
+                is_last.then_some(Ok(()))
+            }
+            Ok(None) => Some(Ok(())),
+            Err(error) => Some(Err(opened.explain(error))),
+        };
+        if end.is_some() || batch.is_full() {
+            let full = std::mem::take(&mut batch);
+            if send(full, &opened, into).is_err() {
+                return Ok(());
+            }
+        }
+        if let Some(end) = end {
+            return end;
+        }
+    }
+}
+
+fn send(mut batch: Batch, opened: &Opened, into: &SyncSender<Batch>) -> Result<(), Unwanted> {
+    batch.read_bytes = opened.newly_read_bytes();
+    into.send(batch).map_err(|_| Unwanted)
+}
+
+/// A source's format, and where in it the reading is.
+enum Reading {
+    JsonLines,
+    Csv(Box<Table>),
+    Empty,
+}
+
+impl Reading {
+    fn open(opened: &mut Opened, notes: &mut Notes) -> Result<Self, ReadError> {
+        let format = opened.format().map_err(|error| opened.explain(error))?;
+        match format {
+            None => Ok(Self::Empty),
+            Some(Format::JsonLines) => Ok(Self::JsonLines),
+            Some(Format::Csv) => match Table::open(&mut opened.lines, notes) {
+                Ok(table) => Ok(table.map_or(Self::Empty, |table| Self::Csv(Box::new(table)))),
+                Err(OpenError::Header(error)) => Err(error.into()),
+                Err(OpenError::Input(error)) => Err(opened.explain(error)),
+            },
+        }
+    }
+
+    fn next(&mut self, lines: &mut Lines, notes: &mut Notes) -> std::io::Result<Option<Parsed>> {
+        match self {
+            Self::JsonLines => jsonl::next(lines, notes),
+            Self::Csv(table) => table.next(lines, notes),
+            Self::Empty => Ok(None),
+        }
+    }
+}

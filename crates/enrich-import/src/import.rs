@@ -1,0 +1,215 @@
+//! From a source to the directory: one thread reads and parses, the caller's stores.
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use enrich_core::port::error::StoreError;
+use enrich_core::port::intake::{Atomic, Effect, Intake, Load, Loading};
+use enrich_core::{Record, SourceName};
+
+use crate::batch::{self, Batch, Place, Wanted};
+use crate::rejection::Rejection;
+use crate::rejects;
+use crate::report::Report;
+use crate::source::{ReadError, Source};
+
+/// How many batches may wait to be stored.
+const WAITING_BATCHES: usize = 4;
+
+/// Sees an import advance.
+pub trait Progress: Send {
+    /// So many bytes (compressed as they are) and records more have been dealt with.
+    fn advance(&mut self, bytes: u64, records: u64);
+}
+
+/// Nobody looks.
+impl Progress for () {
+    fn advance(&mut self, _bytes: u64, _records: u64) {}
+}
+
+/// An import that stopped before its end.
+#[derive(Debug, thiserror::Error)]
+#[error("the import stopped")]
+pub struct ImportError {
+    /// What it did before, and kept: of a whole load nothing is.
+    pub report: Box<Report>,
+    /// Why it stopped.
+    #[source]
+    pub cause: Cause,
+}
+
+/// Why an import stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// The source can't be read, or not to its end. What stands before is kept in a load by
+    /// batches.
+    #[error("the source can't be read to its end")]
+    Read(#[from] ReadError),
+    /// A line of a whole load was rejected.
+    #[error("line {line} is rejected, and so is all of the source")]
+    Rejected {
+        /// The line's number.
+        line: u64,
+        /// Why.
+        #[source]
+        reason: Rejection,
+    },
+    /// The directory can't be written.
+    #[error("the directory can't be written")]
+    Store(#[from] StoreError),
+    /// The rejected lines can't be written.
+    #[error("the rejected lines can't be written")]
+    Rejects(#[source] io::Error),
+}
+
+/// Imports a source.
+///
+/// A load by batches passes over rejected lines; each batch is kept whatever happens later, and
+/// the same import once more completes one that stopped: what is held is unchanged then. A whole
+/// load is strict: its first rejected line, a suppressed record included, stops it, and nothing
+/// of it is kept. Several sources are several loads; their reports add up.
+///
+/// `rejects` gets a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
+///
+/// The source is read on a thread of its own, and this future blocks while it waits for it. It is
+/// meant for a command, not for a server's executor. When an import stops early, that thread may
+/// live on until its input gives it something.
+///
+/// # Errors
+///
+/// See [`Cause`].
+pub async fn import(
+    source: Source,
+    intake: &dyn Intake,
+    load: Load,
+    rejects: Option<&mut (dyn Write + Send)>,
+    progress: &mut dyn Progress,
+) -> Result<Report, ImportError> {
+    let is_whole = load.atomic == Atomic::Whole;
+    let mut import =
+        Import { source: load.source.clone(), is_whole, rejects, report: Report::default() };
+    match import.run(source, intake, load, progress).await {
+        Ok(()) => Ok(import.report),
+        Err(cause) => {
+            let report = if is_whole { import.report.undone() } else { import.report };
+            Err(ImportError { report: Box::new(report), cause })
+        }
+    }
+}
+
+/// An import on its way.
+struct Import<'a> {
+    source: SourceName,
+    is_whole: bool,
+    rejects: Option<&'a mut (dyn Write + Send)>,
+    report: Report,
+}
+
+impl Import<'_> {
+    async fn run(
+        &mut self,
+        source: Source,
+        intake: &dyn Intake,
+        load: Load,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Cause> {
+        let mut loading = intake.begin(load).await?;
+        let wanted = Wanted { lines: self.rejects.is_some(), until_rejected: self.is_whole };
+        let (batches, reading) = start_reading(source, wanted)?;
+        while let Ok(batch) = batches.recv() {
+            let bytes = batch.read_bytes;
+            let before = self.report.read;
+            self.take(batch, loading.as_mut()).await?;
+            progress.advance(bytes, self.report.read - before);
+        }
+        match reading.join() {
+            Ok(Ok(())) => Ok(loading.finish().await?),
+            Ok(Err(error)) => self.give_up(loading, error).await,
+            Err(_) => {
+                let error = ReadError::Failed(io::Error::other("the reading thread failed"));
+                self.give_up(loading, error).await
+            }
+        }
+    }
+
+    /// Keeps what was taken before the source failed, if it is kept by batches.
+    async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
+        if !self.is_whole && self.report.took_anything() {
+            loading.finish().await?;
+        }
+        Err(error.into())
+    }
+
+    async fn take(&mut self, batch: Batch, loading: &mut dyn Loading) -> Result<(), Cause> {
+        let Batch { records, places, mut rejected, notes, .. } = batch;
+        let read = records.len() + rejected.len();
+        self.store(records, places, &mut rejected, loading).await?;
+        self.report.read += read as u64;
+        self.report.note(notes);
+        rejected.sort_by_key(|(place, _)| place.line);
+        for (place, reason) in rejected {
+            if let Some(into) = self.rejects.as_mut() {
+                rejects::write(*into, &self.source, &place, &reason).map_err(Cause::Rejects)?;
+            }
+            self.report.reject(place.line, reason.clone());
+            if self.is_whole {
+                self.flush_rejects()?;
+                return Err(Cause::Rejected { line: place.line, reason });
+            }
+        }
+        self.flush_rejects()
+    }
+
+    /// Stores a batch's records; those that are suppressed join the rejected.
+    async fn store(
+        &mut self,
+        records: Vec<Record>,
+        places: Vec<Place>,
+        rejected: &mut Vec<(Place, Rejection)>,
+        loading: &mut dyn Loading,
+    ) -> Result<(), Cause> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let taken = loading.take(records).await?;
+        if taken.len() != places.len() {
+            let error = StoreError::failed("it did not say what became of every record");
+            return Err(error.into());
+        }
+        for (taken, place) in taken.into_iter().zip(places) {
+            match taken.effect {
+                Effect::Added => self.report.added += 1,
+                Effect::Merged => self.report.merged += 1,
+                Effect::Unchanged => self.report.unchanged += 1,
+                Effect::Suppressed => {
+                    rejected.push((place, Rejection::Suppressed));
+                    continue;
+                }
+            }
+            self.report.suppressed_values += u64::from(taken.suppressed_values);
+            self.report.dropped += u64::from(taken.suppressed_values);
+        }
+        Ok(())
+    }
+
+    /// What is rejected is on file before more is stored.
+    fn flush_rejects(&mut self) -> Result<(), Cause> {
+        match self.rejects.as_mut() {
+            Some(into) => into.flush().map_err(Cause::Rejects),
+            None => Ok(()),
+        }
+    }
+}
+
+type Reading = JoinHandle<Result<(), ReadError>>;
+
+/// Reads and parses on another thread, ahead of the storing by a few batches.
+fn start_reading(source: Source, wanted: Wanted) -> Result<(Receiver<Batch>, Reading), ReadError> {
+    let (into, batches) = sync_channel(WAITING_BATCHES);
+    let reading = Builder::new()
+        .name("import-reading".to_owned())
+        .spawn(move || batch::read(source, wanted, &into))
+        .map_err(ReadError::Failed)?;
+    Ok((batches, reading))
+}

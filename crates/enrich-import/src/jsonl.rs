@@ -1,0 +1,125 @@
+//! JSON Lines: one object a line.
+
+use std::fmt;
+use std::io;
+
+use enrich_core::Record;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::batch::Parsed;
+use crate::field::{Field, Kind};
+use crate::lines::{Line, Lines};
+use crate::raw::{Fields, Item, Raw};
+use crate::record::{self, content_hash};
+use crate::rejection::Rejection;
+use crate::report::Notes;
+
+/// The next record, or why its line is none; `None` at the end. Blank lines are passed over.
+pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Parsed>> {
+    let Some(line) = lines.next_filled()? else { return Ok(None) };
+    let record = read(&line, notes);
+    Ok(Some(Parsed { line: line.number, text: line.bytes, record }))
+}
+
+fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
+    if line.is_too_long {
+        return Err(Rejection::TooLong);
+    }
+    let text = std::str::from_utf8(&line.bytes).map_err(|_| Rejection::NotUtf8)?;
+    let object: Object<'_> = serde_json::from_str(text).map_err(|error| {
+        if error.is_data() {
+            Rejection::NotAnObject
+        } else {
+            Rejection::NotJson { column: error.column() }
+        }
+    })?;
+    if let Some(field) = object.repeated {
+        return Err(Rejection::RepeatedField(field.name()));
+    }
+    for name in &object.unknown {
+        notes.ignore_field(name);
+    }
+    let kind = kind(&object.fields)?;
+    let content = content_hash([line.bytes.trim_ascii()]);
+    record::read(kind, &object.fields, content, line.number, notes)
+}
+
+fn kind(fields: &Fields<'_>) -> Result<Kind, Rejection> {
+    let Some(given) = fields.get(Field::Type) else {
+        return Kind::from_fields(|field| fields.get(field).is_some()).ok_or(Rejection::NoType);
+    };
+    match given.one() {
+        Ok(Some(Item::Text(name))) => Kind::from_name(name.trim()).ok_or(Rejection::UnknownType),
+        _ => Err(Rejection::UnknownType),
+    }
+}
+
+/// The fields of a line's object.
+#[derive(Default)]
+struct Object<'a> {
+    fields: Fields<'a>,
+    /// A field that is given twice: one of the two values would be lost unseen.
+    repeated: Option<Field>,
+    unknown: Vec<String>,
+}
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor)
+    }
+}
+
+struct ObjectVisitor;
+
+impl<'de> Visitor<'de> for ObjectVisitor {
+    type Value = Object<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut object = Object::default();
+        while let Some(key) = map.next_key()? {
+            match key {
+                Key::Known(field) => {
+                    let value: &RawValue = map.next_value()?;
+                    if !object.fields.set(field, Raw::Json(value)) {
+                        object.repeated = Some(field);
+                    }
+                }
+                Key::Unknown(name) => {
+                    map.next_value::<IgnoredAny>()?;
+                    object.unknown.push(name);
+                }
+            }
+        }
+        Ok(object)
+    }
+}
+
+enum Key {
+    Known(Field),
+    Unknown(String),
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(KeyVisitor)
+    }
+}
+
+struct KeyVisitor;
+
+impl Visitor<'_> for KeyVisitor {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field's name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Key, E> {
+        Ok(Field::from_name(name).map_or_else(|| Key::Unknown(name.to_owned()), Key::Known))
+    }
+}

@@ -1,0 +1,27 @@
+//! Sources of records: JSON Lines and CSV, plain or compressed, into an
+//! [`Intake`](enrich_core::port::intake::Intake).
+//!
+//! [`Source`] is where records are read from, [`import`] takes them to the directory and
+//! [`Report`] says what became of them. The format is the native record format; every value in it
+//! is read by `enrich-text`, as forgivingly as the interface's inputs are.
+//!
+//! What is not here: the rule of merging (`enrich-core`), any store, the terminal.
+
+mod batch;
+mod csv;
+mod field;
+mod import;
+mod jsonl;
+mod lines;
+mod raw;
+mod record;
+mod rejection;
+mod rejects;
+mod report;
+mod source;
+mod value;
+
+pub use import::{Cause, ImportError, Progress, import};
+pub use rejection::{BadValue, Rejection};
+pub use report::{DroppedValues, Report};
+pub use source::{Format, HeaderError, ReadError, Source};

@@ -1,0 +1,150 @@
+//! Lines of a file, each of bounded length.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Read};
+
+/// The longest line that is read, in bytes; a longer one is rejected and the rest goes on.
+pub(crate) const MAX_LINE_BYTES: usize = 1024 * 1024;
+
+/// What some editors put before UTF-8 text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A line of the file, without its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Its number in the file, from 1.
+    pub(crate) number: u64,
+    /// Its bytes; of a line that is too long, the first [`MAX_LINE_BYTES`].
+    pub(crate) bytes: Vec<u8>,
+    /// Whether it is longer than [`MAX_LINE_BYTES`].
+    pub(crate) is_too_long: bool,
+}
+
+impl Line {
+    /// Whether it holds nothing but white space.
+    pub(crate) fn is_blank(&self) -> bool {
+        !self.is_too_long && self.bytes.trim_ascii().is_empty()
+    }
+}
+
+/// The lines of a reader, in order.
+pub(crate) struct Lines {
+    input: Box<dyn BufRead>,
+    read: u64,
+    returned: VecDeque<Line>,
+}
+
+impl Lines {
+    /// The lines of `input`, ended by LF or CR LF; a byte-order mark before the first is skipped.
+    pub(crate) fn new(input: Box<dyn BufRead>) -> Self {
+        Self { input, read: 0, returned: VecDeque::new() }
+    }
+
+    /// The next line; `None` at the end. What stands before a failure in the middle of a line is
+    /// no line and is not given out.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line>> {
+        if let Some(line) = self.returned.pop_front() {
+            return Ok(Some(line));
+        }
+        let mut bytes = Vec::new();
+        // Two bytes more than the longest line: its end.
+        let most = MAX_LINE_BYTES + 2;
+        let length = (&mut self.input).take(most as u64).read_until(b'\n', &mut bytes)?;
+        if length == 0 {
+            return Ok(None);
+        }
+        if bytes.last() == Some(&b'\n') {
+            bytes.pop();
+            if bytes.last() == Some(&b'\r') {
+                bytes.pop();
+            }
+        } else if length == most {
+            self.input.skip_until(b'\n')?;
+        }
+        let is_too_long = bytes.len() > MAX_LINE_BYTES;
+        bytes.truncate(MAX_LINE_BYTES);
+        self.read += 1;
+        if self.read == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        Ok(Some(Line { number: self.read, bytes, is_too_long }))
+    }
+
+    /// The next line that is not blank; `None` at the end.
+    pub(crate) fn next_filled(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            match self.next()? {
+                Some(line) if line.is_blank() => {}
+                next => return Ok(next),
+            }
+        }
+    }
+
+    /// Puts lines back, to be given out again in their order before what is still unread.
+    pub(crate) fn put_back(&mut self, lines: impl DoubleEndedIterator<Item = Line>) {
+        for line in lines.rev() {
+            self.returned.push_front(line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(text: impl AsRef<[u8]>) -> Lines {
+        Lines::new(Box::new(io::Cursor::new(text.as_ref().to_vec())))
+    }
+
+    fn texts(mut lines: Lines) -> Vec<(u64, String)> {
+        let mut texts = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            texts.push((line.number, String::from_utf8(line.bytes).unwrap()));
+        }
+        texts
+    }
+
+    #[test]
+    fn either_line_end_counts_and_the_last_may_be_missing() {
+        let lines = texts(lines_of("a\r\nb\n\nc"));
+        let expected = [(1, "a"), (2, "b"), (3, ""), (4, "c")];
+        assert_eq!(lines, expected.map(|(number, text)| (number, text.to_owned())));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped_before_the_first_line_alone() {
+        let lines = texts(lines_of("\u{feff}a\n\u{feff}b\n"));
+        assert_eq!(lines[0].1, "a");
+        assert_eq!(lines[1].1, "\u{feff}b");
+    }
+
+    #[test]
+    fn a_line_too_long_is_cut_and_the_next_is_whole() {
+        let text = format!("{}\n{}\r\nnext\n", "x".repeat(3 * MAX_LINE_BYTES), "y".repeat(9));
+        let mut lines = lines_of(text);
+        let long = lines.next().unwrap().unwrap();
+        assert!(long.is_too_long);
+        assert_eq!(long.bytes.len(), MAX_LINE_BYTES);
+        assert_eq!(lines.next().unwrap().unwrap().bytes, b"yyyyyyyyy");
+        assert_eq!(lines.next().unwrap().unwrap().number, 3);
+    }
+
+    #[test]
+    fn the_longest_line_is_not_too_long_with_any_end() {
+        for end in ["", "\n", "\r\n"] {
+            let mut lines = lines_of(format!("{}{end}", "x".repeat(MAX_LINE_BYTES)));
+            assert!(!lines.next().unwrap().unwrap().is_too_long, "{end:?}");
+            assert_eq!(lines.next().unwrap(), None, "{end:?}");
+            let mut lines = lines_of(format!("{}{end}z\n", "x".repeat(MAX_LINE_BYTES + 1)));
+            assert!(lines.next().unwrap().unwrap().is_too_long, "{end:?}");
+        }
+    }
+
+    #[test]
+    fn lines_put_back_come_again_first() {
+        let mut lines = lines_of("a\nb\nc\n");
+        let taken = [lines.next().unwrap().unwrap(), lines.next().unwrap().unwrap()];
+        lines.put_back(taken.into_iter());
+        assert_eq!(texts(lines).iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+}

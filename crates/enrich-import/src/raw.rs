@@ -1,0 +1,203 @@
+//! A record's fields as they were given, before any value is read.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::field::Field;
+
+/// What separates the values of a list in CSV.
+const CSV_LIST_SEPARATOR: char = '|';
+
+/// The fields of one record.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fields<'a>([Option<Raw<'a>>; Field::COUNT]);
+
+impl<'a> Fields<'a> {
+    /// Sets a field; `false` when it was set before.
+    pub(crate) fn set(&mut self, field: Field, raw: Raw<'a>) -> bool {
+        self.0[field as usize].replace(raw).is_none()
+    }
+
+    /// What was given for a field. Null and empty text are absent.
+    pub(crate) fn get(&self, field: Field) -> Option<Raw<'a>> {
+        self.0[field as usize].filter(|raw| !raw.is_absent())
+    }
+}
+
+/// What was given for a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Raw<'a> {
+    /// A JSON value.
+    Json(&'a RawValue),
+    /// A field of a CSV row.
+    Csv(&'a str),
+}
+
+/// One value of a field.
+#[derive(Clone, Debug)]
+pub(crate) enum Item<'a> {
+    /// A text.
+    Text(Cow<'a, str>),
+    /// A JSON number, in the digits it was given in.
+    Number(&'a str),
+    /// A JSON object.
+    Object(&'a RawValue),
+    /// What is never a value: a boolean, a list inside a list, an escape that is no character.
+    Other,
+}
+
+impl<'a> Raw<'a> {
+    fn is_absent(self) -> bool {
+        match self {
+            Self::Json(raw) => Item::of_json(raw).is_none(),
+            Self::Csv(text) => text.trim().is_empty(),
+        }
+    }
+
+    /// The values of a field that holds a list, empty ones left out. One value is a list of one.
+    pub(crate) fn list(self) -> Vec<Item<'a>> {
+        match self {
+            Self::Json(raw) if raw.get().starts_with('[') => json_list(raw),
+            Self::Json(raw) => Item::of_json(raw).into_iter().collect(),
+            Self::Csv(text) => text.split(CSV_LIST_SEPARATOR).filter_map(Item::of_text).collect(),
+        }
+    }
+
+    /// The value of a field that holds one: `Err` when it is a list of several.
+    pub(crate) fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
+        match self {
+            Self::Json(_) => {
+                let mut list = self.list();
+                if list.len() > 1 { Err(SeveralValues) } else { Ok(list.pop()) }
+            }
+            Self::Csv(text) => Ok(Item::of_text(text)),
+        }
+    }
+}
+
+/// Several values stand where one belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SeveralValues;
+
+impl<'a> Item<'a> {
+    /// `None` when the text is empty.
+    fn of_text(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty()).then_some(Self::Text(Cow::Borrowed(text)))
+    }
+
+    /// `None` when the value is null or an empty text.
+    pub(crate) fn of_json(raw: &'a RawValue) -> Option<Self> {
+        let json = raw.get();
+        match json.as_bytes().first()? {
+            b'n' => None,
+            b'"' => match unescaped(json) {
+                Some(text) => Self::of_text(text),
+                None => match serde_json::from_str::<String>(json) {
+                    Ok(text) if text.trim().is_empty() => None,
+                    Ok(text) => Some(Self::Text(Cow::Owned(text))),
+                    Err(_) => Some(Self::Other),
+                },
+            },
+            b'-' | b'0'..=b'9' => Some(Self::Number(json)),
+            b'{' => Some(Self::Object(raw)),
+            _ => Some(Self::Other),
+        }
+    }
+}
+
+/// The inside of a JSON string without escapes, which stands for itself.
+fn unescaped(json: &str) -> Option<&str> {
+    let inside = json.strip_prefix('"')?.strip_suffix('"')?;
+    (!inside.contains('\\')).then_some(inside)
+}
+
+fn json_list(raw: &RawValue) -> Vec<Item<'_>> {
+    match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
+        Ok(values) => values.into_iter().filter_map(Item::of_json).collect(),
+        Err(_) => vec![Item::Other],
+    }
+}
+
+/// A domain with the country its site is for, as an object in JSON.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SiteObject<'a> {
+    #[serde(borrow, default)]
+    pub(crate) domain: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) country: Option<&'a RawValue>,
+}
+
+/// `acme.de@DE` in its two parts.
+///
+/// What stands behind the last `@` of a URL may also be its host (`//user@acme.example`): a host
+/// has a dot, and no code or name of a country does.
+pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once('@') {
+        Some((domain, country)) if !country.contains('.') => (domain, Some(country)),
+        _ => (text, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(json: &str) -> String {
+        let raw: &RawValue = serde_json::from_str(json).unwrap();
+        format!("{:?}", Raw::Json(raw).list().iter().map(shown).collect::<Vec<_>>())
+    }
+
+    fn shown(item: &Item<'_>) -> String {
+        match item {
+            Item::Text(text) => text.to_string(),
+            Item::Number(digits) => format!("#{digits}"),
+            Item::Object(_) => "object".to_owned(),
+            Item::Other => "other".to_owned(),
+        }
+    }
+
+    #[test]
+    fn one_value_is_a_list_of_one_and_empty_ones_are_left_out() {
+        let cases = [
+            (r#""a""#, r#"["a"]"#),
+            (r#"["a","b"]"#, r#"["a", "b"]"#),
+            (r#"[ null , "" , " \t" , "c" ]"#, r#"["c"]"#),
+            (r"[5.20,1e3,-0]", r##"["#5.20", "#1e3", "#-0"]"##),
+            (r#"[true,["a"],{"domain":"a"}]"#, r#"["other", "other", "object"]"#),
+            (r#""\u00e9\n""#, r#"["é\n"]"#),
+            (r#""\ud800""#, r#"["other"]"#),
+            ("null", "[]"),
+            ("[]", "[]"),
+        ];
+        for (json, expected) in cases {
+            assert_eq!(items(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn several_values_are_not_one() {
+        let raw: &RawValue = serde_json::from_str(r#"["a","b"]"#).unwrap();
+        assert!(Raw::Json(raw).one().is_err());
+        let raw: &RawValue = serde_json::from_str(r#"["a",null]"#).unwrap();
+        assert_eq!(shown(&Raw::Json(raw).one().unwrap().unwrap()), "a");
+        let one = Raw::Csv("a|b").one().unwrap().unwrap();
+        assert_eq!(shown(&one), "a|b");
+    }
+
+    #[test]
+    fn a_site_in_csv_may_name_its_country_or_a_user() {
+        let cases = [
+            ("acme.de", ("acme.de", None)),
+            ("acme.de@DE", ("acme.de", Some("DE"))),
+            ("acme.de@Germany", ("acme.de", Some("Germany"))),
+            ("info@acme.de", ("info@acme.de", None)),
+            ("https://u@acme.de@DE", ("https://u@acme.de", Some("DE"))),
+        ];
+        for (text, parts) in cases {
+            assert_eq!(csv_site(text), parts);
+        }
+    }
+}

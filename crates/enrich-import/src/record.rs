@@ -1,0 +1,136 @@
+//! A record's fields, read into the domain's types.
+
+use enrich_core::{
+    CompanyRecord, Confidence, DomainRecord, EmployerRecord, Origin, PersonRecord, Record,
+};
+use enrich_text::{
+    CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
+};
+
+use crate::field::{Field, Kind};
+use crate::raw::Fields;
+use crate::rejection::{BadValue, Rejection};
+use crate::report::Notes;
+use crate::value::{Values, confidence, ip_address, plain_text};
+
+/// The version of this reading. It is part of every record's hash: raise it whenever the same
+/// bytes come to mean other values, and the next import of a file that is held takes it anew.
+const READING: u8 = 1;
+
+/// The fields with a company's pages.
+const PAGES: [(Field, Network); 5] = [
+    (Field::LinkedIn, Network::LinkedIn),
+    (Field::Facebook, Network::Facebook),
+    (Field::Instagram, Network::Instagram),
+    (Field::Twitter, Network::Twitter),
+    (Field::Youtube, Network::Youtube),
+];
+
+/// Reads a record.
+///
+/// What is required is read first, so that nothing is noted as dropped from a record that is
+/// rejected.
+///
+/// # Errors
+///
+/// When a required field is missing or can't be read.
+pub(crate) fn read(
+    kind: Kind,
+    fields: &Fields<'_>,
+    content: [u8; 16],
+    line: u64,
+    notes: &mut Notes,
+) -> Result<Record, Rejection> {
+    let not_its_own = Field::all().filter(|field| !field.belongs_to(kind));
+    for field in not_its_own.filter(|&field| fields.get(field).is_some()) {
+        notes.ignore_field(field.name());
+    }
+    let mut values = Values { fields, line, notes };
+    match kind {
+        Kind::Company => company(&mut values, content).map(Record::Company),
+        Kind::Person => person(&mut values, content).map(Record::Person),
+        Kind::Domain => domain_facts(&mut values, content).map(Record::Domain),
+    }
+}
+
+/// The hash of a record's parts as they were given, each with its length before it.
+pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&[READING]);
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let mut hash = [0; 16];
+    hasher.finalize_xof().fill(&mut hash);
+    hash
+}
+
+fn company(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<CompanyRecord, Rejection> {
+    let name = values.required(Field::Name, CompanyName::parse)?;
+    let sites = values.sites();
+    let mut ip = values.one(Field::Ip, ip_address);
+    let mut page_rank = values.one(Field::PageRank, plain_text);
+    if !sites.has_main {
+        // Another domain of the company must not get what was said of the main one.
+        values.drop_read(Field::Ip, ip.take(), BadValue::NoMainDomain);
+        values.drop_read(Field::PageRank, page_rank.take(), BadValue::NoMainDomain);
+    }
+    let mut pages = Vec::new();
+    for (field, network) in PAGES {
+        pages.extend(values.list(field, |text| PageUrl::parse(network, text)));
+    }
+    Ok(CompanyRecord {
+        origin: origin(values, content),
+        name,
+        aliases: values.list(Field::Aliases, CompanyName::parse),
+        seats: values.list(Field::Country, Country::parse),
+        sites: sites.sites,
+        pages,
+        emails: values.list(Field::Emails, EmailAddress::parse),
+        phones: values.list(Field::Phones, Phone::parse),
+        ip,
+        page_rank,
+    })
+}
+
+fn person(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<PersonRecord, Rejection> {
+    let first_name = values.required(Field::FirstName, plain_text)?;
+    let last_name = values.required(Field::LastName, plain_text)?;
+    let name = PersonName::from_parts(&first_name, &last_name).map_err(|reason| {
+        Rejection::Unreadable { field: "first_name and last_name", reason: reason.into() }
+    })?;
+    let company = values.one(Field::Company, CompanyName::parse);
+    let domain = values.one(Field::CompanyDomain, Domain::parse);
+    let is_employed = company.is_some() || domain.is_some();
+    Ok(PersonRecord {
+        origin: origin(values, content),
+        first_name,
+        last_name,
+        name,
+        title: values.one(Field::Title, plain_text),
+        employer: is_employed.then_some(EmployerRecord { name: company, domain }),
+        country: values.one(Field::Country, Country::parse),
+        page: values.one(Field::LinkedIn, PersonPage::parse),
+        emails: values.list(Field::Emails, EmailAddress::parse),
+        phones: values.list(Field::Phones, Phone::parse),
+    })
+}
+
+fn domain_facts(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<DomainRecord, Rejection> {
+    let domain = values.required(Field::Domain, Domain::parse)?;
+    Ok(DomainRecord {
+        origin: origin(values, content),
+        domain,
+        ip: values.one(Field::Ip, ip_address),
+        page_rank: values.one(Field::PageRank, plain_text),
+    })
+}
+
+fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
+    Origin {
+        id: values.one(Field::Id, plain_text),
+        confidence: values.one(Field::Confidence, confidence).unwrap_or(Confidence::FULL),
+        content,
+    }
+}

@@ -1,0 +1,201 @@
+//! What became of the records of a source.
+
+use std::collections::BTreeSet;
+use std::ops::AddAssign;
+
+use crate::rejection::{BadValue, Rejection};
+
+/// How many rejected lines a report names.
+const MAX_NAMED_REJECTIONS: usize = 10;
+/// How many names of ignored fields a report holds, and how long one may be.
+const MAX_IGNORED_FIELDS: usize = 32;
+const MAX_FIELD_NAME: usize = 40;
+
+/// What an import did. `read` is `added + merged + unchanged + rejected`, but for a whole load that
+/// stopped: there is nothing added then, nor merged or unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Records that were read: lines that are not blank, rows below the header.
+    pub read: u64,
+    /// Records that are new subjects.
+    pub added: u64,
+    /// Records that changed a subject that was there.
+    pub merged: u64,
+    /// Records that said nothing new.
+    pub unchanged: u64,
+    /// Records that were not taken.
+    pub rejected: u64,
+    /// Values that were left out of records that were taken, suppressed ones included.
+    pub dropped: u64,
+    /// Values that could not be read, by field and reason.
+    pub dropped_values: Vec<DroppedValues>,
+    /// Values that were left out because they are suppressed.
+    pub suppressed_values: u64,
+    /// The first rejected lines, at most ten: line number and reason.
+    pub first_rejected: Vec<(u64, Rejection)>,
+    /// Names of fields that were given and that the record's kind doesn't have, at most 32: a
+    /// mistyped one is there.
+    pub ignored_fields: BTreeSet<String>,
+}
+
+/// Values of one field that were dropped for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DroppedValues {
+    /// The field.
+    pub field: &'static str,
+    /// The reason.
+    pub reason: BadValue,
+    /// How many.
+    pub count: u64,
+    /// The line of the first.
+    pub first_line: u64,
+}
+
+impl Report {
+    /// Whether anything is in the directory now that this source brought or confirmed.
+    pub fn took_anything(&self) -> bool {
+        self.added + self.merged + self.unchanged > 0
+    }
+
+    /// Counts a rejected line.
+    pub(crate) fn reject(&mut self, line: u64, reason: Rejection) {
+        self.rejected += 1;
+        if self.first_rejected.len() < MAX_NAMED_REJECTIONS {
+            self.first_rejected.push((line, reason));
+        }
+    }
+
+    /// Adds what was noted while reading.
+    pub(crate) fn note(&mut self, notes: Notes) {
+        for values in notes.dropped {
+            self.dropped += values.count;
+            count(&mut self.dropped_values, values);
+        }
+        for name in notes.ignored {
+            add_name(&mut self.ignored_fields, name);
+        }
+    }
+
+    /// The same report where nothing of it was kept.
+    pub(crate) fn undone(self) -> Self {
+        Self { added: 0, merged: 0, unchanged: 0, ..self }
+    }
+}
+
+/// Sums the reports of several sources. Line numbers stay those of each source.
+impl AddAssign for Report {
+    fn add_assign(&mut self, other: Self) {
+        self.read += other.read;
+        self.added += other.added;
+        self.merged += other.merged;
+        self.unchanged += other.unchanged;
+        self.rejected += other.rejected;
+        self.dropped += other.dropped;
+        self.suppressed_values += other.suppressed_values;
+        for values in other.dropped_values {
+            count(&mut self.dropped_values, values);
+        }
+        let room = MAX_NAMED_REJECTIONS.saturating_sub(self.first_rejected.len());
+        self.first_rejected.extend(other.first_rejected.into_iter().take(room));
+        for name in other.ignored_fields {
+            add_name(&mut self.ignored_fields, name);
+        }
+    }
+}
+
+/// What is noted while records are read.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    dropped: Vec<DroppedValues>,
+    ignored: BTreeSet<String>,
+}
+
+impl Notes {
+    /// Notes a dropped value.
+    pub(crate) fn drop_value(&mut self, field: &'static str, reason: BadValue, line: u64) {
+        count(&mut self.dropped, DroppedValues { field, reason, count: 1, first_line: line });
+    }
+
+    /// Notes a field that the record's kind doesn't have.
+    pub(crate) fn ignore_field(&mut self, name: &str) {
+        // What doesn't look like a field's name may be data, which has no place in a report.
+        let looks_like_one = name.len() <= MAX_FIELD_NAME
+            && name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '));
+        if looks_like_one && !self.ignored.contains(name) {
+            add_name(&mut self.ignored, name.to_owned());
+        }
+    }
+}
+
+/// Adds to the count of the same field and reason. There are few of both, so a list will do.
+fn count(counts: &mut Vec<DroppedValues>, values: DroppedValues) {
+    let same =
+        |known: &&mut DroppedValues| known.field == values.field && known.reason == values.reason;
+    match counts.iter_mut().find(same) {
+        Some(known) => known.count += values.count,
+        None => counts.push(values),
+    }
+}
+
+fn add_name(names: &mut BTreeSet<String>, name: String) {
+    if names.len() < MAX_IGNORED_FIELDS {
+        names.insert(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_values_are_counted_by_field_and_reason() {
+        let mut report = Report::default();
+        for (field, reason, line) in [
+            ("ip", BadValue::NotAnIpAddress, 3),
+            ("ip", BadValue::NotAnIpAddress, 5),
+            ("ip", BadValue::NotText, 6),
+        ] {
+            let mut notes = Notes::default();
+            notes.drop_value(field, reason, line);
+            report.note(notes);
+        }
+        assert_eq!(report.dropped, 3);
+        let counts: Vec<_> =
+            report.dropped_values.iter().map(|values| (values.count, values.first_line)).collect();
+        assert_eq!(counts, [(2, 3), (1, 6)]);
+    }
+
+    #[test]
+    fn an_ignored_field_is_named_unless_its_name_may_be_data() {
+        let mut notes = Notes::default();
+        for name in ["domian", "ada@quill.example", "+442079460123", "", "442079460123"] {
+            notes.ignore_field(name);
+        }
+        assert_eq!(notes.ignored.into_iter().collect::<Vec<_>>(), ["domian"]);
+    }
+
+    #[test]
+    fn a_report_stays_small_however_much_is_wrong() {
+        let mut report = Report::default();
+        let mut notes = Notes::default();
+        for number in 0..1000 {
+            report.reject(number, Rejection::NoType);
+            notes.ignore_field(&format!("field {number}"));
+        }
+        report.note(notes);
+        assert_eq!(report.rejected, 1000);
+        assert_eq!(report.first_rejected.len(), MAX_NAMED_REJECTIONS);
+        assert_eq!(report.ignored_fields.len(), MAX_IGNORED_FIELDS);
+    }
+
+    #[test]
+    fn reports_add_up() {
+        let one = Report { read: 3, added: 1, rejected: 2, ..Report::default() };
+        let mut sum = Report { read: 1, unchanged: 1, ..Report::default() };
+        sum += one;
+        assert_eq!((sum.read, sum.added, sum.unchanged, sum.rejected), (4, 1, 1, 2));
+        assert!(sum.took_anything());
+        assert!(!sum.undone().took_anything());
+    }
+}

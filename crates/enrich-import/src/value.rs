@@ -1,0 +1,180 @@
+//! Values of a record's fields, each read on its own: a bad one is dropped, the rest is kept.
+
+use std::borrow::Cow;
+
+use enrich_core::Confidence;
+use enrich_text::{Country, Domain, MAX_CHARACTERS};
+
+use crate::field::Field;
+use crate::raw::{Fields, Item, Raw, SeveralValues, SiteObject, csv_site};
+use crate::rejection::{BadValue, Rejection};
+use crate::report::Notes;
+
+/// A record's fields, and where it is noted what of them can't be read.
+pub(crate) struct Values<'f, 'a> {
+    pub(crate) fields: &'f Fields<'a>,
+    pub(crate) line: u64,
+    pub(crate) notes: &'f mut Notes,
+}
+
+/// The domains of a company.
+pub(crate) struct Sites {
+    /// Those that could be read.
+    pub(crate) sites: Vec<(Domain, Option<Country>)>,
+    /// Whether the first that was given is among them.
+    pub(crate) has_main: bool,
+}
+
+impl Values<'_, '_> {
+    /// The value of a field that must be there.
+    pub(crate) fn required<T, E>(
+        &self,
+        field: Field,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<T, Rejection>
+    where
+        BadValue: From<E>,
+    {
+        let missing = Rejection::Missing(field.name());
+        let unreadable = |reason| Rejection::Unreadable { field: field.name(), reason };
+        let Some(raw) = self.fields.get(field) else { return Err(missing) };
+        match raw.one() {
+            Ok(Some(item)) => parse_item(field, &item, parse).map_err(unreadable),
+            Ok(None) => Err(missing),
+            Err(SeveralValues) => Err(unreadable(BadValue::SeveralValues)),
+        }
+    }
+
+    /// The value of a field that holds one; dropped when it can't be read.
+    pub(crate) fn one<T, E>(
+        &mut self,
+        field: Field,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<T>
+    where
+        BadValue: From<E>,
+    {
+        let read = match self.fields.get(field)?.one() {
+            Ok(item) => parse_item(field, &item?, parse),
+            Err(SeveralValues) => Err(BadValue::SeveralValues),
+        };
+        self.kept(field, read)
+    }
+
+    /// The values of a field that holds a list, without those that can't be read.
+    pub(crate) fn list<T, E>(
+        &mut self,
+        field: Field,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Vec<T>
+    where
+        BadValue: From<E>,
+    {
+        let Some(raw) = self.fields.get(field) else { return Vec::new() };
+        let items = raw.list();
+        items.iter().filter_map(|item| self.kept(field, parse_item(field, item, &parse))).collect()
+    }
+
+    /// A company's domains.
+    pub(crate) fn sites(&mut self) -> Sites {
+        let mut read = Sites { sites: Vec::new(), has_main: false };
+        let Some(raw) = self.fields.get(Field::Domains) else { return read };
+        for (place, item) in raw.list().iter().enumerate() {
+            let site = match (raw, item) {
+                (Raw::Csv(_), Item::Text(text)) => self.csv_site(text),
+                (Raw::Json(_), Item::Object(object)) => self.site_object(object.get()),
+                _ => {
+                    let domain = parse_item(Field::Domains, item, Domain::parse);
+                    self.kept(Field::Domains, domain).map(|domain| (domain, None))
+                }
+            };
+            read.has_main |= place == 0 && site.is_some();
+            read.sites.extend(site);
+        }
+        read
+    }
+
+    /// Drops a value that was read, but has no place.
+    pub(crate) fn drop_read<T>(&mut self, field: Field, value: Option<T>, reason: BadValue) {
+        if value.is_some() {
+            self.notes.drop_value(field.name(), reason, self.line);
+        }
+    }
+
+    fn csv_site(&mut self, text: &str) -> Option<(Domain, Option<Country>)> {
+        let (domain, country) = csv_site(text);
+        let domain = Domain::parse(domain).map_err(BadValue::from);
+        let domain = self.kept(Field::Domains, domain)?;
+        let country = country.and_then(|country| {
+            self.kept(Field::Domains, Country::parse(country).map_err(BadValue::from))
+        });
+        Some((domain, country))
+    }
+
+    fn site_object(&mut self, json: &str) -> Option<(Domain, Option<Country>)> {
+        let object = serde_json::from_str(json).map_err(|_| BadValue::NotText);
+        let object: SiteObject<'_> = self.kept(Field::Domains, object)?;
+        let item = object.domain.and_then(Item::of_json);
+        let domain = parse_item(Field::Domains, &item.unwrap_or(Item::Other), Domain::parse);
+        let domain = self.kept(Field::Domains, domain)?;
+        let country = object.country.and_then(Item::of_json).and_then(|item| {
+            self.kept(Field::Domains, parse_item(Field::Domains, &item, Country::parse))
+        });
+        Some((domain, country))
+    }
+
+    /// The value, or `None` and a note.
+    fn kept<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
+        match read {
+            Ok(value) => Some(value),
+            Err(reason) => {
+                self.notes.drop_value(field.name(), reason, self.line);
+                None
+            }
+        }
+    }
+}
+
+/// A text of at most [`MAX_CHARACTERS`] characters without control characters, trimmed.
+pub(crate) fn plain_text(text: &str) -> Result<String, BadValue> {
+    let text = text.trim();
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
+        return Err(BadValue::TooLong);
+    }
+    if text.chars().any(char::is_control) {
+        return Err(BadValue::ControlCharacter);
+    }
+    Ok(text.to_owned())
+}
+
+/// A confidence in decimal digits.
+pub(crate) fn confidence(text: &str) -> Result<Confidence, BadValue> {
+    let percent = text.trim().parse().ok();
+    percent.and_then(Confidence::new).ok_or(BadValue::NotAConfidence)
+}
+
+/// An IPv4 or IPv6 address.
+pub(crate) fn ip_address(text: &str) -> Result<std::net::IpAddr, BadValue> {
+    text.trim().parse().map_err(|_| BadValue::NotAnIpAddress)
+}
+
+fn parse_item<T, E>(
+    field: Field,
+    item: &Item<'_>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Result<T, BadValue>
+where
+    BadValue: From<E>,
+{
+    let text: Cow<'_, str> = match item {
+        Item::Text(text) => Cow::Borrowed(text),
+        Item::Number(digits) if takes_numbers(field) => Cow::Borrowed(digits),
+        Item::Number(_) | Item::Object(_) | Item::Other => return Err(BadValue::NotText),
+    };
+    Ok(parse(&text)?)
+}
+
+/// Whether a field's values are often written as JSON numbers. A name never is one.
+fn takes_numbers(field: Field) -> bool {
+    matches!(field, Field::Id | Field::Confidence | Field::PageRank | Field::Phones)
+}

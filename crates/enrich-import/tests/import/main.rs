@@ -1,0 +1,16 @@
+//! Imports from end to end, into a directory that only remembers what it was given.
+//!
+//! People are invented; domains and numbers are reserved ones.
+
+#[cfg(test)]
+mod any_bytes;
+#[cfg(test)]
+mod compressed;
+#[cfg(test)]
+mod csv;
+#[cfg(test)]
+mod json_lines;
+#[cfg(test)]
+mod memory;
+#[cfg(test)]
+mod storing;

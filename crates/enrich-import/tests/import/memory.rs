@@ -1,0 +1,146 @@
+//! A directory that remembers what it was given, and imports into it.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::intake::{
+    Atomic, Effect, Intake, Load, Loading, Removed, SourceInfo, Suppressed, Taken,
+};
+use enrich_core::{Record, SourceName, Timestamp};
+use enrich_import::{ImportError, Report, Source, import};
+use parking_lot::Mutex;
+
+/// What the directory holds, and how it is told to behave.
+#[derive(Default)]
+pub(crate) struct Held {
+    /// Every record that was kept, in order.
+    pub(crate) records: Vec<Record>,
+    /// How many loads were finished.
+    pub(crate) finished: usize,
+    /// How many batches were taken.
+    pub(crate) batches: usize,
+    /// The batch that fails, from 0.
+    pub(crate) fails_at: Option<usize>,
+    /// The companies that are suppressed.
+    pub(crate) suppressed_names: Vec<&'static str>,
+    /// How many values are left out of every record.
+    pub(crate) suppressed_values: u32,
+    contents: HashSet<[u8; 16]>,
+}
+
+impl Held {
+    fn judge(&mut self, record: &Record) -> Taken {
+        let is_suppressed = matches!(record, Record::Company(company)
+            if self.suppressed_names.contains(&company.name.display()));
+        let effect = if is_suppressed {
+            Effect::Suppressed
+        } else if self.contents.insert(record.origin().content) {
+            Effect::Added
+        } else {
+            Effect::Unchanged
+        };
+        Taken { effect, suppressed_values: self.suppressed_values }
+    }
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Memory(pub(crate) Arc<Mutex<Held>>);
+
+struct MemoryLoad {
+    held: Arc<Mutex<Held>>,
+    atomic: Atomic,
+    waiting: Vec<Record>,
+}
+
+#[async_trait]
+impl Intake for Memory {
+    async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
+        let held = self.0.clone();
+        Ok(Box::new(MemoryLoad { held, atomic: load.atomic, waiting: Vec::new() }))
+    }
+
+    async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn remove_source(&self, _name: &SourceName) -> Result<Option<Removed>, StoreError> {
+        Ok(None)
+    }
+
+    async fn forget(&self, _what: &Suppressed, _at: Timestamp) -> Result<Removed, StoreError> {
+        Ok(Removed::default())
+    }
+}
+
+#[async_trait]
+impl Loading for MemoryLoad {
+    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError> {
+        let mut held = self.held.lock();
+        if held.fails_at == Some(held.batches) {
+            return Err(StoreError::failed("the disk is full"));
+        }
+        held.batches += 1;
+        let taken = records.iter().map(|record| held.judge(record)).collect();
+        match self.atomic {
+            Atomic::Batch => held.records.extend(records),
+            Atomic::Whole => self.waiting.extend(records),
+        }
+        Ok(taken)
+    }
+
+    async fn finish(self: Box<Self>) -> Result<(), StoreError> {
+        let mut held = self.held.lock();
+        held.records.extend(self.waiting);
+        held.finished += 1;
+        Ok(())
+    }
+}
+
+pub(crate) fn load(atomic: Atomic) -> Load {
+    let source = SourceName::new("test").unwrap();
+    Load { source, at: Timestamp::UNIX_EPOCH, atomic }
+}
+
+pub(crate) fn source(file_name: &str, bytes: impl Into<Vec<u8>>) -> Source {
+    Source::reader(file_name, Cursor::new(bytes.into()))
+}
+
+/// Imports by batches.
+pub(crate) fn import_into(
+    memory: &Memory,
+    file_name: &str,
+    bytes: impl Into<Vec<u8>>,
+) -> Result<Report, ImportError> {
+    let source = source(file_name, bytes);
+    pollster::block_on(import(source, memory, load(Atomic::Batch), None, &mut ()))
+}
+
+/// Imports by batches into an empty directory what can be read to its end.
+pub(crate) fn imported(file_name: &str, bytes: impl Into<Vec<u8>>) -> (Report, Vec<Record>) {
+    let memory = Memory::default();
+    let report = import_into(&memory, file_name, bytes).unwrap();
+    let records = std::mem::take(&mut memory.0.lock().records);
+    (report, records)
+}
+
+/// The reason why the only record of a file was rejected.
+pub(crate) fn rejection(file_name: &str, bytes: impl Into<Vec<u8>>) -> String {
+    let (report, records) = imported(file_name, bytes);
+    assert_eq!((report.read, report.rejected, records.len()), (1, 1, 0));
+    assert_eq!(report.dropped, 0, "nothing is dropped from a rejected record");
+    report.first_rejected[0].1.explained()
+}
+
+/// The texts of parsed values.
+pub(crate) fn texts<T: ToString>(values: &[T]) -> Vec<String> {
+    values.iter().map(ToString::to_string).collect()
+}
+
+/// What was dropped: field, reason and count.
+pub(crate) fn dropped(report: &Report) -> Vec<(&'static str, String, u64)> {
+    let counts = report.dropped_values.iter();
+    counts.map(|values| (values.field, values.reason.to_string(), values.count)).collect()
+}

@@ -1,0 +1,189 @@
+//! The command line: what can be typed. Each command's arguments stand beside what it does.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use enrich_core::KEY_PREFIX;
+
+use crate::commands::account::AccountCommand;
+use crate::commands::check::Check;
+use crate::commands::credits::CreditsCommand;
+use crate::commands::endpoints::Endpoints;
+use crate::commands::forget::Forget;
+use crate::commands::import::Import;
+use crate::commands::key::KeyCommand;
+use crate::commands::ledger::LedgerCommand;
+use crate::commands::lookup::Lookup;
+use crate::commands::serving::Serve;
+use crate::commands::source::SourceCommand;
+use crate::demo::DemoArgs;
+
+/// Business-data look-ups on your own machines, metered in credits
+#[derive(Debug, Parser)]
+#[command(
+    name = "enrich",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  enrich demo
+  enrich import companies.jsonl people.csv.gz
+  enrich account create \"Quill Ltd\" --credits 1000
+  enrich lookup cuf companyName=Quill
+
+Exit status: 0 done; 1 the answer is no, or what was named is not there; 2 it could not be done:
+a wrong command line, a file or database that cannot be read or written."
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve sample data from a throw-away folder, with a key to try it with
+    #[command(after_help = "\
+Example:
+  enrich demo --listen 127.0.0.1:8080
+
+It has a data folder of its own, which is gone when it ends; for your own data see `enrich serve`.")]
+    Demo(DemoArgs),
+    /// Serve the interface over HTTP
+    Serve(Serve),
+    /// Take records into the directory
+    Import(Import),
+    /// Accounts, the owners of credits
+    #[command(subcommand, after_help = "Example:\n  enrich account create \"Quill Ltd\"")]
+    Account(AccountCommand),
+    /// The credits of accounts
+    #[command(
+        subcommand,
+        after_help = "Example:\n  enrich credits grant 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 500"
+    )]
+    Credits(CreditsCommand),
+    /// The API keys of accounts
+    #[command(
+        subcommand,
+        after_help = "Example:\n  enrich key list 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70"
+    )]
+    Key(KeyCommand),
+    /// The ledger of everything granted and charged
+    #[command(subcommand, after_help = "Example:\n  enrich ledger verify")]
+    Ledger(LedgerCommand),
+    /// Look something up as an endpoint would, without charging anyone
+    Lookup(Lookup),
+    /// Suppress values: no longer answered, no longer imported
+    Forget(Forget),
+    /// What was imported from where
+    #[command(subcommand, after_help = "Example:\n  enrich source list")]
+    Source(SourceCommand),
+    /// The endpoints: paths, inputs, answers and prices
+    Endpoints(Endpoints),
+    /// Check both databases
+    Check(Check),
+}
+
+/// Says what is wrong with the command line, or prints the help that was asked for.
+pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    // Where nobody takes the text, the status has to do.
+    let _ = match without_keys(&text) {
+        Cow::Borrowed(_) => error.print(),
+        Cow::Owned(text) => io::stderr().write_all(text.as_bytes()),
+    };
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// The text with every API key in it cut to its prefix: an error quotes what was typed, and a key
+/// that was typed in the wrong place must not end up in a terminal's history or a log.
+fn without_keys(text: &str) -> Cow<'_, str> {
+    let mut pieces = text.split(KEY_PREFIX);
+    let mut cut = pieces.next().unwrap_or_default().to_owned();
+    let mut has_keys = false;
+    for piece in pieces {
+        has_keys = true;
+        cut.push_str(KEY_PREFIX);
+        cut.push('…');
+        cut.push_str(piece.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric()));
+    }
+    if has_keys { Cow::Owned(cut) } else { Cow::Borrowed(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Every command that can be typed, the groups included, with the words that name it.
+    fn commands(of: &clap::Command, words: &str) -> Vec<(String, clap::Command)> {
+        let mut found = vec![(words.to_owned(), of.clone())];
+        for command in of.get_subcommands() {
+            found.extend(commands(command, &format!("{words} {}", command.get_name())));
+        }
+        found
+    }
+
+    /// The words of a line as a shell splits it, up to a pipe or a redirection.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for letter in line.chars() {
+            match letter {
+                '"' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => words.push(String::new()),
+                _ => words.last_mut().unwrap().push(letter),
+            }
+        }
+        let end = words.iter().position(|word| [">", "<", "|"].contains(&word.as_str()));
+        words.truncate(end.unwrap_or(words.len()));
+        words
+    }
+
+    #[test]
+    fn a_key_in_the_wrong_place_is_not_repeated() {
+        let error = Cli::try_parse_from(["enrich", "key", "list", "enr_live_S3cret"]).unwrap_err();
+        let text = error.render().to_string();
+        assert!(text.contains("S3cret"), "the error says nothing of it: {text}");
+        assert!(!without_keys(&text).contains("S3cret"));
+        assert!(without_keys(&text).contains("'enr_live_…'"));
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example_of_itself_that_can_be_typed() {
+        let all = commands(&Cli::command(), "enrich");
+        assert!(all.len() > 25, "only {} commands", all.len());
+        for (name, command) in all {
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> =
+                after.lines().filter_map(|line| line.strip_prefix("  enrich ")).collect();
+            assert!(!examples.is_empty(), "`{name}` shows no example");
+            for example in examples {
+                let line = format!("enrich {example}");
+                assert!(line.starts_with(&name), "`{name}` shows `{line}`");
+                let parsed = Cli::try_parse_from(words(&line));
+                assert!(parsed.is_ok(), "`{line}`: {}", parsed.unwrap_err());
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_takes_the_data_folder() {
+        for (name, command) in commands(&Cli::command(), "enrich") {
+            let takes_it = command.get_opts().any(|option| option.get_long() == Some("data"));
+            // A demonstration has a folder of its own.
+            let needs_none = command.has_subcommands() || name == "enrich demo";
+            assert!(needs_none || takes_it, "`{name}` takes no --data");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The operator's commands, one file a command or group of them.
+
+pub(crate) mod account;
+pub(crate) mod check;
+mod console;
+pub(crate) mod credits;
+pub(crate) mod endpoints;
+mod failure;
+mod folder;
+pub(crate) mod forget;
+pub(crate) mod import;
+pub(crate) mod key;
+pub(crate) mod ledger;
+pub(crate) mod lookup;
+mod named;
+pub(crate) mod serving;
+pub(crate) mod source;
+mod table;
+
+use std::process::ExitCode;
+
+use crate::cli::Command;
+
+pub(crate) use console::{Console, Format, Shown};
+pub(crate) use failure::{Failure, Verdict};
+pub(crate) use folder::DataFolder;
+
+/// Does what was typed. A server prints for itself and ends with a status of its own.
+pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
+    let verdict = match command {
+        Command::Demo(demo) => return Ok(crate::demo::run(&demo)?),
+        Command::Serve(serve) => return serve.run(),
+        Command::Import(import) => import.run(console),
+        Command::Account(account) => account.run(console),
+        Command::Credits(credits) => credits.run(console),
+        Command::Key(key) => key.run(console),
+        Command::Ledger(ledger) => ledger.run(console),
+        Command::Lookup(lookup) => lookup.run(console),
+        Command::Forget(forget) => forget.run(console),
+        Command::Source(source) => source.run(console),
+        Command::Endpoints(endpoints) => endpoints.run(console),
+        Command::Check(check) => check.run(console),
+    };
+    verdict.map(ExitCode::from)
+}

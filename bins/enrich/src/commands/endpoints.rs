@@ -1,0 +1,122 @@
+//! `enrich endpoints`: the interface on one screen.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use enrich_core::Price;
+use enrich_wire::{Endpoint, Field, Generation};
+use serde::Serialize;
+
+use super::table::{Side, Table};
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+
+/// The generations of the interface.
+pub(crate) static GENERATIONS: [&Generation; 2] =
+    [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+
+/// Every endpoint with its generation, in the order of the tables.
+pub(crate) fn rows() -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {
+    GENERATIONS
+        .into_iter()
+        .flat_map(|generation| generation.endpoints.iter().map(move |row| (generation, row)))
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich endpoints
+
+Inputs in [brackets] may be missing. JSON: a list of objects
+{\"generation\",\"path\",\"title\",\"inputs\",\"answer\",\"price\"}.")]
+pub(crate) struct Endpoints {
+    // The table is the same for all data; a script may name its folder all the same.
+    #[command(flatten)]
+    _data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Endpoints {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let list = EndpointList(rows().map(|(generation, row)| Row::of(generation, row)).collect());
+        console.show(&list, self.format)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(transparent)]
+struct EndpointList(Vec<Row>);
+
+#[derive(Serialize)]
+struct Row {
+    generation: u8,
+    path: &'static str,
+    title: &'static str,
+    inputs: Vec<Input>,
+    answer: &'static [&'static str],
+    price: PriceRule,
+}
+
+#[derive(Serialize)]
+struct Input {
+    name: &'static str,
+    required: bool,
+    meaning: &'static str,
+}
+
+/// A price: so many credits for an answer, or for every so many items of it.
+#[derive(Serialize)]
+struct PriceRule {
+    rule: String,
+    credits: u64,
+    per_items: Option<u64>,
+}
+
+impl Row {
+    fn of(generation: &Generation, row: &Endpoint) -> Self {
+        let input = |field: &Field| Input {
+            name: field.name,
+            required: field.is_required,
+            meaning: field.meaning,
+        };
+        Self {
+            generation: generation.number,
+            path: row.path,
+            title: row.title,
+            inputs: row.wire.inputs.iter().map(input).collect(),
+            answer: row.wire.answer,
+            price: PriceRule::from(row.price),
+        }
+    }
+
+    fn inputs(&self) -> String {
+        let names = self.inputs.iter().map(|input| match input.required {
+            true => input.name.to_owned(),
+            false => format!("[{}]", input.name),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl From<Price> for PriceRule {
+    fn from(price: Price) -> Self {
+        let per_items = match price {
+            Price::PerAnswer(_) => None,
+            Price::PerItems(items) => Some(items),
+        };
+        Self { rule: price.to_string(), credits: price.least().0, per_items }
+    }
+}
+
+impl Shown for EndpointList {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let titles = ["PATH", "PRICE", "INPUTS", "ANSWER"];
+        let mut table = Table::new(titles.map(|title| (title, Side::Left)));
+        for row in &self.0 {
+            let price = row.price.rule.clone();
+            table.push([row.path.into(), price, row.inputs(), row.answer.join(", ")]);
+        }
+        table.write(out)
+    }
+}

@@ -1,0 +1,206 @@
+//! `enrich forget`: values that are no longer answered or imported.
+//!
+//! What is to be forgotten is personal data: it is never repeated, in results, errors or logs.
+
+use std::io::{self, BufRead, Write};
+
+use clap::{Args, ValueEnum};
+use enrich_core::Clock;
+use enrich_core::port::intake::{Intake, Removed, Suppressed};
+use enrich_store::SystemClock;
+use enrich_text::{Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
+use serde::Serialize;
+
+use super::table::write_pairs;
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+
+/// How many values one run takes.
+const MAX_VALUES: usize = 100_000;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  enrich forget ada@quill.example \"+44 20 7946 0123\" linkedin.com/in/ada-example
+  enrich forget quill.example --kind domain
+  enrich forget - < erasure-requests.txt
+
+With a person's page the person is forgotten; with a domain everything at it and below it. What
+kind a value is shows from its text; --kind says it. Values are never shown again or logged. A
+running server stops answering with them at once. JSON: {\"forgotten\",\"values\",\"subjects\"}:
+values suppressed, values and subjects removed.")]
+pub(crate) struct Forget {
+    /// Emails, phones, person pages or domains; `-` reads them from standard input, one a line
+    #[arg(value_name = "VALUE", required = true)]
+    values: Vec<String>,
+    /// What all the values are
+    #[arg(long, value_enum)]
+    kind: Option<Kind>,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// An address: ada@quill.example
+    Email,
+    /// A number: +44 20 7946 0123
+    Phone,
+    /// A person's own page: linkedin.com/in/ada-example
+    Page,
+    /// A domain: quill.example
+    Domain,
+}
+
+#[derive(Serialize)]
+struct Forgotten {
+    forgotten: u64,
+    values: u64,
+    subjects: u64,
+}
+
+impl Forget {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        // Everything is read before anything is forgotten.
+        let texts = all_of(self.values, &mut io::stdin().lock())?;
+        let mut suppressed = Vec::new();
+        for (place, text) in texts.iter().enumerate() {
+            let read = read(text, self.kind).map_err(|fault| {
+                Failure::Impossible(format!(
+                    "value {} of {} cannot be used, and nothing was forgotten: {fault}",
+                    place + 1,
+                    texts.len()
+                ))
+            })?;
+            suppressed.push(read);
+        }
+        let store = self.data.open()?;
+        let now = SystemClock.now();
+        let mut sum = Forgotten { forgotten: 0, values: 0, subjects: 0 };
+        for what in &suppressed {
+            let forgetting = store.intake.forget(what, now);
+            let Removed { values, subjects } = pollster::block_on(forgetting).map_err(|error| {
+                let done = sum.forgotten;
+                console.note(&format!("forgot {done} of {} values", suppressed.len()));
+                Failure::impossible(&error)
+            })?;
+            sum.forgotten += 1;
+            sum.values += values;
+            sum.subjects += subjects;
+        }
+        console.show(&sum, self.format)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Shown for Forgotten {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pairs = [
+            ("forgotten", self.forgotten.to_string()),
+            ("values removed", self.values.to_string()),
+            ("subjects removed", self.subjects.to_string()),
+        ];
+        write_pairs(&pairs, out)
+    }
+}
+
+/// The values that were typed, with the lines of `input` where `-` stands.
+fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Failure> {
+    let mut values = Vec::new();
+    for value in typed {
+        if value != "-" {
+            values.push(value);
+            continue;
+        }
+        for line in (&mut *input).lines() {
+            let line = line.map_err(|error| {
+                Failure::Impossible(format!("standard input cannot be read: {error}"))
+            })?;
+            if !line.trim().is_empty() {
+                values.push(line);
+            }
+            if values.len() > MAX_VALUES {
+                return Err(Failure::Impossible(format!(
+                    "one run forgets at most {MAX_VALUES} values; split the list"
+                )));
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// Reads a value; the fault does not repeat it.
+fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
+    let fault = |error: &dyn std::error::Error| error.to_string();
+    match kind.unwrap_or_else(|| kind_of(text)) {
+        Kind::Email => EmailAddress::parse(text).map(Suppressed::Email).map_err(|e| fault(&e)),
+        Kind::Phone => Phone::parse(text).map(Suppressed::Phone).map_err(|e| fault(&e)),
+        Kind::Page => PersonPage::parse(text).map(Suppressed::PersonPage).map_err(|e| fault(&e)),
+        Kind::Domain => {
+            let domain = Domain::parse(text).map_err(|e| fault(&e))?;
+            if kind.is_none() && is_public_mail_host(&domain) {
+                return Err("this is a mail host that many people have their address at; \
+                            `--kind domain` forgets all of them"
+                    .to_owned());
+            }
+            Ok(Suppressed::Domain(domain))
+        }
+    }
+}
+
+/// What a text looks like.
+fn kind_of(text: &str) -> Kind {
+    let text = text.trim().to_lowercase();
+    let is_page = text.contains("linkedin.com/");
+    let is_number = text.starts_with('+') || !text.chars().any(char::is_alphabetic);
+    match () {
+        () if is_page => Kind::Page,
+        () if text.contains('@') => Kind::Email,
+        () if is_number => Kind::Phone,
+        () => Kind::Domain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_shows_from_the_text() {
+        for (text, kind) in [
+            ("ada@quill.example", Kind::Email),
+            ("Ada <Ada@Quill.example>", Kind::Email),
+            ("+44 20 7946 0123", Kind::Phone),
+            ("0044 20 7946 0123", Kind::Phone),
+            ("https://www.LinkedIn.com/in/ada-example", Kind::Page),
+            ("quill.example", Kind::Domain),
+            ("https://quill.example/about", Kind::Domain),
+            ("пример.example", Kind::Domain),
+        ] {
+            assert_eq!(kind_of(text), kind, "{text}");
+            assert!(read(text, None).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fault_does_not_repeat_the_value() {
+        for text in ["ada@", "+12", "linkedin.com/company/secretive", "secretive", "x@secretive"] {
+            let fault = read(text, None).unwrap_err();
+            assert!(!fault.contains("secretive"), "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_public_mail_host_is_forgotten_only_if_that_is_said() {
+        assert!(read("gmail.com", None).is_err());
+        assert!(read("gmail.com", Some(Kind::Domain)).is_ok());
+    }
+
+    #[test]
+    fn a_dash_stands_for_the_lines_of_standard_input() {
+        let typed = vec!["a.example".to_owned(), "-".to_owned()];
+        let values = all_of(typed, &mut "b.example\n\n c.example \r\n".as_bytes()).unwrap();
+        assert_eq!(values, ["a.example", "b.example", " c.example "]);
+    }
+}

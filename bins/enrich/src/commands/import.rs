@@ -1,0 +1,163 @@
+//! `enrich import`: records into the directory.
+
+mod outcome;
+mod progress;
+mod rejects;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::{Clock, SourceName};
+use enrich_import::{Cause, ImportError, Report, Source};
+use enrich_store::{Store, SystemClock};
+
+use super::failure::explained;
+use super::{Console, DataFolder, Failure, Format, Verdict};
+use outcome::Outcome;
+use progress::Bar;
+use rejects::Rejects;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  enrich import companies.jsonl people.csv.gz --rejects rejected.jsonl
+  enrich import - --source crm < export.jsonl
+
+Reads JSON Lines and CSV, plain, .gz or .zst. A running server answers from what was imported
+without a restart. Lines that cannot be taken are rejected and the rest goes on; importing a file
+again is harmless and completes an import that stopped.
+JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"dropped\",\"seconds\"}.
+
+Exit status: 0 if anything was added, merged or unchanged; 1 if nothing was, or with --strict if a
+line was bad; 2 if a file cannot be read.")]
+pub(crate) struct Import {
+    /// Files to read; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// What the source of the records is called, so that it can be taken out again; each file's
+    /// name if absent
+    #[arg(long, value_name = "NAME", value_parser = source_name)]
+    source: Option<SourceName>,
+    /// Write rejected lines to this file, each with its line number and reason
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Stop at the first bad line and change nothing; for one file at a time
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Reads a source's name.
+pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
+    SourceName::new(text).ok_or_else(|| "it has 1 to 200 characters, on one line".to_owned())
+}
+
+/// A file to import, opened.
+struct Input {
+    file: PathBuf,
+    source: Source,
+    name: SourceName,
+}
+
+impl Import {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        if self.strict && self.files.len() > 1 {
+            return Err(Failure::Impossible(
+                "--strict takes one file at a time: what is not changed is all of one file".into(),
+            ));
+        }
+        if self.files.iter().filter(|file| is_stdin(file)).count() > 1 {
+            return Err(Failure::Impossible("standard input can be read once".to_owned()));
+        }
+        // A file that is not there is noticed before anything is changed.
+        let inputs = self.files.iter().map(|file| self.open(file));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        let rejects = self.rejects.as_deref();
+        let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
+        let store = self.data.open_or_make(console)?;
+
+        let started = Instant::now();
+        let is_only_file = inputs.len() == 1;
+        let mut sum = Report::default();
+        let mut stopped = None;
+        for input in inputs {
+            let file = input.file.clone();
+            let (report, cause) = self.take(&store, input, rejects.as_mut(), console);
+            if !matches!(cause, Some(Cause::Rejected { .. })) {
+                outcome::note_rejected(&file, &report, console);
+            }
+            sum += report;
+            if let Some(cause) = cause {
+                stopped = Some(failure_of(&file, &cause));
+                break;
+            }
+        }
+        let outcome = Outcome::new(&sum, started.elapsed(), is_only_file);
+        if self.format.json {
+            outcome.note_details(console);
+        }
+        console.show(&outcome, self.format)?;
+        match stopped {
+            Some(failure) => Err(failure),
+            None => Ok(Verdict::from(sum.took_anything())),
+        }
+    }
+
+    fn open(&self, file: &Path) -> Result<Input, Failure> {
+        let source = if is_stdin(file) {
+            Source::stdin()
+        } else {
+            Source::file(file).map_err(|error| {
+                Failure::Impossible(format!("{}: {}", file.display(), explained(&error)))
+            })?
+        };
+        let name = self.source.as_ref().or_else(|| source.name()).cloned();
+        let name = name.ok_or_else(|| {
+            Failure::Impossible(format!(
+                "{}: this name cannot be a source's; give one with --source",
+                file.display()
+            ))
+        })?;
+        Ok(Input { file: file.to_owned(), source, name })
+    }
+
+    /// Imports one file. What was done before it stopped, if it did, is in the report.
+    fn take(
+        &self,
+        store: &Store,
+        input: Input,
+        rejects: Option<&mut Rejects>,
+        console: &Console<'_>,
+    ) -> (Report, Option<Cause>) {
+        let mut bar = Bar::new(&input.file, input.source.total_bytes(), console.is_watched);
+        let load = Load {
+            source: input.name,
+            at: SystemClock.now(),
+            atomic: if self.strict { Atomic::Whole } else { Atomic::Batch },
+        };
+        let rejects = rejects.map(Rejects::writer);
+        let intake = store.intake.as_ref();
+        let import = enrich_import::import(input.source, intake, load, rejects, &mut bar);
+        match pollster::block_on(import) {
+            Ok(report) => (report, None),
+            Err(ImportError { report, cause }) => (*report, Some(cause)),
+        }
+    }
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+fn failure_of(file: &Path, cause: &Cause) -> Failure {
+    let message = format!("{}: {}", file.display(), explained(cause));
+    match cause {
+        Cause::Rejected { .. } => Failure::Refused(message),
+        Cause::Read(_) | Cause::Store(_) | Cause::Rejects(_) => Failure::Impossible(message),
+    }
+}

@@ -1,0 +1,125 @@
+//! What an import tells: its counts as the result, and what was wrong with the input.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use enrich_import::Report;
+use serde::Serialize;
+
+use super::super::table::{Side, Table, write_pairs};
+use super::super::{Console, Shown};
+
+/// The counts of an import.
+#[derive(Serialize)]
+pub(super) struct Outcome {
+    read: u64,
+    added: u64,
+    merged: u64,
+    unchanged: u64,
+    rejected: u64,
+    dropped: u64,
+    seconds: f64,
+    #[serde(skip)]
+    details: Details,
+}
+
+/// What is told beside the counts.
+struct Details {
+    dropped: Vec<[String; 4]>,
+    ignored: Vec<String>,
+}
+
+impl Outcome {
+    /// What `report` says. Line numbers mean something only where there is one file.
+    pub(super) fn new(report: &Report, took: Duration, is_only_file: bool) -> Self {
+        Self {
+            read: report.read,
+            added: report.added,
+            merged: report.merged,
+            unchanged: report.unchanged,
+            rejected: report.rejected,
+            dropped: report.dropped,
+            // Milliseconds are plenty.
+            seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
+            details: Details::of(report, is_only_file),
+        }
+    }
+
+    /// Tells what was dropped and ignored where the result has no room for it.
+    pub(super) fn note_details(&self, console: &mut Console<'_>) {
+        let mut text = Vec::new();
+        // Writing to memory does not fail.
+        if self.details.write(&mut text).is_ok() && !text.is_empty() {
+            console.note(String::from_utf8_lossy(&text).trim_end());
+        }
+    }
+}
+
+impl Details {
+    fn of(report: &Report, is_only_file: bool) -> Self {
+        let mut dropped: Vec<[String; 4]> = report
+            .dropped_values
+            .iter()
+            .map(|values| {
+                let line = if is_only_file { values.first_line.to_string() } else { String::new() };
+                [values.count.to_string(), values.field.into(), line, values.reason.to_string()]
+            })
+            .collect();
+        if report.suppressed_values > 0 {
+            let count = report.suppressed_values.to_string();
+            dropped.push([count, "any".into(), String::new(), "the value is suppressed".into()]);
+        }
+        Self { dropped, ignored: report.ignored_fields.iter().cloned().collect() }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        if !self.dropped.is_empty() {
+            writeln!(out, "values that were dropped:")?;
+            let mut table = Table::new([
+                ("COUNT", Side::Right),
+                ("FIELD", Side::Left),
+                ("FIRST LINE", Side::Right),
+                ("REASON", Side::Left),
+            ]);
+            for row in &self.dropped {
+                table.push(row.clone());
+            }
+            table.write(out)?;
+        }
+        if !self.ignored.is_empty() {
+            let names = self.ignored.join(", ");
+            writeln!(out, "fields that no record of their kind has were ignored: {names}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Shown for Outcome {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pairs = [
+            ("read", self.read.to_string()),
+            ("added", self.added.to_string()),
+            ("merged", self.merged.to_string()),
+            ("unchanged", self.unchanged.to_string()),
+            ("rejected", self.rejected.to_string()),
+            ("dropped", self.dropped.to_string()),
+            ("seconds", format!("{:.3}", self.seconds)),
+        ];
+        write_pairs(&pairs, out)?;
+        self.details.write(out)
+    }
+}
+
+/// Tells which lines of a file were rejected first, and why.
+pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<'_>) {
+    for (line, reason) in &report.first_rejected {
+        console.note(&format!("{}: line {line}: {}", file.display(), reason.explained()));
+    }
+    let told = u64::try_from(report.first_rejected.len()).unwrap_or(u64::MAX);
+    let more = report.rejected.saturating_sub(told);
+    if more > 0 {
+        let hint = "--rejects FILE writes all of them";
+        console.note(&format!("{}: {more} more rejected lines; {hint}", file.display()));
+    }
+}

@@ -1,0 +1,52 @@
+//! Progress of an import, on a terminal alone.
+
+use std::path::Path;
+
+use enrich_import::Progress;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A line on standard error that shows records, rate and time left. It is gone in the end.
+pub(super) struct Bar {
+    bar: ProgressBar,
+    records: u64,
+}
+
+impl Bar {
+    /// A bar for a file of so many bytes; without them it can't tell the time left. Nothing is
+    /// shown where nobody watches.
+    pub(super) fn new(file: &Path, total_bytes: Option<u64>, is_watched: bool) -> Self {
+        let target =
+            if is_watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let template = match total_bytes {
+            Some(_) => "{prefix}  {wide_bar} {percent:>3}%  {msg}  {eta} left",
+            None => "{prefix}  {spinner}  {msg}  {elapsed}",
+        };
+        let style =
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(total_bytes, target)
+            .with_style(style)
+            .with_prefix(file.display().to_string());
+        Self { bar, records: 0 }
+    }
+}
+
+impl Progress for Bar {
+    fn advance(&mut self, bytes: u64, records: u64) {
+        self.records += records;
+        if self.bar.is_hidden() {
+            return;
+        }
+        let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
+        // A rate for the eye: what a double can't hold of it doesn't matter.
+        let rate = (self.records as f64 / seconds) as u64;
+        let (records, rate) = (HumanCount(self.records), HumanCount(rate));
+        self.bar.set_message(format!("{records} records, {rate}/s"));
+        self.bar.inc(bytes);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

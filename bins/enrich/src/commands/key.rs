@@ -1,0 +1,175 @@
+//! `enrich key`: issuing, listing, changing and ending API keys.
+//!
+//! A key itself is printed where it is issued, shown or rotated, and nowhere else.
+
+mod change;
+mod record;
+
+use clap::{Args, Subcommand};
+use enrich_core::port::accounts::Accounts;
+use enrich_core::{AccountId, ApiKey, Clock, KeyId, NewKey, RateOverride};
+use enrich_store::{Store, SystemClock};
+
+use super::{Console, DataFolder, Failure, Format, Verdict, named};
+use change::{Revoke, Rotate, Set};
+use record::KeyList;
+
+pub(crate) use record::{KeyRecord, write_table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Issue a new key
+    #[command(after_help = "\
+Example:
+  enrich key issue 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 --label \"web shop\" --rate-limit 600
+
+A running server accepts it from the next request on. JSON: {\"key_id\",\"key\",…}.")]
+    Issue(Issue),
+    /// List an account's keys, oldest first, without the keys themselves
+    #[command(after_help = "Example:\n  enrich key list 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70")]
+    List(List),
+    /// Show a key itself
+    #[command(after_help = "\
+Example:
+  enrich key show 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13
+
+JSON: {\"key_id\",\"key\",…}.")]
+    Show(Show),
+    /// Give a key a rate limit of its own, or take it away again
+    #[command(after_help = "\
+Examples:
+  enrich key set 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13 --rate-limit 600 --rate-window 60
+  enrich key set 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13 --rate-limit default
+
+What is not named stays as it is.")]
+    Set(Set),
+    /// End a key now
+    #[command(after_help = "\
+Example:
+  enrich key revoke 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13
+
+A running server refuses it within a second. What has ended stays ended.")]
+    Revoke(Revoke),
+    /// Issue a key in place of another one
+    #[command(after_help = "\
+Example:
+  enrich key rotate 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13 --keep 24h
+
+The new key has the label and the limits of the old one. JSON: {\"key_id\",\"key\",…}.")]
+    Rotate(Rotate),
+}
+
+impl KeyCommand {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        match self {
+            Self::Issue(issue) => issue.run(console),
+            Self::List(list) => list.run(console),
+            Self::Show(show) => show.run(console),
+            Self::Set(set) => set.run(console),
+            Self::Revoke(revoke) => revoke.run(console),
+            Self::Rotate(rotate) => rotate.run(console),
+        }?;
+        Ok(Verdict::Yes)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Issue {
+    /// The id of the account it is for
+    #[arg(value_parser = named::account_id)]
+    account: AccountId,
+    /// What you call the key
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
+          value_parser = named::line)]
+    label: String,
+    /// Requests in a window; the server's limit if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rate_limit: Option<u32>,
+    /// The window's length; the server's if absent
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    rate_window: Option<u32>,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// The account's id
+    #[arg(value_parser = named::account_id)]
+    account: AccountId,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The key's id
+    #[arg(value_parser = named::key_id)]
+    key_id: KeyId,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Issue {
+    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
+        let store = self.data.open()?;
+        let now = SystemClock.now();
+        let secret = new_secret()?;
+        let key = NewKey {
+            id: KeyId::new(now),
+            account: self.account,
+            label: self.label,
+            key: secret.clone(),
+            rate: RateOverride { requests: self.rate_limit, window_seconds: self.rate_window },
+            created_at: now,
+        };
+        let id = key.id;
+        if !pollster::block_on(store.accounts.add_key(key))? {
+            return Err(named::no_account(self.account));
+        }
+        console.show(&record(&store, id)?.with_secret(&secret), self.format)
+    }
+}
+
+impl List {
+    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
+        let store = self.data.open()?;
+        if pollster::block_on(store.accounts.account(self.account))?.is_none() {
+            return Err(named::no_account(self.account));
+        }
+        console.show(&KeyList(records(&store, self.account)?), self.format)
+    }
+}
+
+impl Show {
+    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
+        let store = self.data.open()?;
+        let shown = record(&store, self.key_id)?;
+        let secret = pollster::block_on(store.accounts.reveal(self.key_id))?;
+        let secret = secret.ok_or_else(|| named::no_key(self.key_id))?;
+        console.show(&shown.with_secret(&secret), self.format)
+    }
+}
+
+/// The keys of an account as they are shown, without the keys themselves.
+pub(crate) fn records(store: &Store, account: AccountId) -> Result<Vec<KeyRecord>, Failure> {
+    let keys = pollster::block_on(store.accounts.keys(account))?;
+    let now = SystemClock.now();
+    Ok(keys.into_iter().map(|key| KeyRecord::new(key, now)).collect())
+}
+
+/// A key as it is shown, without the key itself.
+fn record(store: &Store, id: KeyId) -> Result<KeyRecord, Failure> {
+    let key = pollster::block_on(store.accounts.key(id))?.ok_or_else(|| named::no_key(id))?;
+    Ok(KeyRecord::new(key, SystemClock.now()))
+}
+
+fn new_secret() -> Result<ApiKey, Failure> {
+    ApiKey::generate().map_err(|error| Failure::impossible(&error))
+}

@@ -1,0 +1,101 @@
+//! `enrich ledger`: proving it, and handing it out.
+
+mod export;
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand};
+use enrich_core::port::ledger::{Ledger, Verification};
+use serde::Serialize;
+
+use super::table::write_pairs;
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use export::Export;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LedgerCommand {
+    /// Walk every row and add everything up
+    #[command(after_help = "\
+Example:
+  enrich ledger verify
+
+`granted` and `charged` are credits, `charges` are rows. JSON:
+{\"ok\",\"accounts\",\"granted\",\"charged\",\"charges\",\"faults\"}.
+
+Exit status: 0 if everything adds up; 1 if anything does not: the faults are listed.")]
+    Verify(Verify),
+    /// Print an account's rows as CSV
+    #[command(after_help = "\
+Example:
+  enrich ledger export 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 > ledger.csv
+
+A text that a spreadsheet would take for a formula has a ' before it.")]
+    Export(Export),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl LedgerCommand {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        match self {
+            Self::Verify(verify) => verify.run(console),
+            Self::Export(export) => export.run(console),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Proof {
+    ok: bool,
+    accounts: u64,
+    granted: i64,
+    charged: u64,
+    charges: u64,
+    faults: Vec<String>,
+    #[serde(skip)]
+    entries: u64,
+}
+
+impl Verify {
+    fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let store = self.data.open()?;
+        let proof = Proof::from(pollster::block_on(store.ledger.verify())?);
+        console.show(&proof, self.format)?;
+        Ok(Verdict::from(proof.ok))
+    }
+}
+
+impl From<Verification> for Proof {
+    fn from(found: Verification) -> Self {
+        let Verification { accounts, entries, granted, charged, charges, faults } = found;
+        Self { ok: faults.is_empty(), accounts, granted, charged, charges, faults, entries }
+    }
+}
+
+impl Shown for Proof {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let rows = format!("{} rows, {} of them charges", self.entries, self.charges);
+        let granted = if self.granted == 1 { "credit" } else { "credits" };
+        let pairs = [
+            ("accounts", self.accounts.to_string()),
+            ("ledger", rows),
+            ("granted", format!("{} {granted}", self.granted)),
+            ("charged", named::credits(self.charged)),
+        ];
+        write_pairs(&pairs, out)?;
+        for fault in &self.faults {
+            writeln!(out, "fault: {fault}")?;
+        }
+        if self.ok {
+            writeln!(out, "everything adds up")
+        } else {
+            writeln!(out, "{} faults: the ledger does not add up", self.faults.len())
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `enrich lookup`: what an endpoint would answer, without charging anyone.
+
+use clap::Args;
+use enrich_core::port::directory::Directory;
+use enrich_core::{Credits, Draft, Refusal};
+use enrich_wire::{Endpoint, Fields, Generation, Value};
+
+use super::endpoints::rows;
+use super::{Console, DataFolder, Failure, Format, Verdict};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  enrich lookup /v1/cuf companyName=Quill
+  enrich lookup name_to_domain company_name=\"Quill Ltd\" country_code=GB
+
+Prints the body the endpoint would answer with, its balance as 0: nothing is charged or counted.
+`enrich endpoints` lists the paths and their fields.
+
+Exit status: 0 if it was answered, found or not; 1 if the fields cannot be used: the body says why.")]
+pub(crate) struct Lookup {
+    /// The endpoint: its path, or the end of it
+    #[arg(value_name = "PATH", value_parser = endpoint)]
+    endpoint: Chosen,
+    /// The fields of the request
+    #[arg(value_name = "FIELD=VALUE", value_parser = field)]
+    fields: Vec<(String, String)>,
+    #[command(flatten)]
+    data: DataFolder,
+    // The body is JSON anyway; a script may say so all the same.
+    #[command(flatten)]
+    _format: Format,
+}
+
+/// An endpoint and the generation it is of.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    generation: &'static Generation,
+    endpoint: &'static Endpoint,
+}
+
+/// Reads `/v1/cuf`, `v1/cuf` or `cuf`.
+fn endpoint(text: &str) -> Result<Chosen, String> {
+    let end = format!("/{}", text.trim_start_matches('/'));
+    let found = rows().find(|(_, endpoint)| endpoint.path.ends_with(&end));
+    match found {
+        Some((generation, endpoint)) => Ok(Chosen { generation, endpoint }),
+        None => Err("there is no such endpoint; `enrich endpoints` lists them".to_owned()),
+    }
+}
+
+/// Reads `companyName=Quill`.
+fn field(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("it is a field's name, `=` and its value, like companyName=Quill".to_owned()),
+    }
+}
+
+impl Lookup {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let Chosen { generation, endpoint } = self.endpoint;
+        let mut fields = Fields::default();
+        for (name, value) in self.fields {
+            if !fields.insert(name.clone(), Value::Text(value)) {
+                return Err(Failure::Impossible(format!("the field `{name}` is given twice")));
+            }
+        }
+        let store = self.data.open()?;
+        let (body, verdict) = match (endpoint.wire.read)(&fields) {
+            Ok(ask) => {
+                let found = pollster::block_on(store.directory.find(&ask.question, ask.want))?;
+                let draft = (endpoint.wire.write)(&ask, found.as_ref());
+                (Draft::fill(&draft.body, Credits::ZERO), Verdict::Yes)
+            }
+            Err(invalid) => {
+                let (_, body) = (generation.refuse)(&Refusal::Fields(invalid));
+                (body, Verdict::No)
+            }
+        };
+        console.out.write_all(&body)?;
+        console.out.write_all(b"\n")?;
+        Ok(verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_named_by_its_path_or_the_end_of_it() {
+        for text in ["/v1/cuf", "v1/cuf", "/cuf", "cuf"] {
+            assert_eq!(endpoint(text).unwrap().endpoint.path, "/v1/cuf", "{text}");
+        }
+        let chosen = endpoint("name_to_domain").unwrap();
+        assert_eq!(chosen.endpoint.path, "/v2/services/name_to_domain");
+        for text in ["", "/", "uf", "/v2/cuf", "cuf/", "services"] {
+            assert!(endpoint(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_path_names_one_endpoint() {
+        let mut ends: Vec<_> = rows().map(|(_, row)| row.path.rsplit('/').next()).collect();
+        let all = ends.len();
+        ends.sort_unstable();
+        ends.dedup();
+        assert_eq!((ends.len(), all), (29, 29));
+    }
+}

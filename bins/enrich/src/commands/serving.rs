@@ -1,0 +1,29 @@
+//! `enrich serve` as it is typed; what it does is not here (`crate::serve`).
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{DataFolder, Failure};
+use crate::serve::{self, ServeArgs};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  enrich serve
+  enrich serve --listen 0.0.0.0:8080 --admin-listen 127.0.0.1:9090 --rate-policy reject
+
+A data folder that is not there is made. Every setting can also be an environment variable or a line
+of the settings file.")]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    args: ServeArgs,
+}
+
+impl Serve {
+    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        Ok(serve::run(self.data.path(), self.args)?)
+    }
+}

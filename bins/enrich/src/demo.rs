@@ -1,0 +1,130 @@
+//! `enrich demo`: the service over a few hundred companies and invented people, to be tried out.
+//!
+//! It is `enrich serve` with its defaults, on a data folder that is made for it and removed at
+//! the end.
+
+use std::fmt::Write;
+use std::io::Cursor;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use enrich_core::port::accounts::Accounts;
+use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::port::ledger::{Grant, Granted, Ledger};
+use enrich_core::{
+    Account, AccountId, ApiKey, ChargeId, Clock, KeyId, NewKey, RateOverride, SourceName,
+};
+use enrich_import::{Source, import};
+use enrich_store::{Options, Store, SystemClock};
+
+use crate::serve::serve;
+use crate::settings::Settings;
+use crate::telemetry;
+
+/// What is loaded, in this order: each company stands before its people.
+const RECORDS: [(&str, &str); 3] = [
+    ("companies.jsonl", include_str!("../../../fixtures/directory/companies.jsonl")),
+    ("examples.jsonl", include_str!("../../../fixtures/directory/examples.jsonl")),
+    ("domains.jsonl", include_str!("../../../fixtures/directory/domains.jsonl")),
+];
+
+/// What the account begins with.
+const CREDITS: i64 = 1000;
+
+// What can be typed. (A doc comment here would become the help of the command.)
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Address to listen on; port 0 takes any that is free
+    #[arg(long, env = "ENRICH_LISTEN", value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+}
+
+/// Serves the demonstration until the process is told to stop.
+///
+/// # Errors
+///
+/// When the address or the folder for temporary files cannot be used.
+pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+    let settings = Settings::listening_on(args.listen)?;
+    telemetry::begin(settings.log_format, settings.log_level)?;
+    let folder = tempfile::Builder::new().prefix("enrich-demo-").tempdir();
+    let folder = folder.context("no folder for the data can be made")?;
+    serve(&settings, |address| {
+        let store = Store::open(&folder.path().join("data"), Options::default())?;
+        let key = pollster::block_on(fill(&store))?;
+        let greeting = greeting(address, &key, folder.path());
+        Ok((store.service(Arc::new(SystemClock)), greeting))
+    })?;
+    folder.close().context("the folder of the data cannot be removed")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Loads the records and makes an account with credits; its key.
+async fn fill(store: &Store) -> anyhow::Result<ApiKey> {
+    let now = SystemClock.now();
+    for (name, lines) in RECORDS {
+        let source = Source::reader(name, Cursor::new(lines));
+        let called = source.name().cloned().or_else(|| SourceName::new("demo"));
+        let called = called.ok_or_else(|| anyhow!("{name} cannot be a source"))?;
+        let load = Load { source: called, at: now, atomic: Atomic::Whole };
+        import(source, store.intake.as_ref(), load, None, &mut ()).await?;
+    }
+    let account = Account { id: AccountId::new(now), name: "Demo".to_owned(), created_at: now };
+    let id = account.id;
+    let key = ApiKey::generate().context("the system gives no randomness")?;
+    let first_key = NewKey {
+        id: KeyId::new(now),
+        account: id,
+        label: "demo".to_owned(),
+        key: key.clone(),
+        rate: RateOverride::default(),
+        created_at: now,
+    };
+    store.accounts.create(account, first_key).await?;
+    let grant = Grant {
+        id: ChargeId::new(now),
+        account: id,
+        credits: CREDITS,
+        note: "to try things out".to_owned(),
+        corrects: None,
+        at: now,
+    };
+    match store.ledger.grant(grant).await? {
+        Granted::Written { .. } => Ok(key),
+        refused => bail!("the ledger refused the first credits: {refused:?}"),
+    }
+}
+
+/// What there is to try: the key, and calls to paste.
+fn greeting(address: SocketAddr, key: &ApiKey, folder: &Path) -> String {
+    let key = key.expose();
+    let calls = [
+        (
+            "A company's name to its domain (generation 1)",
+            format!(r#"/v1/cuf -d '{{"apiKey":"{key}","companyName":"Telefónica"}}'"#),
+        ),
+        (
+            "The same in one country (generation 2)",
+            format!(
+                "/v2/services/name_to_domain -H 'x-api-key: {key}' \
+                 -d 'company_name=Nestlé' -d country_code=CH"
+            ),
+        ),
+        (
+            "The addresses of an invented company: 5 items, 1 credit",
+            format!(r#"/v1/dte -d '{{"apiKey":"{key}","companyDomain":"quillmark.example"}}'"#),
+        ),
+    ];
+    let mut text = format!("\nKey of an account with {CREDITS} credits:\n\n  {key}\n");
+    for (what, call) in calls {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "\n{what}:\n\n  curl http://{address}{call}\n");
+    }
+    let folder = folder.display();
+    let _ = write!(text, "\nCtrl-C ends it; the data in {folder} is removed then.\n\n");
+    text
+}

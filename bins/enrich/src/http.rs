@@ -1,0 +1,243 @@
+//! HTTP around the two generations: one handler, which takes a path to a row of a table.
+//!
+//! Path and method are checked before the body is read; the rest of a call's course is
+//! `enrich-wire`'s. A request whose body was not read to its end closes its connection, so that
+//! what is left of it can never be taken for the next request.
+//!
+//! What is not here: the order of checks, the shape of any answer, the life of the process.
+
+mod body;
+mod connection;
+mod listener;
+mod metrics;
+mod page;
+mod record;
+mod route;
+#[cfg(test)]
+mod tests;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::http::{Method, StatusCode};
+use actix_web::{HttpRequest, HttpResponse, web};
+use enrich_core::{Refusal, RequestId, Service};
+use enrich_wire::{Endpoint, Generation, Request, Response, refuse, respond};
+use futures_util::FutureExt;
+
+use connection::LastAnswer;
+pub(crate) use connection::Patience;
+pub(crate) use listener::{Listener, ListenerLimits};
+use metrics::Metrics;
+use record::Course;
+pub(crate) use record::chain;
+pub(crate) use route::Serves;
+use route::Target;
+
+/// What all workers share.
+pub(crate) struct Shared {
+    service: Service,
+    metrics: Metrics,
+    is_closing: AtomicBool,
+    body_timeout: Duration,
+    logs_requests: bool,
+}
+
+impl Shared {
+    /// A service to be served. `body_timeout` is how long a body may take to arrive.
+    pub(crate) fn new(service: Service, body_timeout: Duration, logs_requests: bool) -> Self {
+        Self {
+            service,
+            metrics: Metrics::new(),
+            is_closing: AtomicBool::new(false),
+            body_timeout,
+            logs_requests,
+        }
+    }
+
+    /// The service.
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// Frees what the metrics have gathered since the last time; to be called every few seconds.
+    pub(crate) fn tidy_metrics(&self) {
+        self.metrics.tidy();
+    }
+
+    /// From now on requests are refused and the service says that it is not ready.
+    pub(crate) fn begin_closing(&self) {
+        self.is_closing.store(true, Ordering::Relaxed);
+    }
+
+    fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Relaxed)
+    }
+}
+
+/// A listener's side of the service: what is served there.
+#[derive(Clone)]
+pub(crate) struct Door {
+    /// What all workers share.
+    pub(crate) shared: Arc<Shared>,
+    /// What is served at this listener.
+    pub(crate) serves: Serves,
+}
+
+/// Answers every request.
+async fn handle(
+    request: HttpRequest,
+    mut body: web::Payload,
+    door: web::Data<Door>,
+) -> HttpResponse {
+    let shared = &door.shared;
+    let last_answer = request.conn_data::<LastAnswer>();
+    if last_answer.is_some_and(LastAnswer::is_given) {
+        // This came behind the connection's last answer: its sender waits for none. The
+        // connection is about to end, and this with it.
+        return std::future::pending().await;
+    }
+    let (response, is_at_end) = answer(&request, &mut body, &door).await;
+    let closes = !is_at_end || shared.is_closing();
+    if let Some(last_answer) = last_answer.filter(|_| closes) {
+        last_answer.give();
+    }
+    written(response, closes)
+}
+
+/// The answer, and whether the request was read to its end for it.
+async fn answer(request: &HttpRequest, body: &mut web::Payload, door: &Door) -> (Response, bool) {
+    let shared = &door.shared;
+    let (method, headers) = (request.method(), request.headers());
+    let target = route::find(door.serves, request.uri().path());
+    let course = Course {
+        started: Instant::now(),
+        method: method.clone(),
+        label: target.label(),
+        request_id: request_id(shared, headers),
+    };
+    let refused = |refusal| {
+        let response = refuse(target.generation(), refusal, &course.request_id);
+        course.finish(shared, &response);
+        response
+    };
+    let has_no_body = !body::is_announced(request);
+    match target {
+        Target::Nothing(_) => (refused(Refusal::NoSuchPath), has_no_body),
+        Target::Page(_) if method != Method::GET => {
+            (refused(Refusal::WrongMethod { allow: "GET" }), has_no_body)
+        }
+        Target::Endpoint(..) if method != Method::POST => {
+            (refused(Refusal::WrongMethod { allow: "POST" }), has_no_body)
+        }
+        Target::Endpoint(..) if shared.is_closing() => {
+            (refused(Refusal::ShuttingDown), has_no_body)
+        }
+        Target::Page(page) => {
+            let response = page.answer(shared, &course.request_id).await;
+            course.finish(shared, &response);
+            (response, has_no_body)
+        }
+        Target::Endpoint(generation, endpoint) => {
+            match body::read(headers, body, shared.body_timeout).await {
+                Ok(body) => {
+                    let call = Received::new(generation, endpoint, headers, body);
+                    (call.answer(Arc::clone(shared), course).await, true)
+                }
+                Err(unread) => (refused(unread.refusal), unread.is_at_end),
+            }
+        }
+    }
+}
+
+/// A call whose body has arrived.
+struct Received {
+    generation: &'static Generation,
+    endpoint: &'static Endpoint,
+    content_type: Option<String>,
+    api_key: Option<String>,
+    idempotency_key: Option<String>,
+    body: Vec<u8>,
+}
+
+impl Received {
+    fn new(
+        generation: &'static Generation,
+        endpoint: &'static Endpoint,
+        headers: &HeaderMap,
+        body: Vec<u8>,
+    ) -> Self {
+        Self {
+            generation,
+            endpoint,
+            content_type: header_text(headers, "content-type"),
+            api_key: header_text(headers, "x-api-key"),
+            idempotency_key: header_text(headers, "idempotency-key"),
+            body,
+        }
+    }
+
+    /// Runs the call as a task of its own: a caller who hangs up must not stop it between its
+    /// charge and its place in the counters.
+    async fn answer(self, shared: Arc<Shared>, course: Course) -> Response {
+        let generation = self.generation;
+        let request_id = course.request_id.clone();
+        let task = actix_web::rt::spawn(async move {
+            let request = Request {
+                content_type: self.content_type.as_deref(),
+                api_key: self.api_key.as_deref(),
+                idempotency_key: self.idempotency_key.as_deref(),
+                body: &self.body,
+            };
+            let answer =
+                respond(&shared.service, generation, self.endpoint, &course.request_id, request);
+            // A panic is a bug; its caller is still owed an answer. Whether the charge was
+            // written by then is not known.
+            let response = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
+                refuse(generation, Refusal::OutcomeUnknown(Panicked.into()), &course.request_id)
+            });
+            course.finish(&shared, &response);
+            response
+        });
+        // The task ends early only when its worker is stopped by force, and then nobody is left
+        // to read this.
+        task.await.unwrap_or_else(|_| refuse(generation, Refusal::ShuttingDown, &request_id))
+    }
+}
+
+/// The code that answers a request panicked; where is in the log.
+#[derive(Debug, thiserror::Error)]
+#[error("the code that answers panicked")]
+struct Panicked;
+
+/// The caller's id for the request, if it is one; else one that is made.
+fn request_id(shared: &Shared, headers: &HeaderMap) -> RequestId {
+    header_text(headers, "x-request-id")
+        .and_then(|text| RequestId::accept(&text))
+        .unwrap_or_else(|| RequestId::make(shared.service.clock.now()))
+}
+
+/// A header's value as text. A header sent twice is one value with a comma (RFC 9110, section
+/// 5.3): no rule accepts that for a key, so a proxy and this server cannot choose differently.
+fn header_text(headers: &HeaderMap, name: &'static str) -> Option<String> {
+    let name = HeaderName::from_static(name);
+    let mut values = headers.get_all(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let first = values.next()?.into_owned();
+    Some(values.fold(first, |all, value| all + ", " + &value))
+}
+
+/// The response as actix sends it; `closes` ends the connection with it.
+fn written(response: Response, closes: bool) -> HttpResponse {
+    let status = StatusCode::from_u16(response.status);
+    let mut builder = HttpResponse::build(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
+    for header in response.headers {
+        builder.insert_header(header);
+    }
+    if closes {
+        builder.force_close();
+    }
+    builder.body(response.body)
+}

@@ -1,0 +1,89 @@
+//! Reading a request's body: so many bytes, in so much time, as it is.
+
+use std::time::Duration;
+
+use actix_web::http::Method;
+use actix_web::http::header::UPGRADE;
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
+use actix_web::rt::time::timeout;
+use actix_web::{HttpRequest, web};
+use enrich_core::Refusal;
+use enrich_wire::MAX_BODY_BYTES;
+use futures_util::StreamExt;
+
+/// What hardly a call's body exceeds, in bytes.
+const USUAL_BYTES: usize = 4096;
+
+/// A body that is not used.
+pub(super) struct Unread {
+    /// Why.
+    pub(super) refusal: Refusal,
+    /// Whether it was read to its end all the same, so that the next request begins after it.
+    pub(super) is_at_end: bool,
+}
+
+/// Reads a body of at most [`MAX_BODY_BYTES`] that arrives within `limit`.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    body: &mut web::Payload,
+    limit: Duration,
+) -> Result<Vec<u8>, Unread> {
+    let declared = declared_length(headers);
+    if declared > MAX_BODY_BYTES as u64 {
+        return Err(Unread { refusal: too_large(), is_at_end: false });
+    }
+    let bytes = match timeout(limit, collect(body, declared)).await {
+        Ok(collected) => collected.map_err(|refusal| Unread { refusal, is_at_end: false })?,
+        Err(_) => {
+            let refusal = Refusal::BodyTooSlow { limit_seconds: limit.as_secs() };
+            return Err(Unread { refusal, is_at_end: false });
+        }
+    };
+    if is_encoded(headers) {
+        let refusal = Refusal::Undecodable("it is compressed; send it as it is".to_owned());
+        return Err(Unread { refusal, is_at_end: true });
+    }
+    Ok(bytes)
+}
+
+/// Whether a request comes with a body, or with something of unknown length in its place.
+pub(super) fn is_announced(request: &HttpRequest) -> bool {
+    let headers = request.headers();
+    declared_length(headers) > 0
+        || headers.contains_key(TRANSFER_ENCODING)
+        || headers.contains_key(UPGRADE)
+        || request.method() == Method::CONNECT
+}
+
+/// What `Content-Length` says; the HTTP layer has refused anything but one decimal number.
+fn declared_length(headers: &HeaderMap) -> u64 {
+    let value = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    value.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
+async fn collect(body: &mut web::Payload, declared: u64) -> Result<Vec<u8>, Refusal> {
+    // Room is made for what is there, not for what is announced.
+    let likely = usize::try_from(declared).unwrap_or(0).min(USUAL_BYTES);
+    let mut bytes = Vec::with_capacity(likely);
+    while let Some(chunk) = body.next().await {
+        let chunk =
+            chunk.map_err(|_| Refusal::Undecodable("it does not arrive whole".to_owned()))?;
+        if bytes.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn too_large() -> Refusal {
+    Refusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES }
+}
+
+/// Whether any `Content-Encoding` but `identity` is named (RFC 9110, section 8.4).
+fn is_encoded(headers: &HeaderMap) -> bool {
+    headers.get_all(CONTENT_ENCODING).any(|value| {
+        let names = value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+        names.filter(|name| !name.is_empty()).any(|name| !name.eq_ignore_ascii_case(b"identity"))
+    })
+}

@@ -1,0 +1,172 @@
+//! A connection that ends: when nothing goes forward on it, and after the answer that says so.
+//!
+//! The HTTP layer times the head of a connection's first request and the pause between requests.
+//! It does not time the heads that follow, nor a caller who takes no answer; each of them could
+//! hold a connection for ever. And after an answer with `Connection: close` to a request whose
+//! chunked body was not read, it reads on to the end of that body, however long it is, and then
+//! answers what comes next, which the caller does not expect any more (RFC 9112, section 9.6).
+
+use std::cell::Cell;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_web::rt::net::TcpStream;
+use actix_web::rt::time::{Instant, Sleep, sleep};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How long a connection may stand still.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// From a request's first byte to its answer's first.
+    pub(crate) answer: Duration,
+    /// While the other side takes nothing of an answer.
+    pub(crate) write: Duration,
+}
+
+/// How long what still comes is read, and thrown away, after a connection's last answer: closing
+/// at once would make the other side's system throw away the answer on its way (RFC 9112,
+/// section 9.6).
+pub(super) const LINGER: Duration = Duration::from_secs(1);
+
+/// Whether the last answer of a connection was given.
+#[derive(Clone, Default)]
+pub(super) struct LastAnswer(Rc<Cell<bool>>);
+
+impl LastAnswer {
+    /// From now on nothing that comes is a request.
+    pub(super) fn give(&self) {
+        self.0.set(true);
+    }
+
+    /// Whether it was given.
+    pub(super) fn is_given(&self) -> bool {
+        self.0.get()
+    }
+}
+
+/// What is being waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaits {
+    /// Nothing: all that came was answered. The HTTP layer times this.
+    Nothing,
+    /// That something is written, since bytes have come.
+    Answer,
+    /// That the other side takes more.
+    Reader,
+    /// That the other side ends the connection, since the last answer is on its way.
+    End,
+}
+
+/// A TCP connection whose reads and writes fail once it is to end.
+pub(super) struct Connection {
+    stream: TcpStream,
+    patience: Patience,
+    last_answer: LastAnswer,
+    awaits: Awaits,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream, patience: Patience) -> Self {
+        let last_answer = LastAnswer::default();
+        Self { stream, patience, last_answer, awaits: Awaits::Nothing, timer: None }
+    }
+
+    /// By which it is told that the last answer was given.
+    pub(super) fn last_answer(&self) -> LastAnswer {
+        self.last_answer.clone()
+    }
+
+    fn begin(&mut self, awaits: Awaits, limit: Duration) {
+        self.awaits = awaits;
+        match &mut self.timer {
+            Some(timer) => timer.as_mut().reset(Instant::now() + limit),
+            None => self.timer = Some(Box::pin(sleep(limit))),
+        }
+    }
+
+    /// Fails when what is awaited has not come in time; else sees to being woken then.
+    fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        let timer = self.timer.as_mut().filter(|_| self.awaits != Awaits::Nothing);
+        match timer.map(|timer| timer.as_mut().poll(context)) {
+            Some(Poll::Ready(())) => Err(io::ErrorKind::TimedOut.into()),
+            Some(Poll::Pending) | None => Ok(()),
+        }
+    }
+
+    /// Throws away what comes until the other side ends the connection, which is an error to the
+    /// HTTP layer: it drops what it still holds, requests not begun among it.
+    fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut bytes = [0; 4096];
+        loop {
+            self.check(context)?;
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(context, &mut buffer)? {
+                Poll::Ready(()) if buffer.filled().is_empty() => {
+                    return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+                }
+                Poll::Ready(()) => {}
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.awaits == Awaits::End {
+            return self.throw_away(context);
+        }
+        self.check(context)?;
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if self.awaits == Awaits::Nothing && buffer.filled().len() > before {
+            let limit = self.patience.answer;
+            self.begin(Awaits::Answer, limit);
+            self.check(context)?;
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if written.is_ready() {
+            self.awaits = Awaits::Nothing;
+            return written;
+        }
+        if self.awaits != Awaits::Reader {
+            let limit = self.patience.write;
+            self.begin(Awaits::Reader, limit);
+        }
+        self.check(context)?;
+        Poll::Pending
+    }
+
+    /// The HTTP layer flushes when it has handed over everything it has to write.
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if self.last_answer.is_given() && self.awaits == Awaits::Nothing {
+            self.begin(Awaits::End, LINGER);
+            self.check(context)?;
+        }
+        flushed
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

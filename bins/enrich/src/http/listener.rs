@@ -1,0 +1,102 @@
+//! A listening socket and the workers behind it.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use actix_http::{HttpService, KeepAlive};
+use actix_server::Server;
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::dev::AppConfig;
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, web};
+
+use super::connection::{Connection, LINGER, Patience};
+use super::{Door, handle};
+
+/// What a listener's workers allow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListenerLimits {
+    /// How many threads there are.
+    pub(crate) workers: NonZeroUsize,
+    /// How many connections at once, over all workers.
+    pub(crate) connections: NonZeroUsize,
+    /// How long the head of a connection's first request may take.
+    pub(crate) head: Duration,
+    /// How long a connection is kept open between requests.
+    pub(crate) keep_alive: Duration,
+    /// How long a connection may stand still.
+    pub(crate) patience: Patience,
+    /// How long, in seconds, requests in flight are waited for at the end.
+    pub(crate) drain_seconds: u64,
+}
+
+/// A bound socket.
+pub(crate) struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    /// Binds `address`; port 0 takes any that is free. Connections wait in the system's own queue
+    /// (`net.core.somaxconn` on Linux) from here on.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system: the address is taken, is not of this machine, needs privileges.
+    pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
+        let socket = TcpListener::bind(address)?;
+        let address = socket.local_addr()?;
+        Ok(Self { socket, address })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A server for what comes in; it runs while it is polled, and stops by its handle alone.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses the socket.
+    pub(crate) fn serve(self, door: Door, limits: ListenerLimits) -> io::Result<Server> {
+        let per_worker = limits.connections.get().div_ceil(limits.workers.get());
+        let builder = Server::build()
+            .workers(limits.workers.get())
+            .max_concurrent_connections(per_worker)
+            .shutdown_timeout(limits.drain_seconds)
+            .disable_signals();
+        let closing = builder.graceful_shutdown_signal();
+        let server = builder.listen("http", self.socket, move || {
+            let door = web::Data::new(door.clone());
+            let closing = closing.clone();
+            let app = App::new().app_data(door).default_service(web::to(handle));
+            let app = app.into_factory().map_err(|error: actix_web::Error| error.error_response());
+            let http = HttpService::build()
+                .keep_alive(KeepAlive::Timeout(limits.keep_alive))
+                .client_request_timeout(limits.head)
+                .client_disconnect_timeout(LINGER)
+                .graceful_shutdown_signal(move || {
+                    let closing = closing.clone();
+                    async move { closing.notified().await }
+                })
+                .on_connect_ext(|connection: &Connection, extensions| {
+                    extensions.insert(connection.last_answer());
+                })
+                .h1(map_config(app, |()| AppConfig::default()));
+            fn_service(move |stream: TcpStream| async move {
+                // Answers are small and written whole; waiting to fill a packet only delays them.
+                stream.set_nodelay(true)?;
+                let peer = stream.peer_addr().ok();
+                Ok::<_, actix_http::error::DispatchError>((
+                    Connection::new(stream, limits.patience),
+                    peer,
+                ))
+            })
+            .and_then(http)
+        })?;
+        Ok(server.run())
+    }
+}

@@ -1,0 +1,91 @@
+//! The pages beside the interface: whether the process is up, whether it can serve, its metrics.
+
+use enrich_core::{Credits, RequestId};
+use enrich_wire::Response;
+use serde::Serialize;
+
+use super::Shared;
+
+/// A page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Page {
+    /// The process is up.
+    Health,
+    /// The service can answer and charge.
+    Ready,
+    /// The metrics, in Prometheus' text format.
+    Metrics,
+}
+
+/// What has to hold for the service to be ready, each by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Readiness {
+    /// All of it.
+    ready: bool,
+    /// The directory can be read.
+    directory: bool,
+    /// Charges are being decided.
+    charging: bool,
+    /// The process is ending.
+    shutting_down: bool,
+}
+
+impl Page {
+    /// The page at `path`.
+    pub(super) fn at(path: &str) -> Option<Self> {
+        [Self::Health, Self::Ready, Self::Metrics].into_iter().find(|page| page.path() == path)
+    }
+
+    /// Its path.
+    pub(super) fn path(self) -> &'static str {
+        match self {
+            Self::Health => "/healthz",
+            Self::Ready => "/readyz",
+            Self::Metrics => "/metrics",
+        }
+    }
+
+    /// The page as it is now.
+    pub(super) async fn answer(self, shared: &Shared, request_id: &RequestId) -> Response {
+        const JSON: &str = "application/json";
+        let (status, content_type, body) = match self {
+            Self::Health => (200, JSON, br#"{"up":true}"#.to_vec()),
+            Self::Ready => {
+                let readiness = readiness(shared).await;
+                let body = serde_json::to_vec(&readiness).unwrap_or_default();
+                (if readiness.ready { 200 } else { 503 }, JSON, body)
+            }
+            Self::Metrics => {
+                let generation = shared.service.directory.generation().await.ok();
+                let is_charging = shared.service.ledger.is_charging();
+                let body = shared.metrics.render(generation, is_charging);
+                (200, "text/plain; version=0.0.4; charset=utf-8", body.into_bytes())
+            }
+        };
+        Response {
+            status,
+            headers: vec![
+                ("Content-Type", content_type.to_owned()),
+                ("Cache-Control", "no-store".to_owned()),
+                ("X-Request-Id", request_id.to_string()),
+            ],
+            body,
+            used: Credits::ZERO,
+            is_found: None,
+            key: None,
+            standing: None,
+            refusal: None,
+        }
+    }
+}
+
+async fn readiness(shared: &Shared) -> Readiness {
+    let directory = shared.service.directory.generation().await;
+    if let Err(error) = &directory {
+        tracing::warn!(error = super::chain(error), "the directory cannot be read");
+    }
+    let directory = directory.is_ok();
+    let charging = shared.service.ledger.is_charging();
+    let shutting_down = shared.is_closing();
+    Readiness { ready: directory && charging && !shutting_down, directory, charging, shutting_down }
+}

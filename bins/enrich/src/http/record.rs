@@ -1,0 +1,76 @@
+//! What is written down of a request once it is answered: counters, and the log.
+//!
+//! Nothing of it holds a key, an input or a value of an answer; paths that lead nowhere are not
+//! repeated.
+
+use std::error::Error;
+use std::time::Instant;
+
+use actix_web::http::Method;
+use enrich_core::{Refusal, RequestId};
+use enrich_wire::Response;
+use tracing::field::display;
+use tracing::{error, info, warn};
+
+use super::Shared;
+
+/// A request on its way through the handler.
+pub(super) struct Course {
+    pub(super) started: Instant,
+    pub(super) method: Method,
+    pub(super) label: &'static str,
+    pub(super) request_id: RequestId,
+}
+
+impl Course {
+    /// Writes down how the request was answered.
+    pub(super) fn finish(&self, shared: &Shared, response: &Response) {
+        let took = self.started.elapsed();
+        shared.metrics.count(self.label, response, took);
+        let (endpoint, request_id) = (self.label, self.request_id.as_str());
+        match &response.refusal {
+            Some(refusal @ (Refusal::Failed(_) | Refusal::OutcomeUnknown(_))) => {
+                let (status, error) = (response.status, chain(refusal));
+                error!(endpoint, status, request_id, error, "a request failed on our side");
+            }
+            Some(refusal @ (Refusal::NotCharging | Refusal::Overloaded | Refusal::KeepsFull)) => {
+                let (status, error) = (response.status, refusal.to_string());
+                warn!(endpoint, status, request_id, error, "a request was turned away");
+            }
+            _ => {}
+        }
+        if let (Some(key), Some(standing)) = (&response.key, &response.standing)
+            && standing.is_first_over
+        {
+            let (requests, window_seconds) =
+                (standing.limit.requests(), standing.limit.window_seconds());
+            warn!(key = %key.id, requests, window_seconds, request_id, "a key is over its rate limit");
+        }
+        if shared.logs_requests {
+            let status = response.status;
+            let method = if self.is_standard() { self.method.as_str() } else { "other" };
+            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            let span_key = response.key.as_ref().map(|key| display(key.id));
+            info!(method, endpoint, status, micros, request_id, key = span_key, "answered");
+        }
+    }
+
+    /// Whether the method is one of HTTP's own; others are words of the caller's.
+    fn is_standard(&self) -> bool {
+        use Method as M;
+        [M::GET, M::HEAD, M::POST, M::PUT, M::PATCH, M::DELETE, M::OPTIONS, M::CONNECT, M::TRACE]
+            .contains(&self.method)
+    }
+}
+
+/// An error and what it came from, outermost first.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut said = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        said.push_str(": ");
+        said.push_str(&error.to_string());
+        cause = error.source();
+    }
+    said
+}

@@ -1,0 +1,108 @@
+//! Paths: which row of which table, or which page, a request is for.
+
+use enrich_wire::{Endpoint, Generation};
+
+use super::page::Page;
+
+/// Every generation; the first one's form also says what is wrong outside all of them.
+static GENERATIONS: [&Generation; 2] = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+
+/// What a listener serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Serves {
+    /// The endpoints and the pages beside them.
+    Everything,
+    /// The endpoints alone: the pages have a listener of their own.
+    Endpoints,
+    /// The pages alone.
+    Pages,
+}
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// An endpoint.
+    Endpoint(&'static Generation, &'static Endpoint),
+    /// A page beside the interface.
+    Page(Page),
+    /// Nothing; the generation says so in its form.
+    Nothing(&'static Generation),
+}
+
+/// What `path` leads to at a listener. Paths are compared byte by byte: neither a trailing slash
+/// nor an escaped letter is overlooked.
+pub(super) fn find(serves: Serves, path: &str) -> Target {
+    let generation = generation_of(path);
+    let endpoint = (serves != Serves::Pages).then(|| generation.endpoint(path)).flatten();
+    if let Some(endpoint) = endpoint {
+        return Target::Endpoint(generation, endpoint);
+    }
+    let page = (serves != Serves::Endpoints).then(|| Page::at(path)).flatten();
+    page.map_or(Target::Nothing(generation), Target::Page)
+}
+
+/// The generation whose form is spoken under `path`.
+fn generation_of(path: &str) -> &'static Generation {
+    let of_path = GENERATIONS.iter().find(|generation| path.starts_with(generation.prefix));
+    of_path.copied().unwrap_or(GENERATIONS[0])
+}
+
+impl Target {
+    /// The name by which it is counted and logged. What leads nowhere has one for all, so that
+    /// callers cannot make up names.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::Endpoint(_, endpoint) => endpoint.path,
+            Self::Page(page) => page.path(),
+            Self::Nothing(_) => "other",
+        }
+    }
+
+    /// The generation in whose form it is refused.
+    pub(super) fn generation(self) -> &'static Generation {
+        match self {
+            Self::Endpoint(generation, _) | Self::Nothing(generation) => generation,
+            Self::Page(_) => GENERATIONS[0],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_both_tables_is_found_at_its_path() {
+        for generation in GENERATIONS {
+            for endpoint in generation.endpoints {
+                let target = find(Serves::Everything, endpoint.path);
+                assert!(
+                    matches!(target, Target::Endpoint(of, _) if of.number == generation.number)
+                );
+                assert_eq!(target.label(), endpoint.path);
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_is_matched_whole_and_as_it_is() {
+        for path in ["/v1/cuf/", "/v1//cuf", "/V1/cuf", "/v1/%63uf", "/v1/cuf;a", "", "*", "/"] {
+            assert!(matches!(find(Serves::Everything, path), Target::Nothing(_)), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_leads_nowhere_is_refused_in_the_form_of_its_prefix() {
+        for (path, number) in [("/v2/nothing", 2), ("/v2", 1), ("/v1/nothing", 1), ("/v22/x", 1)] {
+            assert_eq!(find(Serves::Everything, path).generation().number, number, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_listener_serves_its_own_side_alone() {
+        assert!(matches!(find(Serves::Endpoints, "/metrics"), Target::Nothing(_)));
+        assert!(matches!(find(Serves::Pages, "/v1/cuf"), Target::Nothing(_)));
+        assert!(matches!(find(Serves::Pages, "/metrics"), Target::Page(_)));
+        assert!(matches!(find(Serves::Endpoints, "/v1/cuf"), Target::Endpoint(..)));
+    }
+}

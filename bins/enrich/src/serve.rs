@@ -1,0 +1,42 @@
+//! `enrich serve`: the service over HTTP.
+
+mod lifetime;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use enrich_store::{Options, Store, SystemClock};
+
+use crate::settings::{Settings, SettingsLayer};
+use crate::telemetry;
+
+pub(crate) use lifetime::serve;
+
+// What can be typed. (A doc comment here would become the help of the command.)
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Settings file (TOML): its keys are the flags' names with `_` for `-`; flags and environment
+    /// variables win over it
+    #[arg(long, env = "ENRICH_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsLayer,
+}
+
+/// Serves the data in `data`, which is made if it is not there, until the process is told to stop.
+///
+/// # Errors
+///
+/// When the settings, the data folder or the address cannot be used.
+pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(args.settings, args.config)?;
+    telemetry::begin(settings.log_format, settings.log_level)?;
+    serve(&settings, |_| {
+        let options = Options { max_kept: settings.max_kept, ..Options::default() };
+        let store = Store::open(data, options)?;
+        Ok((store.service(Arc::new(SystemClock)), String::new()))
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,269 @@
+//! The server's settings: flags, else environment variables, else a TOML file, else defaults.
+//!
+//! One definition serves all of them: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit` are
+//! the same setting.
+
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::ValueEnum;
+use confique::{Config, File, FileFormat, Layer};
+use serde::Deserialize;
+
+use crate::telemetry::{LogFormat, LogLevel};
+
+/// What happens beyond a key's rate limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RatePolicy {
+    /// Answered as usual; shown in headers, metrics and the log.
+    Observe,
+    /// Refused with status 429; nothing is looked up or charged.
+    Reject,
+}
+
+impl From<RatePolicy> for enrich_core::RatePolicy {
+    fn from(policy: RatePolicy) -> Self {
+        match policy {
+            RatePolicy::Observe => Self::Observe,
+            RatePolicy::Reject => Self::Reject,
+        }
+    }
+}
+
+/// The settings. The layer that is derived is what one source gives, and the flags themselves.
+#[derive(Clone, Debug, Config)]
+#[config(layer_attr(derive(Clone, Debug, clap::Args)))]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub(crate) struct Settings {
+    /// Address to listen on; port 0 takes any that is free [default: 127.0.0.1:8080]
+    #[config(default = "127.0.0.1:8080")]
+    #[config(layer_attr(arg(long, env = "ENRICH_LISTEN", value_name = "ADDR:PORT")))]
+    pub(crate) listen: SocketAddr,
+
+    /// Address for /healthz, /readyz and /metrics, which are then not served on the other one
+    #[config(layer_attr(arg(long, env = "ENRICH_ADMIN_LISTEN", value_name = "ADDR:PORT")))]
+    pub(crate) admin_listen: Option<SocketAddr>,
+
+    /// What happens beyond a key's rate limit [default: observe]
+    #[config(default = "observe")]
+    #[config(layer_attr(arg(long, env = "ENRICH_RATE_POLICY")))]
+    pub(crate) rate_policy: RatePolicy,
+
+    /// Requests of a key in a window, where the key has no limit of its own [default: 100]
+    #[config(default = 100)]
+    #[config(layer_attr(arg(long, env = "ENRICH_RATE_LIMIT", value_name = "REQUESTS")))]
+    pub(crate) rate_limit: NonZeroU32,
+
+    /// Length of the window [default: 60]
+    #[config(default = 60)]
+    #[config(layer_attr(arg(long, env = "ENRICH_RATE_WINDOW", value_name = "SECONDS")))]
+    pub(crate) rate_window: NonZeroU32,
+
+    /// Threads that answer requests [default: one for each processor]
+    #[config(layer_attr(arg(long, env = "ENRICH_WORKERS", value_name = "THREADS")))]
+    pub(crate) workers: Option<NonZeroUsize>,
+
+    /// Connections at once; further ones wait in the system's queue [default: 8192]
+    #[config(default = 8192)]
+    #[config(layer_attr(arg(long, env = "ENRICH_MAX_CONNECTIONS", value_name = "CONNECTIONS")))]
+    pub(crate) max_connections: NonZeroUsize,
+
+    /// How long the head of a connection's first request may take to arrive [default: 5]
+    #[config(default = 5)]
+    #[config(layer_attr(arg(long, env = "ENRICH_HEAD_TIMEOUT", value_name = "SECONDS")))]
+    pub(crate) head_timeout: NonZeroU32,
+
+    /// How long a request's body may take to arrive [default: 10]
+    #[config(default = 10)]
+    #[config(layer_attr(arg(long, env = "ENRICH_BODY_TIMEOUT", value_name = "SECONDS")))]
+    pub(crate) body_timeout: NonZeroU32,
+
+    /// How long a connection is kept open between requests [default: 75]
+    #[config(default = 75)]
+    #[config(layer_attr(arg(long, env = "ENRICH_KEEP_ALIVE", value_name = "SECONDS")))]
+    pub(crate) keep_alive: NonZeroU32,
+
+    /// Answers kept for 24 hours for repeats with an Idempotency-Key [default: 1000000]
+    #[config(default = 1_000_000)]
+    #[config(layer_attr(arg(long, env = "ENRICH_MAX_KEPT", value_name = "ANSWERS")))]
+    pub(crate) max_kept: u64,
+
+    /// Log a line for each request
+    #[config(default = false)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_LOG_REQUESTS",
+        value_name = "true|false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        require_equals = true
+    )))]
+    pub(crate) log_requests: bool,
+
+    /// Form of the log, which goes to standard error [default: text]
+    #[config(default = "text")]
+    #[config(layer_attr(arg(long, env = "ENRICH_LOG_FORMAT")))]
+    pub(crate) log_format: LogFormat,
+
+    /// How much is logged [default: info]
+    #[config(default = "info")]
+    #[config(layer_attr(arg(long, env = "ENRICH_LOG_LEVEL")))]
+    pub(crate) log_level: LogLevel,
+
+    /// How long requests in flight are waited for at the end [default: 5]
+    #[config(default = 5)]
+    #[config(layer_attr(arg(long, env = "ENRICH_SHUTDOWN_TIMEOUT", value_name = "SECONDS")))]
+    pub(crate) shutdown_timeout: u32,
+}
+
+/// Settings as one source gives them.
+pub(crate) type SettingsLayer = <Settings as Config>::Layer;
+
+impl Settings {
+    /// What `flags` (and the environment, which they have taken in) say, then `file`, then the
+    /// defaults.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, holds what is no setting, or a value that cannot be one.
+    pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
+        let builder = Self::builder().preloaded(flags);
+        let Some(path) = file else { return Ok(builder.load()?) };
+        let from_file = File::with_format(path, FileFormat::Toml).required();
+        let layer = from_file.load().context("the settings cannot be used")?;
+        builder.preloaded(layer).load().context("the settings cannot be used")
+    }
+
+    /// The defaults, but for where to listen.
+    ///
+    /// # Errors
+    ///
+    /// Never: every setting has a default.
+    pub(crate) fn listening_on(address: SocketAddr) -> anyhow::Result<Self> {
+        let layer = SettingsLayer { listen: Some(address), ..SettingsLayer::empty() };
+        Self::load(layer, None)
+    }
+
+    /// Threads that answer requests.
+    pub(crate) fn workers(&self) -> NonZeroUsize {
+        let processors = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.workers.unwrap_or_else(processors)
+    }
+}
+
+/// A number of seconds as a length of time.
+pub(crate) fn seconds(number: NonZeroU32) -> Duration {
+    Duration::from_secs(number.get().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use clap::Parser;
+    use confique::meta::{Expr, Field, FieldKind, LeafKind};
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        layer: SettingsLayer,
+    }
+
+    fn load(flags: &[&str], file: &str) -> anyhow::Result<Settings> {
+        let mut there = tempfile::NamedTempFile::new().unwrap();
+        there.write_all(file.as_bytes()).unwrap();
+        let typed = Typed::try_parse_from(["enrich"].iter().chain(flags))?;
+        Settings::load(typed.layer, Some(there.path().to_owned()))
+    }
+
+    fn complaint(file: &str) -> String {
+        format!("{:#}", load(&[], file).unwrap_err())
+    }
+
+    #[test]
+    fn the_interfaces_own_limits_are_the_defaults() {
+        let settings = load(&[], "").unwrap();
+        assert_eq!((settings.rate_limit.get(), settings.rate_window.get()), (100, 60));
+        assert_eq!(settings.rate_policy, RatePolicy::Observe);
+        assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
+        assert!(settings.admin_listen.is_none() && !settings.log_requests);
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file = "rate_limit = 7\nrate_window = 8\nrate_policy = \"reject\"\n";
+        let settings = load(&["--rate-limit", "9", "--log-requests"], file).unwrap();
+        assert_eq!((settings.rate_limit.get(), settings.rate_window.get()), (9, 8));
+        assert_eq!(settings.rate_policy, RatePolicy::Reject);
+        assert!(settings.log_requests);
+    }
+
+    #[test]
+    fn a_flag_can_take_back_what_the_file_says() {
+        assert!(load(&[], "log_requests = true").unwrap().log_requests);
+        assert!(!load(&["--log-requests=false"], "log_requests = true").unwrap().log_requests);
+    }
+
+    #[test]
+    fn a_key_that_is_no_setting_is_named() {
+        assert!(complaint("listne = \"127.0.0.1:1\"").contains("listne"));
+        assert!(complaint("[server]\nlisten = \"127.0.0.1:1\"").contains("server"));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_is_refused_wherever_it_stands() {
+        let lines = [
+            "rate_limit = 0",
+            "rate_window = -1",
+            "rate_policy = \"block\"",
+            "listen = \"localhost\"",
+            "workers = 0",
+            "log_requests = \"maybe\"",
+            "body_timeout = 1.5",
+        ];
+        for line in lines {
+            let name = line.split(' ').next().unwrap();
+            assert!(complaint(line).contains(name), "{line}: {}", complaint(line));
+        }
+        for flags in [["--rate-limit", "0"], ["--listen", "localhost"], ["--workers", "no"]] {
+            assert!(load(&flags, "").is_err(), "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_named_has_to_be_there() {
+        let nowhere = Some(PathBuf::from("/nowhere/enrich.toml"));
+        let error = Settings::load(SettingsLayer::empty(), nowhere).unwrap_err();
+        assert!(format!("{error:#}").contains("/nowhere/enrich.toml"), "{error:#}");
+    }
+
+    /// What the help says in brackets is what happens.
+    #[test]
+    fn every_default_is_told_and_every_setting_has_one_name() {
+        let command = <Typed as clap::CommandFactory>::command();
+        for Field { name, doc, kind, .. } in Settings::META.fields {
+            let argument = command.get_arguments().find(|argument| argument.get_id() == *name);
+            let argument = argument.unwrap();
+            assert_eq!(argument.get_long(), Some(name.replace('_', "-").as_str()));
+            let variable = argument.get_env().and_then(|name| name.to_str());
+            assert_eq!(variable, Some(format!("ENRICH_{}", name.to_uppercase()).as_str()));
+            let FieldKind::Leaf { kind: LeafKind::Required { default: Some(default) }, .. } = kind
+            else {
+                continue;
+            };
+            let told = match default {
+                Expr::Str(text) => (*text).to_owned(),
+                Expr::Integer(number) => number.to_string(),
+                Expr::Bool(false) => continue,
+                other => panic!("`{name}` has a default of another kind: {other:?}"),
+            };
+            assert!(doc.concat().ends_with(&format!("[default: {told}]")), "`{name}`: {doc:?}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The log: structured lines on standard error.
+//!
+//! Our own crates log up to the level that is asked for; what they depend on logs warnings, and
+//! the HTTP layer nothing, since what it complains of is what callers send.
+
+use std::io;
+use std::panic::PanicHookInfo;
+
+use clap::ValueEnum;
+use serde::Deserialize;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Layer, fmt, registry};
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogLevel {
+    /// What failed.
+    Error,
+    /// Also what needs a look.
+    Warn,
+    /// Also what the process does.
+    Info,
+    /// Also what helps to find a fault.
+    Debug,
+}
+
+/// Begins to log. A panic is logged by its place alone: its message can quote an input.
+///
+/// # Errors
+///
+/// When the process logs already.
+pub(crate) fn begin(format: LogFormat, level: LogLevel) -> Result<(), TryInitError> {
+    let level = match level {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
+    let targets = Targets::new()
+        .with_default(LevelFilter::WARN.min(level))
+        .with_target("enrich", level)
+        .with_target("actix_http", LevelFilter::OFF)
+        .with_target("actix_web", LevelFilter::OFF);
+    let layer = match format {
+        LogFormat::Text => fmt::layer().with_writer(io::stderr).with_ansi(false).boxed(),
+        LogFormat::Json => fmt::layer().json().flatten_event(true).with_writer(io::stderr).boxed(),
+    };
+    registry().with(layer.with_filter(targets)).try_init()?;
+    std::panic::set_hook(Box::new(log_panic));
+    Ok(())
+}
+
+fn log_panic(info: &PanicHookInfo<'_>) {
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    tracing::error!(place, "panicked");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_is_logged_by_its_place_alone() {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let subscriber = fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(log_panic));
+        let panicked = tracing::subscriber::with_default(subscriber, || {
+            std::panic::catch_unwind(|| panic!("ada@quill.example is an input"))
+        });
+        std::panic::set_hook(before);
+        assert!(panicked.is_err());
+        let said = String::from_utf8(kept.0.lock().clone()).unwrap();
+        assert!(said.contains("telemetry.rs") && !said.contains("ada@"), "{said}");
+    }
+}

@@ -1,0 +1,308 @@
+//! The calls in `fixtures/calls`, each answered and held against its snapshot; and the audit of
+//! what the compiler can't check of the endpoint tables.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::ledger::{Grant, Ledger as _};
+use enrich_core::{
+    Account, AccountId, ApiKey, ChargeId, Clock, Credits, KeyId, NewKey, RateOverride, RequestId,
+    Service, Timestamp,
+};
+use enrich_store::{Options, Store};
+use enrich_wire::{Endpoint, Generation, Request, Response, respond};
+use pollster::block_on;
+
+#[path = "support/import.rs"]
+mod support;
+
+/// What every endpoint shows.
+const CASES: [&str; 5] = ["found", "invalid", "no_credits", "nothing", "unknown_key"];
+/// The credits of the account that calls, unless its case is that it has none.
+const CREDITS: i64 = 100;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+fn generations() -> [&'static Generation; 2] {
+    [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION]
+}
+
+fn endpoints() -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {
+    generations()
+        .into_iter()
+        .flat_map(|generation| generation.endpoints.iter().map(move |row| (generation, row)))
+}
+
+/// `/v2/services/name_to_domain` has its calls in `v2/name_to_domain`.
+fn folder(endpoint: &Endpoint) -> PathBuf {
+    let below = endpoint.path.trim_start_matches('/').replace("services/", "");
+    fixtures().join("calls").join(below)
+}
+
+/// A clock that stands still, 20 seconds into a minute.
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        "2026-11-20T12:00:20Z".parse().unwrap()
+    }
+}
+
+/// A store with the fixture directory, and the service over it.
+struct World {
+    store: Store,
+    service: Service,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("data"), Options::default()).unwrap();
+        for file in ["companies.jsonl", "examples.jsonl", "domains.jsonl"] {
+            support::import(&store, &fixtures().join("directory").join(file), Still.now());
+        }
+        let service = store.service(Arc::new(Still));
+        Self { store, service, _folder: folder }
+    }
+
+    /// An account of its own, so that calls don't see each other.
+    fn account(&self, credits: i64) -> (AccountId, ApiKey) {
+        let now = Still.now();
+        let (id, key) = (AccountId::new(now), ApiKey::generate().unwrap());
+        let account = Account { id, name: "Caller".to_owned(), created_at: now };
+        let first_key = NewKey {
+            id: KeyId::new(now),
+            account: id,
+            label: String::new(),
+            key: key.clone(),
+            rate: RateOverride::default(),
+            created_at: now,
+        };
+        block_on(self.store.accounts.create(account, first_key)).unwrap();
+        if credits > 0 {
+            let note = String::new();
+            let grant = Grant {
+                id: ChargeId::new(now),
+                account: id,
+                credits,
+                note,
+                corrects: None,
+                at: now,
+            };
+            block_on(self.store.ledger.grant(grant)).unwrap();
+        }
+        (id, key)
+    }
+
+    fn balance(&self, account: AccountId) -> Credits {
+        block_on(self.store.ledger.balance(account)).unwrap().unwrap()
+    }
+}
+
+/// A call as its file says it: the path, the headers, the body, keys still to be filled in.
+struct Call {
+    path: String,
+    headers: BTreeMap<String, String>,
+    body: String,
+}
+
+impl Call {
+    fn read(file: &Path) -> Self {
+        let text = std::fs::read_to_string(file).unwrap();
+        let (head, body) = text.split_once("\n\n").unwrap();
+        let mut lines = head.lines();
+        let path = lines.next().unwrap().strip_prefix("POST ").unwrap().to_owned();
+        let headers = lines
+            .map(|line| line.split_once(": ").unwrap())
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        Self { path, headers, body: body.trim_end().to_owned() }
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
+}
+
+/// What came of a call, and the balance around it.
+struct Shown {
+    response: Response,
+    before: Credits,
+    after: Credits,
+}
+
+impl Shown {
+    /// Status, headers, body and balances, as the snapshot holds them.
+    fn text(&self) -> String {
+        let mut text = format!("HTTP {}\n", self.response.status);
+        for (name, value) in &self.response.headers {
+            writeln!(text, "{name}: {value}").unwrap();
+        }
+        let body = std::str::from_utf8(&self.response.body).unwrap();
+        write!(text, "\n{body}\n\nbalance: {} -> {}", self.before, self.after).unwrap();
+        text
+    }
+}
+
+fn send(world: &World, generation: &Generation, endpoint: &Endpoint, file: &Path) -> Shown {
+    let mut call = Call::read(file);
+    assert_eq!(call.path, endpoint.path, "{}", file.display());
+    let is_poor = call.body.contains("{{key_of_an_empty_account}}")
+        || call.headers.values().any(|value| value == "{{key_of_an_empty_account}}");
+    let (account, key) = world.account(if is_poor { 0 } else { CREDITS });
+    let unknown = ApiKey::generate().unwrap();
+    let filled = |text: &str| {
+        text.replace("{{key}}", key.expose())
+            .replace("{{key_of_an_empty_account}}", key.expose())
+            .replace("{{unknown_key}}", unknown.expose())
+    };
+    call.body = filled(&call.body);
+    call.headers.values_mut().for_each(|value| *value = filled(value));
+
+    let before = world.balance(account);
+    let request_id = RequestId::accept(call.header("x-request-id").unwrap()).unwrap();
+    let request = Request {
+        content_type: call.header("content-type"),
+        api_key: call.header("x-api-key"),
+        idempotency_key: call.header("idempotency-key"),
+        body: call.body.as_bytes(),
+    };
+    let response = block_on(respond(&world.service, generation, endpoint, &request_id, request));
+    Shown { response, before, after: world.balance(account) }
+}
+
+/// The fields of an object as they stand in its text, in order.
+fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
+    struct Names(Vec<String>);
+    impl<'de> serde::Deserialize<'de> for Names {
+        fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+            struct Visit;
+            impl<'de> serde::de::Visitor<'de> for Visit {
+                type Value = Names;
+                fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str("an object")
+                }
+                fn visit_map<A: serde::de::MapAccess<'de>>(
+                    self,
+                    mut map: A,
+                ) -> Result<Names, A::Error> {
+                    let mut names = Vec::new();
+                    while let Some(name) = map.next_key()? {
+                        map.next_value::<serde::de::IgnoredAny>()?;
+                        names.push(name);
+                    }
+                    Ok(Names(names))
+                }
+            }
+            reader.deserialize_map(Visit)
+        }
+    }
+    serde_json::from_str::<Names>(body.get()).unwrap().0
+}
+
+/// The fields of an answer: the object itself, or what stands in `data`.
+fn answer_fields(generation: &Generation, body: &[u8]) -> Vec<String> {
+    if generation.number == 1 {
+        return field_names(serde_json::from_slice(body).unwrap());
+    }
+    let envelope: BTreeMap<String, &serde_json::value::RawValue> =
+        serde_json::from_slice(body).unwrap();
+    field_names(envelope["data"])
+}
+
+#[test]
+fn every_call_is_answered_as_its_snapshot_says() {
+    let world = World::new();
+    for (generation, endpoint) in endpoints() {
+        let folder = folder(endpoint);
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|ending| ending == "http"));
+        files.sort();
+        for file in files {
+            let shown = send(&world, generation, endpoint, &file);
+            let case = file.file_stem().unwrap().to_str().unwrap();
+            insta::with_settings!({
+                snapshot_path => &folder,
+                prepend_module_to_snapshot => false,
+                omit_expression => true,
+                description => format!("{} {case}", endpoint.path),
+            }, {
+                insta::assert_snapshot!(case, shown.text());
+            });
+        }
+    }
+}
+
+#[test]
+fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
+    let world = World::new();
+    for (generation, endpoint) in endpoints() {
+        let path = endpoint.path;
+        let show = |case: &str| {
+            let file = folder(endpoint).join(case).with_extension("http");
+            assert!(file.exists(), "{path} has no call for `{case}`: {}", file.display());
+            send(&world, generation, endpoint, &file)
+        };
+        let [found, invalid, no_credits, nothing, unknown_key] = CASES.map(show);
+
+        let statuses = [&found, &invalid, &no_credits, &nothing, &unknown_key]
+            .map(|shown| shown.response.status);
+        assert_eq!(statuses, [200, 422, 400, 200, 401], "{path}");
+        assert_eq!(found.response.is_found, Some(true), "{path}");
+        assert_eq!(nothing.response.is_found, Some(false), "{path}");
+
+        let paid = found.before.minus(found.after).unwrap();
+        assert!(paid >= endpoint.price.least(), "{path}: an answer costs something");
+        assert_eq!(paid, found.response.used, "{path}");
+        for shown in [&invalid, &no_credits, &nothing, &unknown_key] {
+            assert_eq!(shown.before, shown.after, "{path}: only an answer costs something");
+        }
+        for shown in [&found, &nothing] {
+            let fields = answer_fields(generation, &shown.response.body);
+            assert_eq!(fields, endpoint.wire.answer, "{path}: fields as the row lists them");
+        }
+    }
+}
+
+#[test]
+fn paths_are_unique_and_under_their_generations_prefix() {
+    let mut paths = BTreeSet::new();
+    for (generation, endpoint) in endpoints() {
+        assert!(endpoint.path.starts_with(generation.prefix), "{}", endpoint.path);
+        assert!(paths.insert(endpoint.path), "{} is there twice", endpoint.path);
+    }
+    assert_eq!(paths.len(), 29);
+}
+
+#[test]
+fn no_call_belongs_to_no_endpoint() {
+    let known: BTreeSet<PathBuf> = endpoints().map(|(_, endpoint)| folder(endpoint)).collect();
+    for generation in ["v1", "v2"] {
+        for entry in std::fs::read_dir(fixtures().join("calls").join(generation)).unwrap() {
+            let folder = entry.unwrap().path();
+            assert!(known.contains(&folder), "{} has no endpoint", folder.display());
+        }
+    }
+}
+
+#[test]
+fn the_readme_lists_every_endpoint_with_its_price() {
+    let readme = include_str!("../../../README.md");
+    for (_, endpoint) in endpoints() {
+        let begin = format!("| `{}` |", endpoint.path);
+        let line = readme.lines().find(|line| line.starts_with(&begin));
+        let line = line.unwrap_or_else(|| panic!("{} is not in README.md", endpoint.path));
+        assert!(line.ends_with(&format!("| {} |", endpoint.price)), "{line}");
+        for field in endpoint.wire.inputs {
+            assert!(line.contains(field.name), "README.md, {}: {}", endpoint.path, field.name);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The operator's commands, run as an operator runs them: what they print, how they end, what
+//! they change.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails a test, its desk included")]
+
+#[path = "commands/accounts.rs"]
+mod accounts;
+#[path = "commands/checking.rs"]
+mod checking;
+#[path = "commands/desk.rs"]
+mod desk;
+#[path = "commands/endpoints.rs"]
+mod endpoints;
+#[path = "commands/forgetting.rs"]
+mod forgetting;
+#[path = "commands/help.rs"]
+mod help;
+#[path = "commands/imports.rs"]
+mod imports;
+#[path = "commands/keys.rs"]
+mod keys;
+#[path = "commands/ledger.rs"]
+mod ledger;
+#[path = "commands/lookups.rs"]
+mod lookups;

@@ -1,0 +1,159 @@
+//! `enrich import`.
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::desk::{ADA, Desk, QUILL, feed};
+
+const BROKEN: &str = "{\"type\":\"company\",";
+
+/// The counts, without the time they took.
+fn counts(mut report: Value) -> Value {
+    assert!(report["seconds"].is_f64(), "{report}");
+    report.as_object_mut().unwrap().remove("seconds");
+    report
+}
+
+#[test]
+fn a_file_imported_twice_is_unchanged_the_second_time_and_both_end_with_zero() {
+    let desk = Desk::new();
+    desk.file("crm.jsonl", format!("{QUILL}\n{ADA}\n"));
+    let first = desk.run(&["import", "crm.jsonl", "--json"]);
+    assert_eq!(first.status, 0, "{first:?}");
+    assert_eq!(first.err, "made the data folder ./enrich-data\n");
+    let expected = json!({
+        "read": 2, "added": 2, "merged": 0, "unchanged": 0, "rejected": 0, "dropped": 0
+    });
+    assert_eq!(counts(first.json()), expected);
+    let second = desk.run(&["import", "crm.jsonl", "--json"]);
+    assert_eq!((second.status, second.err.as_str()), (0, ""));
+    let expected = json!({
+        "read": 2, "added": 0, "merged": 0, "unchanged": 2, "rejected": 0, "dropped": 0
+    });
+    assert_eq!(counts(second.json()), expected);
+}
+
+#[test]
+fn where_nothing_was_taken_the_status_is_one() {
+    let desk = Desk::new();
+    desk.file("bad.jsonl", BROKEN);
+    desk.file("empty.csv", "");
+    let bad = desk.run(&["import", "bad.jsonl", "--json"]);
+    assert_eq!((bad.status, &bad.json()["rejected"]), (1, &1.into()));
+    assert!(bad.err.contains("bad.jsonl: line 1: the line is not valid JSON"), "{bad:?}");
+    assert_eq!(desk.run(&["import", "empty.csv"]).status, 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_ends_with_two_before_anything_is_changed() {
+    let desk = Desk::new();
+    desk.file("crm.jsonl", QUILL);
+    let ran = desk.run(&["import", "crm.jsonl", "gone.jsonl"]);
+    ran.refused(2, "gone.jsonl: the input can't be opened");
+    assert!(!desk.data().exists());
+}
+
+#[test]
+fn a_file_that_ends_in_the_middle_ends_with_two_and_says_what_was_kept() {
+    let desk = Desk::new();
+    desk.file("crm.jsonl.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03");
+    let ran = desk.run(&["import", "crm.jsonl.gz", "--json"]);
+    assert_eq!((ran.status, &ran.json()["read"]), (2, &0.into()));
+    assert!(
+        ran.err.contains("error: crm.jsonl.gz: the source can't be read to its end"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn strict_stops_at_the_first_bad_line_and_changes_nothing() {
+    let desk = Desk::new();
+    desk.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n{ADA}\n"));
+    let ran = desk.run(&["import", "crm.jsonl", "--strict", "--json"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert_eq!((&ran.json()["added"], &ran.json()["rejected"]), (&0.into(), &1.into()));
+    assert!(ran.err.contains("error: crm.jsonl: line 2 is rejected"), "{ran:?}");
+    assert_eq!(desk.json(&["source", "list"]), json!([]));
+    let looked_up = desk.run(&["lookup", "cuf", "companyName=Quill"]);
+    assert_eq!(looked_up.json()["url"], "");
+
+    desk.file("good.jsonl", format!("{QUILL}\n{ADA}\n"));
+    assert_eq!(desk.json(&["import", "good.jsonl", "--strict"])["added"], 2);
+    let two = desk.run(&["import", "good.jsonl", "crm.jsonl", "--strict"]);
+    two.refused(2, "--strict takes one file at a time");
+}
+
+#[test]
+fn standard_input_and_several_files_add_up() {
+    let desk = Desk::new();
+    desk.file("people.jsonl", ADA);
+    let ran = desk.run_with_input(&["import", "-", "people.jsonl", "--json"], QUILL);
+    assert_eq!((ran.status, &ran.json()["added"]), (0, &2.into()), "{ran:?}");
+    let sources = desk.json(&["source", "list"]);
+    assert_eq!((&sources[0]["source"], &sources[1]["source"]), (&"people".into(), &"stdin".into()));
+    desk.run(&["import", "-", "-"]).refused(2, "standard input can be read once");
+}
+
+#[test]
+fn the_name_of_the_source_is_what_was_said() {
+    let desk = Desk::new();
+    desk.file("crm.jsonl", QUILL);
+    assert_eq!(desk.run(&["import", "crm.jsonl", "--source", "the CRM"]).status, 0);
+    assert_eq!(desk.json(&["source", "list"])[0]["source"], "the CRM");
+    desk.run(&["import", "crm.jsonl", "--source", " "]).refused(2, "1 to 200 characters");
+}
+
+#[test]
+fn rejected_lines_are_written_with_their_numbers_and_reasons() {
+    let desk = Desk::new();
+    desk.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n"));
+    assert_eq!(desk.run(&["import", "crm.jsonl", "--rejects", "bad.jsonl"]).status, 0);
+    let rejects = fs::read_to_string(desk.path().join("bad.jsonl")).unwrap();
+    assert_eq!(rejects.lines().count(), 1);
+    let rejected: Value = serde_json::from_str(&rejects).unwrap();
+    assert_eq!((&rejected["line"], &rejected["record"]), (&2.into(), &BROKEN.into()));
+    assert!(rejected["reason"].as_str().unwrap().contains("not valid JSON"));
+}
+
+#[test]
+fn the_file_of_rejected_lines_is_never_the_one_that_is_read() {
+    let desk = Desk::new();
+    desk.file("crm.jsonl", QUILL);
+    let ran = desk.run(&["import", "crm.jsonl", "--rejects", "./crm.jsonl"]);
+    ran.refused(2, "write rejected lines to another file");
+    assert_eq!(fs::read_to_string(desk.path().join("crm.jsonl")).unwrap(), QUILL);
+    desk.run(&["import", "crm.jsonl", "--rejects", "no/where"]).refused(2, "cannot be written");
+}
+
+#[test]
+fn dropped_values_are_summed_up_by_field_and_reason() {
+    let desk = Desk::new();
+    let record = r#"{"type":"company","name":"Quill","emails":["x","y"],"ip":"z","colour":"red"}"#;
+    desk.file("crm.jsonl", record);
+    let text = desk.run(&["import", "crm.jsonl"]);
+    assert_eq!(text.status, 0);
+    assert!(text.out.contains("\ndropped    3\n"), "{text:?}");
+    let json = desk.run(&["import", "crm.jsonl", "--json"]);
+    for summary in [&text.out, &json.err] {
+        let line = summary.lines().find(|line| line.contains("emails")).unwrap();
+        assert!(line.trim_start().starts_with("2  emails"), "{line}");
+        assert!(line.contains("an email address looks like"), "{line}");
+        assert!(summary.contains("were ignored: colour"), "{summary}");
+    }
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["import", "-"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    // Nobody reads any more before there is anything to print.
+    drop(child.stdout.take());
+    feed(&mut child, QUILL);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(err, "made the data folder ./enrich-data\n");
+}

@@ -1,0 +1,105 @@
+//! `enrich demo` as a process: what it prints can be pasted, and nothing of it stays.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+#[path = "http_raw/client.rs"]
+mod client;
+#[path = "http_raw/process.rs"]
+mod process;
+
+use std::time::Duration;
+
+use client::{Answer, Client};
+use process::{Process, enrich};
+
+/// What is printed after the first line, up to the one that tells how to end it.
+fn greeting(process: &mut Process) -> Vec<String> {
+    let mut lines = Vec::new();
+    loop {
+        let line = process.next_line();
+        let is_last = line.contains("Ctrl-C");
+        lines.push(line);
+        if is_last {
+            return lines;
+        }
+    }
+}
+
+/// The words of a line as a shell splits it.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in line.trim().chars() {
+        match letter {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            _ => words.last_mut().unwrap().push(letter),
+        }
+    }
+    assert!(!is_quoted, "a quotation has no end: {line}");
+    words
+}
+
+/// Sends what `curl` would.
+fn sent(process: &Process, line: &str) -> Answer {
+    let words = words(line);
+    let root = format!("http://{}", process.address);
+    let path = words[1].strip_prefix(&root).unwrap();
+    let mut headers = "Content-Type: application/x-www-form-urlencoded\r\n".to_owned();
+    let mut data = Vec::new();
+    for pair in words[2..].chunks(2) {
+        match pair[0].as_str() {
+            "-H" => headers += &format!("{}\r\n", pair[1]),
+            "-d" => data.push(pair[1].as_str()),
+            other => panic!("{other} in {line}"),
+        }
+    }
+    Client::to(process.address).request("POST", path, &headers, &data.join("&"))
+}
+
+#[test]
+fn what_it_prints_can_be_pasted_and_finds_something() {
+    let mut process = Process::start(&mut enrich(&["demo", "--listen", "127.0.0.1:0"]));
+    let lines = greeting(&mut process);
+    let calls: Vec<&String> = lines.iter().filter(|line| line.starts_with("  curl ")).collect();
+    assert_eq!(calls.len(), 3, "{lines:?}");
+    let answers: Vec<Answer> = calls.iter().map(|line| sent(&process, line)).collect();
+    for answer in &answers {
+        assert_eq!(
+            (answer.status, answer.header("X-Credits-Used")),
+            (200, Some("1")),
+            "{answer:?}"
+        );
+    }
+    assert_eq!(answers[0].json()["url"], "telefonica.com");
+    assert_eq!(answers[1].json()["data"]["domain"], "nestle.ch");
+    assert_eq!(answers[2].header("X-Credits-Remaining"), Some("997"));
+
+    process.signal("INT");
+    let (status, said) = process.ended(Duration::from_secs(10));
+    assert_eq!(status.code(), Some(0), "{said}");
+}
+
+#[test]
+fn its_data_is_gone_with_it() {
+    let temporary = tempfile::tempdir().unwrap();
+    let held = || temporary.path().read_dir().unwrap().count();
+    let mut command = enrich(&["demo", "--listen", "127.0.0.1:0"]);
+    let mut process = Process::start(command.env("TMPDIR", temporary.path()));
+    assert!(greeting(&mut process).last().unwrap().contains("enrich-demo-"));
+    assert_eq!(held(), 1);
+    process.signal("TERM");
+    let (status, said) = process.ended(Duration::from_secs(10));
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert_eq!(held(), 0);
+}
+
+#[test]
+fn a_taken_address_is_said_to_be_taken() {
+    let first = Process::start(&mut enrich(&["demo", "--listen", "127.0.0.1:0"]));
+    let taken = first.address.to_string();
+    let output = enrich(&["demo", "--listen", &taken]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(&taken) && said.contains("--listen 127.0.0.1:0"), "{said}");
+}

@@ -1,0 +1,18 @@
+//! Loading the fixture directory into a store.
+
+use std::path::Path;
+
+use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::{SourceName, Timestamp};
+use enrich_import::Source;
+use enrich_store::Store;
+
+/// Imports a file whole; a rejected line or a dropped value is a fault of the fixture.
+pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
+    let source = Source::file(file).unwrap();
+    let load = Load { source: SourceName::new("fixtures").unwrap(), at, atomic: Atomic::Whole };
+    let mut unwatched = ();
+    let imported = enrich_import::import(source, &*store.intake, load, None, &mut unwatched);
+    let report = pollster::block_on(imported).unwrap();
+    assert!(report.read > 0 && report.dropped == 0, "{}: {report:?}", file.display());
+}

@@ -1,0 +1,38 @@
+# The commands of a working day. `just` lists them.
+
+_:
+    @just --list
+
+# Serves the fixture companies from a throw-away folder and prints a key to try it with.
+demo *ARGS:
+    cargo run --release --bin enrich -- demo {{ARGS}}
+
+# Every test, as the README has it.
+test:
+    cargo test --workspace
+
+# Every test, faster, where cargo-nextest is installed.
+nextest *ARGS:
+    cargo nextest run --workspace {{ARGS}}
+
+# Formatting, clippy and rustdoc, warnings denied.
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Which licences and crates we depend on, and who may use what.
+deny:
+    cargo deny check bans licenses sources
+
+# All that is checked before a change lands.
+ci:
+    bash .ci/run
+
+# Property tests with many more inputs: CASES for each property.
+fuzz CASES="1000000":
+    PROPTEST_CASES={{CASES}} cargo test --release --workspace properties
+
+# Loads public companies from a folder of data outside the repository and asks for a few.
+real DATA:
+    bash scripts/real-data.sh {{DATA}}

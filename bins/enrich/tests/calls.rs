@@ -279,7 +279,6 @@ fn paths_are_unique_and_under_their_generations_prefix() {
         assert!(endpoint.path.starts_with(generation.prefix), "{}", endpoint.path);
         assert!(paths.insert(endpoint.path), "{} is there twice", endpoint.path);
     }
-    assert_eq!(paths.len(), 29);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The contract suite over SQLite.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use std::sync::Arc;
 
 use async_trait::async_trait;

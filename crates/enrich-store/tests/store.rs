@@ -1,6 +1,13 @@
 //! What this store promises beyond the contract: what it refuses to open, what it hides at rest,
 //! what its ledger notices, and that several processes can have it open.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a failed unwrap is a failed test"
+)]
+
 #[path = "store/at_rest.rs"]
 mod at_rest;
 #[path = "store/crash.rs"]

@@ -106,6 +106,6 @@ mod tests {
         let all = ends.len();
         ends.sort_unstable();
         ends.dedup();
-        assert_eq!((ends.len(), all), (29, 29));
+        assert_eq!(ends.len(), all);
     }
 }

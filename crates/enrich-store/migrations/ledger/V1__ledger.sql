@@ -73,7 +73,8 @@ CREATE TABLE entry (
 -- An id is never charged twice, and a correction finds what it corrects.
 CREATE UNIQUE INDEX entry_id ON entry (account, id);
 
--- The answers kept for repeats (idempotency).
+-- The answers kept for repeats (idempotency). Answers may be long and their hashes are scattered:
+-- only a slim index is in their order, the answers themselves are written one behind the other.
 CREATE TABLE kept (
     account     BLOB    NOT NULL REFERENCES account (id),
     -- A keyed hash of the caller's key.
@@ -89,7 +90,7 @@ CREATE TABLE kept (
     charge      BLOB,
     at          INTEGER NOT NULL,
     PRIMARY KEY (account, key_hash)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- What is to be pruned, oldest first.
 CREATE INDEX kept_at ON kept (at);

@@ -8,7 +8,7 @@ use super::names;
 use super::view::{Holder, View};
 
 /// The most people with one address whose employer is asked for.
-const MOST_SHARING: u32 = 8;
+const MOST_SHARING: usize = 8;
 
 /// The company that `company` names, without its employees.
 pub(crate) fn find(

@@ -22,7 +22,7 @@ use super::view::View;
 
 /// The most companies with names of one key that are compared. Where there are more, a name does
 /// not tell them apart.
-const MOST_CANDIDATES: u32 = 64;
+const MOST_CANDIDATES: usize = 64;
 
 /// A company that a name may mean.
 #[derive(Clone, Debug)]
@@ -141,7 +141,7 @@ fn candidates(view: View<'_>, name: &CompanyName) -> rusqlite::Result<Vec<Candid
     let kind = IdentifierKind::CompanyName;
     let holders = view.holders(kind, name.squashed(), MOST_CANDIDATES + 1)?;
     let mut candidates = Vec::with_capacity(holders.len());
-    if holders.len() > MOST_CANDIDATES as usize {
+    if holders.len() > MOST_CANDIDATES {
         return Ok(candidates);
     }
     for holder in holders {

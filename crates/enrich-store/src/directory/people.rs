@@ -11,7 +11,7 @@ use super::view::View;
 
 /// The most people of one name in one place who are compared. Where there are more, the name does
 /// not tell them apart.
-const MOST_NAMESAKES: u32 = 64;
+const MOST_NAMESAKES: usize = 64;
 
 /// How sure a match by name is when all parts of both names are equal.
 const SAME_NAME: Confidence = Confidence::clamped(97);
@@ -93,7 +93,7 @@ fn by_name(
                 let known = namesakes.entry(holder.subject).or_insert(confidence);
                 *known = confidence.max(*known);
             }
-            if namesakes.len() > MOST_NAMESAKES as usize {
+            if namesakes.len() > MOST_NAMESAKES {
                 return Ok(None);
             }
         }

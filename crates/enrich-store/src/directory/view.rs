@@ -44,41 +44,44 @@ impl<'c> View<'c> {
     }
 
     /// Those who have an identifier, at most `limit`, the lowest tier and then the lowest id first.
+    ///
+    /// Rows are taken from the index until there are enough: SQLite plans a statement anew each time
+    /// its `LIMIT` is bound, which takes longer than running it.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
         key: &str,
-        limit: u32,
+        limit: usize,
     ) -> rusqlite::Result<Vec<Holder>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT subject, tier, confidence FROM identifier WHERE kind = ?1 AND key = ?2
-             ORDER BY tier, subject LIMIT ?3",
+             ORDER BY tier, subject",
         )?;
-        let holders = statement.query_map(params![kind, key, limit], |row| {
+        let holders = statement.query_map(params![kind, key], |row| {
             Ok(Holder {
                 subject: subject_id(row.get(0)?),
                 tier: row.get(1)?,
                 confidence: Confidence::clamped(row.get(2)?),
             })
         })?;
-        holders.collect()
+        holders.take(limit).collect()
     }
 
-    /// The companies of which nothing but a name of this key is held, the lowest id first.
+    /// The companies of which nothing but a name of this key is held, at most `limit`, the lowest
+    /// id first.
     pub(crate) fn bare_companies(
         &self,
         name_key: &str,
-        limit: u32,
+        limit: usize,
     ) -> rusqlite::Result<Vec<SubjectId>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT subject FROM identifier WHERE kind = ?1 AND key = ?2 AND tier = ?3
-             ORDER BY subject LIMIT ?4",
+             ORDER BY subject",
         )?;
         let kind = IdentifierKind::CompanyName;
-        let ids = statement.query_map(params![kind, name_key, BARE_TIER, limit], |row| {
-            Ok(subject_id(row.get(0)?))
-        })?;
-        ids.collect()
+        let ids = statement
+            .query_map(params![kind, name_key, BARE_TIER], |row| Ok(subject_id(row.get(0)?)))?;
+        ids.take(limit).collect()
     }
 
     /// Whether there is a subject with this id.
@@ -111,14 +114,16 @@ impl<'c> View<'c> {
         limit: Option<u64>,
     ) -> rusqlite::Result<Vec<Employee>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT subject.profile FROM employee JOIN subject ON subject.id = employee.person
-             WHERE employee.company = ?1 ORDER BY employee.person LIMIT ?2",
+            "SELECT subject.profile FROM employee CROSS JOIN subject
+             WHERE employee.company = ?1 AND subject.id = employee.person
+             ORDER BY employee.person",
         )?;
-        // To SQLite a negative limit is none.
-        let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        let mut rows = statement.query(params![sql_id(company), limit])?;
+        let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let mut rows = statement.query([sql_id(company)])?;
         let mut employees = Vec::new();
-        while let Some(row) = rows.next()? {
+        while employees.len() < limit
+            && let Some(row) = rows.next()?
+        {
             let profile = row.get_ref(0)?.as_str()?;
             employees.push(profile::read_employee(profile).map_err(unreadable)?);
         }

@@ -23,9 +23,9 @@ use crate::directory::companies::holders_of_domain;
 use crate::directory::names::{self, Fit};
 
 /// The most companies of one name key that are compared with a record that has but a name.
-const MOST_NAMESAKES: u32 = 1000;
+const MOST_NAMESAKES: usize = 1000;
 /// The most companies of which only a name is held that are compared with a record.
-const MOST_BARE: u32 = 64;
+const MOST_BARE: usize = 64;
 /// How far a name is trusted that is but the domain: anything else is better.
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 

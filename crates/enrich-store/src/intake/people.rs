@@ -16,7 +16,7 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
 /// The most people of one name at one employer that a record is compared with.
-const MOST_NAMESAKES: u32 = 1000;
+const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
     /// Takes in a person's record; tells what it did, and whether it was new to its source.

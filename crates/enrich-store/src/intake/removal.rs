@@ -189,7 +189,7 @@ impl Writer<'_> {
     }
 
     fn all_holders(&self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Vec<SubjectId>> {
-        let holders = self.view().holders(kind, key, u32::MAX)?;
+        let holders = self.view().holders(kind, key, usize::MAX)?;
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 

@@ -68,12 +68,6 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// A question that was put as `text`: for callers that have no form of their own to read.
-    pub fn about(question: Question, want: Want, text: &str) -> Self {
-        let asked = text.as_bytes().to_vec();
-        Self { question, want, echo: text.to_owned(), limit: None, asked }
-    }
-
     /// The items of a list that are returned, and charged.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
@@ -185,6 +179,40 @@ impl Service {
         let course = Course { call: &call, key: &key, now };
         let result = self.run(&course, &mut balance).await;
         self.close(&call, key, Some(standing), balance, result, now).await
+    }
+
+    /// Answers a question of a program that has no request to read and no shape to write: through
+    /// the same checks, at the same price. `pick` takes the attribute from what was found; `None`
+    /// is free, and an empty body in the answer.
+    pub async fn ask(
+        &self,
+        key: &str,
+        purpose: &'static str,
+        price: Price,
+        question: Question,
+        pick: &(dyn Fn(&Found) -> Option<String> + Sync),
+    ) -> Outcome {
+        let ask = Ask {
+            question,
+            want: Want::Profile,
+            echo: String::new(),
+            limit: None,
+            asked: Vec::new(),
+        };
+        let call = Call {
+            key: Some(key),
+            endpoint: purpose,
+            price,
+            request_id: &RequestId::make(self.clock.now()),
+            idempotency_key: None,
+            read: &|| Ok(ask.clone()),
+            write: &|_, found| {
+                let picked = found.and_then(pick);
+                let items = u64::from(picked.is_some());
+                Draft { items, body: picked.unwrap_or_default().into_bytes() }
+            },
+        };
+        self.answer(call).await
     }
 
     /// The record of the key that was sent; every way a key can be wrong looks the same.

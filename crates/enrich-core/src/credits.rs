@@ -58,7 +58,10 @@ impl Price {
         match self {
             _ if items == 0 => Credits::ZERO,
             Self::PerAnswer(credits) => Credits(credits),
-            Self::PerItems(per_credit) => Credits(items.div_ceil(per_credit)),
+            // A rule of 0 items a credit would be no rule; it counts as 1.
+            Self::PerItems(per_credit) => {
+                Credits(items.div_ceil(if per_credit == 0 { 1 } else { per_credit }))
+            }
         }
     }
 

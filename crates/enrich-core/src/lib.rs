@@ -39,7 +39,7 @@ pub use rate::{MemoryWindows, RateLimit, RatePolicy, Standing, Window};
 pub use record::{
     CompanyRecord, DomainRecord, EmployerRecord, Origin, PersonRecord, Record, SourceName,
 };
-pub use refusal::{InvalidFields, Refusal};
+pub use refusal::{InvalidFields, Needed, Refusal};
 pub use repeat::{IdempotencyKey, InvalidIdempotencyKey, Keep, Kept, RequestId};
 pub use service::{Answer, Ask, Call, Outcome, Service};
 pub use subject::{

@@ -75,3 +75,15 @@ pub enum Want {
         limit: Option<u64>,
     },
 }
+
+impl Want {
+    /// The same, but no list longer than `most` items.
+    pub fn at_most(self, most: u64) -> Self {
+        match self {
+            Self::Profile => Self::Profile,
+            Self::Employees { limit } => {
+                Self::Employees { limit: Some(limit.map_or(most, |limit| limit.min(most))) }
+            }
+        }
+    }
+}

@@ -133,7 +133,8 @@ impl Windows for MemoryWindows {
     ) -> Result<Standing, StoreError> {
         let mut windows = self.0.lock();
         // The map grows by doubling, so sweeping when it is full costs a constant per new key.
-        if windows.len() >= SWEEP_FROM && windows.len() == windows.capacity() {
+        let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
+        if is_full && !windows.contains_key(&key) {
             windows.retain(|_, window| !window.has_ended(now));
         }
         Ok(windows.entry(key).or_default().count(limit, now))

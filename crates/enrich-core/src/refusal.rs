@@ -10,6 +10,17 @@ use crate::repeat::InvalidIdempotencyKey;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
+/// What an answer that cannot be paid costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needed {
+    /// The least that an answer of this endpoint can cost; nothing was looked up.
+    Least(Credits),
+    /// The price of what was found.
+    Exactly(Credits),
+    /// Less than the price of what was found: a list that was not read to its end.
+    AtLeast(Credits),
+}
+
 /// A call that is refused. The text is for the caller: it says what to do and holds no input.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
@@ -50,8 +61,8 @@ pub enum Refusal {
     #[error("{}", name_fields(.0))]
     Fields(InvalidFields),
     /// The idempotency key is no such key.
-    #[error("{0}")]
-    BadIdempotencyKey(InvalidIdempotencyKey),
+    #[error("this Idempotency-Key cannot be used; send 1 to 255 visible ASCII characters")]
+    BadIdempotencyKey(#[source] InvalidIdempotencyKey),
     /// The idempotency key was used for another question.
     #[error("this Idempotency-Key was used for another request; use a new one")]
     IdempotencyKeyReused,
@@ -59,24 +70,22 @@ pub enum Refusal {
     #[error("the first request with this Idempotency-Key is still running; repeat it in a second")]
     StillRunning,
     /// The balance is below the price.
-    #[error("{}", not_enough(*.price, *.needed, *.balance, *.is_exact))]
+    #[error("{}", not_enough(*.price, *.needed, *.balance))]
     NotEnoughCredits {
         /// The endpoint's rule.
         price: Price,
-        /// What the answer costs, or the least that one can cost.
-        needed: Credits,
+        /// What the answer costs.
+        needed: Needed,
         /// What there is.
         balance: Credits,
-        /// Whether `needed` is the price of an answer that was found.
-        is_exact: bool,
     },
     /// The charge was not written: nothing was deducted, and charging goes on.
     #[error("the request failed on our side; nothing was charged, repeat it")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Whether the charge was written cannot be told.
     #[error(
-        "whether this request was charged cannot be told yet; repeat it with the same \
-         Idempotency-Key and it will not be charged twice"
+        "whether this request was charged cannot be told yet; repeated with the same \
+         Idempotency-Key it will not be charged twice, without one it may be"
     )]
     OutcomeUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Charging has stopped.
@@ -127,14 +136,19 @@ fn name_fields(fields: &InvalidFields) -> String {
     said.join("; ")
 }
 
-fn not_enough(price: Price, needed: Credits, balance: Credits, is_exact: bool) -> String {
-    let at_least = if price.is_per_item() && !is_exact { "at least " } else { "" };
+fn not_enough(price: Price, needed: Needed, balance: Credits) -> String {
+    let (needed, is_exact, is_found) = match needed {
+        Needed::Least(needed) => (needed, !price.is_per_item(), false),
+        Needed::Exactly(needed) => (needed, true, true),
+        Needed::AtLeast(needed) => (needed, false, true),
+    };
+    let at_least = if is_exact { "" } else { "at least " };
     let credits = if needed.0 == 1 { "credit" } else { "credits" };
     let mut said = format!(
         "not enough credits: this costs {at_least}{needed} {credits} and {balance} are left; ask \
          your operator for more"
     );
-    if price.is_per_item() && is_exact {
+    if price.is_per_item() && is_found {
         said.push_str(", or ask for fewer items with `limit`");
     }
     said

@@ -27,7 +27,7 @@ use crate::port::usage::{Usage, Use, UseOutcome};
 use crate::port::windows::Windows;
 use crate::question::{Question, Want};
 use crate::rate::{RateLimit, RatePolicy, Standing};
-use crate::refusal::{InvalidFields, Refusal};
+use crate::refusal::{InvalidFields, Needed, Refusal};
 use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
 use crate::subject::Found;
 
@@ -238,7 +238,16 @@ impl Service {
         let kept = self.ledger.kept(account, &idempotency, &ask.asked, course.now).await;
         match kept.map_err(store_refusal)? {
             Some(kept) => replay(kept),
-            None => self.look_up(course, &ask, Some(idempotency), balance).await,
+            None => {
+                let result = self.look_up(course, &ask, Some(idempotency.clone()), balance).await;
+                if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
+                    return result;
+                }
+                // Another process may have answered the first call, and taken the last credits
+                // for it, since the kept answers were looked at.
+                let kept = self.ledger.kept(account, &idempotency, &ask.asked, course.now).await;
+                kept.map_err(store_refusal)?.map_or(result, replay)
+            }
         }
     }
 
@@ -255,17 +264,15 @@ impl Service {
         let before = self.ledger.balance(account).await.map_err(store_refusal)?;
         let before = before.ok_or(Refusal::InvalidKey)?;
         *balance = Some(before);
-        let not_enough = |needed, balance, is_exact| Refusal::NotEnoughCredits {
-            price: call.price,
-            needed,
-            balance,
-            is_exact,
-        };
+        let not_enough =
+            |needed, balance| Refusal::NotEnoughCredits { price: call.price, needed, balance };
         if before < call.price.least() {
-            return Err(not_enough(call.price.least(), before, false));
+            return Err(not_enough(Needed::Least(call.price.least()), before));
         }
 
-        let found = self.directory.find(&ask.question, ask.want).await.map_err(store_refusal)?;
+        let most = most_items(call.price, before);
+        let want = ask.want.at_most(most);
+        let found = self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
         let draft = (call.write)(ask, found.as_ref());
         let generation = found.map(|found| found.generation).unwrap_or_default();
         if draft.items == 0 && idempotency.is_none() {
@@ -300,7 +307,9 @@ impl Service {
             }
             Charged::Insufficient { balance: left } => {
                 *balance = Some(left);
-                Err(not_enough(used, left, true))
+                let is_whole = draft.items < most;
+                let needed = if is_whole { Needed::Exactly(used) } else { Needed::AtLeast(used) };
+                Err(not_enough(needed, left))
             }
         }
     }
@@ -333,6 +342,19 @@ impl Service {
             at: now,
         });
         Outcome { result, key: Some(key), standing, remaining }
+    }
+}
+
+/// How many items are worth reading for a caller with `balance`: one more than can be paid, so
+/// that a list too long for it is noticed and not read on for nothing; but always enough to name
+/// the price of a list of usual length.
+fn most_items(price: Price, balance: Credits) -> u64 {
+    const USUAL_ITEMS: u64 = 1_000;
+    match price {
+        Price::PerAnswer(_) => u64::MAX,
+        Price::PerItems(per_credit) => {
+            balance.0.saturating_mul(per_credit).saturating_add(1).max(USUAL_ITEMS)
+        }
     }
 }
 

@@ -171,13 +171,18 @@ pub struct Employer {
 }
 
 impl Person {
-    /// The address at the employer's domain, else the first.
-    pub fn business_email(&self) -> Option<&str> {
-        let domains = self.employer.iter().flat_map(|employer| &employer.domains);
-        let at_employer = domains.clone().find_map(|domain| {
-            self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain.as_str()))
-        });
-        at_employer.or(self.emails.first()).map(String::as_str)
+    /// The address at the domain that was asked for (the host, else its registrable domain), else
+    /// at a domain of the employer's, else the first.
+    pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
+        let at = |domain: &str| {
+            self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))
+        };
+        let employer = self.employer.iter().flat_map(|employer| &employer.domains);
+        asked
+            .and_then(|asked| at(asked.as_str()).or_else(|| at(asked.registrable().as_str())))
+            .or_else(|| employer.map(String::as_str).find_map(at))
+            .or(self.emails.first())
+            .map(String::as_str)
     }
 
     /// The first mobile number, else the first.

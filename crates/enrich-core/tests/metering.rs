@@ -15,8 +15,8 @@ use enrich_core::port::usage::{Usage, Use, UseOutcome};
 use enrich_core::{
     Account, AccountId, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits, Draft,
     Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept, KeyId, KeyInfo, MemoryWindows,
-    NewKey, Outcome, Price, Question, RateLimit, RateOverride, RatePolicy, Refusal, RequestId,
-    Service, Subject, SubjectId, Timestamp, Want,
+    Needed, NewKey, Outcome, Price, Question, RateLimit, RateOverride, RatePolicy, Refusal,
+    RequestId, Service, Subject, SubjectId, Timestamp, Want,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -30,8 +30,11 @@ struct World {
     balance: Credits,
     items: u64,
     kept: Option<Kept>,
+    kept_later: Option<Kept>,
+    keeps_asked: AtomicUsize,
     charge: fn() -> Result<Charged, ChargeError>,
     lookups: AtomicUsize,
+    wants: Mutex<Vec<Want>>,
     charges: Mutex<Vec<Charge>>,
     uses: Mutex<Vec<Use>>,
 }
@@ -54,8 +57,11 @@ impl World {
             balance: Credits(10),
             items: 1,
             kept: None,
+            kept_later: None,
+            keeps_asked: AtomicUsize::new(0),
             charge: || Ok(Charged::Taken { balance: Credits(9) }),
             lookups: AtomicUsize::new(0),
+            wants: Mutex::default(),
             charges: Mutex::default(),
             uses: Mutex::default(),
         }
@@ -68,7 +74,8 @@ impl World {
 
 #[async_trait]
 impl Directory for World {
-    async fn find(&self, _: &Question, _: Want) -> Result<Option<Found>, StoreError> {
+    async fn find(&self, _: &Question, want: Want) -> Result<Option<Found>, StoreError> {
+        self.wants.lock().push(want);
         self.lookups.fetch_add(1, Ordering::Relaxed);
         let company = Company {
             id: SubjectId(1),
@@ -140,7 +147,8 @@ impl Ledger for World {
         _: &[u8],
         _: Timestamp,
     ) -> Result<Option<Kept>, StoreError> {
-        Ok(self.kept.clone())
+        let is_first = self.keeps_asked.fetch_add(1, Ordering::Relaxed) == 0;
+        Ok(if is_first { self.kept.clone() } else { self.kept_later.clone() })
     }
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
         self.charges.lock().push(charge);
@@ -301,7 +309,7 @@ fn an_empty_account_cannot_probe_what_exists() {
     let outcome = call(&world, Price::PerAnswer(3), None);
     assert!(matches!(
         outcome.result,
-        Err(Refusal::NotEnoughCredits { needed: Credits(3), is_exact: false, .. })
+        Err(Refusal::NotEnoughCredits { needed: Needed::Least(Credits(3)), .. })
     ));
     assert_eq!(world.lookups(), 0);
 }
@@ -312,7 +320,10 @@ fn a_balance_too_low_for_what_was_found_gives_no_answer() {
     let world = Arc::new(World { items: 11, charge: short, ..World::new() });
     let outcome = call(&world, Price::PerItems(5), None);
     let refusal = outcome.result.unwrap_err();
-    assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: Credits(3), .. }));
+    assert!(matches!(
+        refusal,
+        Refusal::NotEnoughCredits { needed: Needed::Exactly(Credits(3)), .. }
+    ));
     assert!(refusal.to_string().contains("`limit`"), "{refusal}");
     assert_eq!(outcome.remaining, Some(Credits(1)));
 }
@@ -340,6 +351,28 @@ fn a_repeat_that_another_process_answered_is_not_charged_again() {
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert_eq!(text(&outcome), "balance 5");
     assert_eq!(outcome.result.unwrap().used, Credits::ZERO);
+}
+
+#[test]
+fn a_repeat_whose_first_call_took_the_last_credits_meanwhile_is_answered() {
+    let kept_later = Some(Kept::Answer { body: b"balance \0".to_vec(), balance: Credits::ZERO });
+    let world = Arc::new(World { kept_later, balance: Credits::ZERO, ..World::new() });
+    let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
+    assert_eq!(text(&outcome), "balance 0");
+}
+
+#[test]
+fn no_more_of_a_list_is_read_than_can_be_paid_or_named() {
+    let reads = [(Price::PerItems(5), 1_000), (Price::PerItems(500), 5_001)];
+    for (price, most) in reads {
+        let world = Arc::new(World::new());
+        let all = || {
+            let ask = ask()?;
+            Ok(Ask { want: Want::Employees { limit: None }, ..ask })
+        };
+        call_with(&world, &service(&world), Some(world.key.expose()), price, None, &all);
+        assert_eq!(*world.wants.lock(), [Want::Employees { limit: Some(most) }]);
+    }
 }
 
 #[test]

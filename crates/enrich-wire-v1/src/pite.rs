@@ -52,8 +52,16 @@ fn domain_or_name(text: &str) -> Result<CompanyRef, enrich_text::InvalidCompanyN
     })
 }
 
-fn write(_: &Ask, found: Option<&Found>) -> Draft {
-    let email = found.and_then(Found::person).and_then(Person::business_email);
+fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+    let asked = match &ask.question {
+        Question::Person(PersonRef::AtCompany {
+            company: CompanyRef::Domain(domain) | CompanyRef::DomainOrName(domain, _),
+            ..
+        }) => Some(domain),
+        _ => None,
+    };
+    let email =
+        found.and_then(Found::person).and_then(|person: &Person| person.business_email(asked));
     let answer = Answer {
         email: email.unwrap_or_default(),
         credit_count: BalanceHere,

@@ -61,7 +61,15 @@ fn is(kind: Kind, word: &str) -> bool {
     WORDS.contains(&(kind, word))
 }
 
+/// How many parts of a family name are keys of their own, the last ones. Names of people have fewer;
+/// without a bound a long text would cost a look-up for each of its words.
+const MAX_FAMILY_PARTS: usize = 6;
+
 impl PersonName {
+    /// The most keys that a name has: six parts of the family name, and all of it in one word,
+    /// without particles and with them.
+    pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
+
     /// Reads a full name: `First Last` or `Last, First`, with middle names, initials, titles and
     /// suffixes, in any case and script.
     ///
@@ -99,7 +107,8 @@ impl PersonName {
     }
 
     /// Every key the person is found by: the first given name with each part of the family name
-    /// (`ana|garcia`, `ana|marquez`) and with the family name in one word.
+    /// (`ana|garcia`, `ana|marquez`) and with the family name in one word. At most
+    /// [`Self::MAX_KEYS`]: of a family name of more than six parts, the first have no key.
     ///
     /// If two names agree and their first given names are written out, they share a key.
     pub fn keys(&self) -> Vec<String> {
@@ -120,8 +129,8 @@ impl PersonName {
     }
 
     /// Whether both can be the same person: the first given names are equal or one is the other's
-    /// initial, the family names have a part in common, and no middle names contradict each other.
-    /// A missing middle name never does.
+    /// initial, the family names have a part in common (one that is a key), and no middle names
+    /// contradict each other. A missing middle name never does.
     pub fn agrees_with(&self, other: &PersonName) -> bool {
         match (self.in_one_piece(), other.in_one_piece()) {
             (Some(mine), Some(theirs)) => return mine.iter().any(|name| theirs.contains(name)),
@@ -187,8 +196,8 @@ impl PersonName {
         Some(pieces)
     }
 
-    /// What the family name can be written as: each part from the last on, all parts in one word
-    /// without particles, and with them.
+    /// What the family name can be written as: each of the last parts from the last on, all parts
+    /// in one word without particles, and with them.
     fn family_forms(&self) -> Vec<String> {
         let mut parts: Vec<&str> = self
             .family
@@ -200,10 +209,14 @@ impl PersonName {
             // `Le` and `Van` are family names too.
             parts = self.family.iter().map(String::as_str).collect();
         }
-        let mut forms: Vec<String> = parts.iter().rev().map(|&part| part.to_owned()).collect();
-        forms.extend([parts.concat(), self.family.concat()]);
         let mut seen = HashSet::new();
-        forms.retain(|form| seen.insert(form.clone()));
+        let last = parts.iter().rev().filter(|part| seen.insert(**part)).take(MAX_FAMILY_PARTS);
+        let mut forms: Vec<String> = last.map(|&part| part.to_owned()).collect();
+        for whole in [parts.concat(), self.family.concat()] {
+            if !forms.contains(&whole) {
+                forms.push(whole);
+            }
+        }
         forms
     }
 

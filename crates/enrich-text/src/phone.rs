@@ -58,6 +58,12 @@ impl Phone {
         Ok(Self(format!("+{}{national}", code.digits)))
     }
 
+    /// Lays out the numbering plans, which otherwise the first number that is read waits for: tens
+    /// of milliseconds, to be spent before a server answers.
+    pub fn prepare() {
+        LazyLock::force(&CALLING_CODES);
+    }
+
     /// The number with `+`.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -81,6 +81,19 @@ fn a_person_is_found_by_every_part_of_the_family_name() {
 }
 
 #[test]
+fn a_name_has_few_keys_however_long_it_is() {
+    let long = "aa-bb-cc-dd-".repeat(15) + "uu-vv-ww-xx-yy-zz";
+    let name = parts("Ana", &long);
+    assert_eq!(name.keys().len(), PersonName::MAX_KEYS - 1, "there is no particle");
+    assert_eq!(name.keys()[..6], ["ana|zz", "ana|yy", "ana|xx", "ana|ww", "ana|vv", "ana|uu"]);
+    assert!(name.agrees_with(&parts("Ana", "Uu")));
+    assert!(!name.agrees_with(&parts("Ana", "Aa")), "who agrees shares a key");
+    let six = parts("Ana", "de pp-qq-rr-ss-tt-uu");
+    assert_eq!(six.keys().len(), PersonName::MAX_KEYS);
+    assert!(six.agrees_with(&parts("Ana", "Pp")));
+}
+
+#[test]
 fn names_that_can_be_the_same_person_agree() {
     for (one, two) in [
         ("Ada Lovelace", "LOVELACE, ADA"),

@@ -261,6 +261,7 @@ proptest! {
         for name in names.iter().flatten() {
             prop_assert!(name.agrees_with(name));
             prop_assert!(name.keys().contains(&name.key()));
+            prop_assert!(name.keys().len() <= PersonName::MAX_KEYS);
         }
         if let [Ok(one), Ok(two)] = &names {
             prop_assert_eq!(one.agrees_with(two), two.agrees_with(one));

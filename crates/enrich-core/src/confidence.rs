@@ -7,6 +7,8 @@ pub struct Confidence(u8);
 impl Confidence {
     /// What a source is trusted with when its records do not say.
     pub const FULL: Self = Self(100);
+    /// What a record is trusted with that says something unreadable.
+    pub const LEAST: Self = Self(1);
     /// The most an answer is given when another subject fits the question as well.
     pub const AMBIGUOUS: Self = Self(80);
 

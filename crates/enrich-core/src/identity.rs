@@ -2,7 +2,8 @@
 //!
 //! A company is one already held if its main domain is any domain of that company; a record
 //! without a domain if its LinkedIn page is; one with neither if name and country are. A person:
-//! same LinkedIn page, else same email, else same name and employer.
+//! same LinkedIn page, else same email, else same name and employer. Two LinkedIn pages are two
+//! people: neither an address nor a name makes one of a record and a person of another page.
 
 use enrich_text::{CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonPage};
 
@@ -20,9 +21,10 @@ pub enum Identity<'a> {
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// A person with this page.
     PersonPage(&'a PersonPage),
-    /// A person with one of these addresses.
+    /// A person with one of these addresses, and no page of their own where the record has one.
     Emails(&'a [EmailAddress]),
-    /// A person with this record's name at this record's employer.
+    /// A person with this record's name at this record's employer, and no page of their own where
+    /// the record has one.
     NameAtEmployer,
 }
 
@@ -41,7 +43,9 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// What decides which person this is, the strongest first: the first that is held counts.
+    /// What decides which person this is, the strongest first: the first that is held counts. By
+    /// the time a weaker one is tried, nobody held has the record's page: whoever has a page then
+    /// is another person.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

@@ -5,7 +5,7 @@
 //! value is that of the highest confidence, the first seen among equals; lists are united in
 //! first-seen order. A company's name that lost becomes an alias.
 
-use enrich_text::{Country, Network};
+use enrich_text::{Country, Network, PageUrl};
 
 use crate::confidence::Confidence;
 use crate::subject::{Company, DomainFacts, Employer, Person, Site, SubjectId};
@@ -126,14 +126,14 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// The pages, first seen first.
+/// The pages, first seen first; another spelling of a page that is there is not another page.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();
     let mut pages = Vec::new();
     for fact in facts {
-        if let Attribute::Page(network) = fact.attribute
-            && seen.insert((network, fact.value.as_str()))
-        {
+        let Attribute::Page(network) = fact.attribute else { continue };
+        let key = PageUrl::parse(network, &fact.value).map(|page| page.key().to_owned());
+        if seen.insert((network, key.unwrap_or_else(|_| fact.value.clone()))) {
             pages.push((network, fact.value.clone()));
         }
     }
@@ -198,6 +198,19 @@ mod tests {
         facts.extend(values.map(|value| fact(Attribute::Email, value, 100)));
         let company = company_from_facts(SubjectId(1), &facts).unwrap();
         assert_eq!(company.emails, ["b@x.example", "a@x.example"]);
+    }
+
+    #[test]
+    fn another_spelling_of_a_page_is_not_another_page() {
+        let on = Attribute::Page(Network::LinkedIn);
+        let facts = [
+            fact(Attribute::Name, "Quill", 100),
+            fact(on, "linkedin.com/company/Quill", 100),
+            fact(on, "linkedin.com/company/quill", 100),
+        ];
+        let company = company_from_facts(SubjectId(1), &facts).unwrap();
+        let pages = [(Network::LinkedIn, "linkedin.com/company/Quill".to_owned())];
+        assert_eq!(company.pages, pages);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl fmt::Display for RequestId {
 }
 
 /// An `Idempotency-Key`: 1 to 255 visible ASCII characters, scoped to the account.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 /// The text is no idempotency key.
@@ -60,8 +60,14 @@ impl IdempotencyKey {
     }
 }
 
+impl fmt::Debug for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("IdempotencyKey(…)")
+    }
+}
+
 /// What is kept of an answer, in the transaction of its charge, for a repeat within 24 hours.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Keep {
     /// The caller's key.
     pub key: IdempotencyKey,
@@ -77,8 +83,14 @@ impl Keep {
     pub const SECONDS: i64 = 24 * 60 * 60;
 }
 
+impl fmt::Debug for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keep(…)")
+    }
+}
+
 /// What the ledger holds for an idempotency key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Kept {
     /// The first answer to the same question.
     Answer {
@@ -89,4 +101,29 @@ pub enum Kept {
     },
     /// The key was used for another question.
     OtherQuestion,
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer { body, balance } => {
+                write!(f, "Answer({} bytes, balance {balance})", body.len())
+            }
+            Self::OtherQuestion => f.write_str("OtherQuestion"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_nothing_of_what_was_asked_or_answered() {
+        let key = IdempotencyKey::parse("order-4711").unwrap();
+        let (asked, body) = (b"ada@quill.example".to_vec(), b"+1 202 555 0143".to_vec());
+        let kept = Kept::Answer { body: body.clone(), balance: Credits(7) };
+        let shown = format!("{:?} {kept:?}", Keep { key, asked, body });
+        assert_eq!(shown, "Keep(…) Answer(15 bytes, balance 7)");
+    }
 }

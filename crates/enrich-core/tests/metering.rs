@@ -11,7 +11,7 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
-use enrich_core::port::usage::{Usage, Use, UseOutcome};
+use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{
     Account, AccountId, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits, Draft,
     Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept, KeyId, KeyInfo, MemoryWindows,
@@ -175,6 +175,9 @@ impl Usage for World {
     }
     async fn flush(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+    async fn days(&self, _: AccountId, _: i64, _: i64) -> Result<Vec<DayCount>, StoreError> {
+        unreachable!()
     }
 }
 

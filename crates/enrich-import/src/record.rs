@@ -128,9 +128,14 @@ fn domain_facts(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<Domain
 }
 
 fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
-    Origin {
-        id: values.one(Field::Id, plain_text),
-        confidence: values.one(Field::Confidence, confidence).unwrap_or(Confidence::FULL),
-        content,
-    }
+    Origin { id: values.one(Field::Id, plain_text), confidence: trust(values), content }
+}
+
+/// How far a record is trusted: fully where it does not say, least where what it says can't be
+/// read. A typing error must not make it outdo records that say how sure they are.
+fn trust(values: &mut Values<'_, '_>) -> Confidence {
+    let given = values.fields.get(Field::Confidence);
+    let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));
+    let otherwise = if says_something { Confidence::LEAST } else { Confidence::FULL };
+    values.one(Field::Confidence, confidence).unwrap_or(otherwise)
 }

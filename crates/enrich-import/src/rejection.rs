@@ -7,6 +7,7 @@ use enrich_text::{
 
 use crate::csv::MAX_LINES_OF_A_ROW;
 use crate::lines::MAX_LINE_BYTES;
+use crate::value::MAX_LIST_VALUES;
 
 /// Why a line was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,6 +86,9 @@ pub enum BadValue {
     /// A list where one value belongs.
     #[error("one value belongs here, and several are given")]
     SeveralValues,
+    /// Behind the last value of a list that is read.
+    #[error("a list has at most {MAX_LIST_VALUES} values; the rest is left out")]
+    TooMany,
     /// Longer than any text is read.
     #[error("a text has at most {MAX_CHARACTERS} characters; this is longer")]
     TooLong,

@@ -17,7 +17,9 @@ struct RejectedLine<'a> {
     line: u64,
     reason: String,
     /// The line as it was; what is not UTF-8 in it is U+FFFD, and a line that is too long is cut.
-    record: Cow<'a, str>,
+    /// Absent where the record is suppressed: what was to be forgotten is not gathered here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<Cow<'a, str>>,
 }
 
 /// Writes one rejected line.
@@ -31,7 +33,7 @@ pub(crate) fn write(
         source: source.as_str(),
         line: place.line,
         reason: reason.explained(),
-        record: String::from_utf8_lossy(&place.text),
+        record: (*reason != Rejection::Suppressed).then(|| String::from_utf8_lossy(&place.text)),
     };
     serde_json::to_writer(&mut *into, &line)?;
     into.write_all(b"\n")

@@ -113,12 +113,12 @@ impl Source {
             format: named.format,
             compression: named.compression,
             total_bytes: None,
-            name: SourceName::new(named.stem),
+            name: SourceName::new(file_name),
         }
     }
 
-    /// What the source is called where nobody says: the file's name without its folder, format
-    /// and compression. `None` when that can't be a source's name.
+    /// What the source is called where nobody says: the file's name without its folder. `None` when
+    /// that can't be a source's name.
     pub fn name(&self) -> Option<&SourceName> {
         self.name.as_ref()
     }
@@ -193,20 +193,19 @@ impl Opened {
 }
 
 /// What a file's name tells.
-struct Named<'a> {
-    stem: &'a str,
+struct Named {
     format: Option<Format>,
     compression: Option<Compression>,
 }
 
-impl<'a> Named<'a> {
-    fn read(file_name: &'a str) -> Self {
+impl Named {
+    fn read(file_name: &str) -> Self {
         let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
         let (rest, compression) = without_ending(file_name, &compressions);
         let formats =
             [(".jsonl", Format::JsonLines), (".ndjson", Format::JsonLines), (".csv", Format::Csv)];
-        let (stem, format) = without_ending(rest, &formats);
-        Self { stem, format, compression }
+        let (_, format) = without_ending(rest, &formats);
+        Self { format, compression }
     }
 }
 
@@ -272,22 +271,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_s_name_tells_format_compression_and_source() {
+    fn a_file_s_name_tells_format_and_compression() {
         let jsonl = Some(Format::JsonLines);
         let cases = [
-            ("acme.jsonl", "acme", jsonl, None),
-            ("acme.JSONL.GZ", "acme", jsonl, Some(Compression::Gzip)),
-            ("acme.v2.ndjson.zst", "acme.v2", jsonl, Some(Compression::Zstd)),
-            ("acme.csv", "acme", Some(Format::Csv), None),
-            ("acme.gz", "acme", None, Some(Compression::Gzip)),
-            ("acme", "acme", None, None),
-            ("acmé", "acmé", None, None),
-            (".csv", ".csv", None, None),
-            ("csv", "csv", None, None),
+            ("acme.jsonl", jsonl, None),
+            ("acme.JSONL.GZ", jsonl, Some(Compression::Gzip)),
+            ("acme.v2.ndjson.zst", jsonl, Some(Compression::Zstd)),
+            ("acme.csv", Some(Format::Csv), None),
+            ("acme.gz", None, Some(Compression::Gzip)),
+            ("acme", None, None),
+            ("acmé", None, None),
+            (".csv", None, None),
+            ("csv", None, None),
         ];
-        for (file_name, stem, format, compression) in cases {
+        for (file_name, format, compression) in cases {
             let named = Named::read(file_name);
-            assert_eq!((named.stem, named.format), (stem, format), "{file_name}");
+            assert_eq!(named.format, format, "{file_name}");
             assert_eq!(named.compression, compression, "{file_name}");
         }
     }

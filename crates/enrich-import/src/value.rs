@@ -10,6 +10,10 @@ use crate::raw::{Fields, Item, Raw, SeveralValues, SiteObject, csv_site};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 
+/// How many values of a list are read; the rest is dropped. A list of one line may have as many as
+/// fit, and each costs a row and a part of every answer.
+pub(crate) const MAX_LIST_VALUES: usize = 1_000;
+
 /// A record's fields, and where it is noted what of them can't be read.
 pub(crate) struct Values<'f, 'a> {
     pub(crate) fields: &'f Fields<'a>,
@@ -61,7 +65,7 @@ impl Values<'_, '_> {
         self.kept(field, read)
     }
 
-    /// The values of a field that holds a list, without those that can't be read.
+    /// The first [`MAX_LIST_VALUES`] of a field that holds a list, without those that can't be read.
     pub(crate) fn list<T, E>(
         &mut self,
         field: Field,
@@ -71,7 +75,7 @@ impl Values<'_, '_> {
         BadValue: From<E>,
     {
         let Some(raw) = self.fields.get(field) else { return Vec::new() };
-        let items = raw.list();
+        let items = self.shortened(field, raw.list());
         items.iter().filter_map(|item| self.kept(field, parse_item(field, item, &parse))).collect()
     }
 
@@ -79,7 +83,7 @@ impl Values<'_, '_> {
     pub(crate) fn sites(&mut self) -> Sites {
         let mut read = Sites { sites: Vec::new(), has_main: false };
         let Some(raw) = self.fields.get(Field::Domains) else { return read };
-        for (place, item) in raw.list().iter().enumerate() {
+        for (place, item) in self.shortened(Field::Domains, raw.list()).iter().enumerate() {
             let site = match (raw, item) {
                 (Raw::Csv(_), Item::Text(text)) => self.csv_site(text),
                 (Raw::Json(_), Item::Object(object)) => self.site_object(object.get()),
@@ -99,6 +103,14 @@ impl Values<'_, '_> {
         if value.is_some() {
             self.notes.drop_value(field.name(), reason, self.line);
         }
+    }
+
+    fn shortened<'i>(&mut self, field: Field, mut items: Vec<Item<'i>>) -> Vec<Item<'i>> {
+        for _ in items.iter().skip(MAX_LIST_VALUES) {
+            self.notes.drop_value(field.name(), BadValue::TooMany, self.line);
+        }
+        items.truncate(MAX_LIST_VALUES);
+        items
     }
 
     fn csv_site(&mut self, text: &str) -> Option<(Domain, Option<Country>)> {

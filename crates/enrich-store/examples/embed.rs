@@ -9,7 +9,7 @@ use enrich_store::{Options, Store, SystemClock};
 use enrich_text::{CompanyName, Domain};
 
 async fn look_up(folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
-    let (store, now) = (Store::open(folder, Options::default())?, SystemClock.now());
+    let (store, now) = (Store::open_or_create(folder, Options::default())?, SystemClock.now());
     let name = CompanyName::parse("Quill & Sons")?;
     let mut quill = CompanyRecord::named(name.clone(), Origin::of(b"Quill & Sons"));
     quill.sites.push((Domain::parse("quill.example")?, None));

@@ -3,8 +3,8 @@
 //! What is known are facts, a row a value; what is read is derived from them when they are
 //! written: a profile for each subject, and one index from everything exact to the subjects that
 //! have it (`migrations/directory`). Reads are done where they are asked for, on read-only
-//! connections with their statements prepared; only lists, which may be long, go to threads of
-//! their own. Each look-up sees one state of the directory, whatever is being imported.
+//! connections with their statements prepared; only what may take long, lists and names that many
+//! companies have, goes to threads of its own. Each look-up sees one state of the directory, whatever is being imported.
 
 pub(crate) mod codes;
 pub(crate) mod companies;
@@ -20,12 +20,13 @@ use async_trait::async_trait;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::{Confidence, Found, Generation, Question, Subject, Want};
+use enrich_text::Domain;
 use rusqlite::Connection;
 
 use crate::error::OpenError;
 use crate::sqlite::Readers;
 use lists::Lists;
-use view::View;
+use view::{KnownDomain, View};
 
 /// What is counted when the directory is checked.
 pub(crate) const COUNTS: [(&str, &str); 6] = [
@@ -54,13 +55,17 @@ impl SqliteDirectory {
 #[async_trait]
 impl Directory for SqliteDirectory {
     async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
-        match want {
-            Want::Profile => self.readers.read(|connection| find(connection, question, want)),
-            Want::Employees { .. } => {
-                let question = question.clone();
-                self.lists.read(move |connection| find(connection, &question, want)).await
+        if want == Want::Profile {
+            let here = self.readers.read(|connection| {
+                let is_short = !names::has_many(View::of(connection), question)?;
+                is_short.then(|| find(connection, question, want)).transpose()
+            })?;
+            if let Some(found) = here {
+                return Ok(found);
             }
         }
+        let question = question.clone();
+        self.lists.read(move |connection| find(connection, &question, want)).await
     }
 
     async fn generation(&self) -> Result<Generation, StoreError> {
@@ -102,14 +107,28 @@ fn subject(
         }
         Question::Host(host) => {
             let found = view.domain(host.as_str())?;
-            Ok(found.map(|(facts, confidence)| (Subject::Domain(facts), confidence)))
+            Ok(found.and_then(|known| {
+                let sure = known.ip_sure.or(known.rank_sure)?;
+                Some((Subject::Domain(known.facts), sure))
+            }))
         }
         Question::Domain(domain) => {
-            let mut found = view.domain(domain.as_str())?;
-            if found.is_none() {
-                found = view.domain(domain.registrable().as_str())?;
-            }
-            Ok(found.map(|(facts, confidence)| (Subject::Domain(facts), confidence)))
+            let found = ranked_domain(view, domain)?;
+            Ok(found.and_then(|known| {
+                let sure = known.rank_sure.or(known.ip_sure)?;
+                Some((Subject::Domain(known.facts), sure))
+            }))
         }
     }
+}
+
+/// What is known of a host, or of its registrable domain where that has a rank and the host none:
+/// an address is the host's alone, and a rank counts for what lies below.
+fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
+    let host = view.domain(domain.as_str())?;
+    if host.as_ref().is_some_and(|known| known.rank_sure.is_some()) {
+        return Ok(host);
+    }
+    let above = view.domain(domain.registrable().as_str())?;
+    Ok(above.filter(|known| known.rank_sure.is_some()).or(host))
 }

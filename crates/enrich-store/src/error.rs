@@ -18,6 +18,12 @@ pub enum OpenError {
         /// The oldest that is accepted.
         needed: &'static str,
     },
+    /// There is no folder, or an empty one.
+    #[error("there is no data folder at {folder}")]
+    Missing {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The folder holds other files and none of ours.
     #[error("{folder} holds other files; name a new or empty folder for the data")]
     NotOurs {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::error::OpenError;
 use crate::secret::{self, Purpose, Secret, SecretError, Secrets};
-use crate::sqlite::{self, DIRECTORY, Durability, LEDGER};
+use crate::sqlite::{self, DIRECTORY, Database, Durability, LEDGER};
 
 /// The files of a data folder. The order is that in which they are made: the ledger, without which
 /// the others are worth little, comes last.
@@ -57,6 +57,7 @@ pub(crate) fn create(folder: &Path) -> Result<Secrets, OpenError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let grown = grown_by(folder);
     builder.create(folder).map_err(|source| OpenError::unusable(folder, source))?;
     let path = folder.join(secret::FILE);
     let secrets = Secrets::create(&path);
@@ -64,34 +65,69 @@ pub(crate) fn create(folder: &Path) -> Result<Secrets, OpenError> {
     for database in [DIRECTORY, LEDGER] {
         sqlite::create(&folder.join(database.file), &database)?;
     }
-    // The names of the files have to outlive a power failure as well.
-    #[cfg(unix)]
-    fs::File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| OpenError::unusable(folder, source))?;
+    // The names of the files, and of the folders, have to outlive a power failure as well.
+    for folder in std::iter::once(folder).chain(grown) {
+        sync(folder).map_err(|source| OpenError::unusable(folder, source))?;
+    }
     Ok(secrets)
 }
 
-/// Makes sure that the ledger was made with these secrets, and notes the new ones among them.
-pub(crate) fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), OpenError> {
-    let ledger = folder.join(LEDGER.file);
-    let failed = |source| OpenError::of_sqlite(&ledger, source);
-    let mut connection = sqlite::writer(&ledger, Durability::Commit).map_err(failed)?;
-    let (new, wrong) = compare(&connection, secrets).map_err(failed)?;
-    if let Some(source) = wrong {
-        return Err(OpenError::Secret { path: folder.join(secret::FILE), source });
+/// The folders that get a new entry when `folder` is made: the parent of each that is not there.
+fn grown_by(folder: &Path) -> Vec<&Path> {
+    let missing = folder.ancestors().take_while(|path| !is_here(path) && !path.exists());
+    let parents = missing.filter_map(Path::parent);
+    parents.map(|parent| if is_here(parent) { Path::new(".") } else { parent }).collect()
+}
+
+/// Whether a path is what is left of a relative one: the folder we are in.
+fn is_here(path: &Path) -> bool {
+    path.as_os_str().is_empty()
+}
+
+/// Waits until the names in a folder are on the disk.
+fn sync(folder: &Path) -> io::Result<()> {
+    // Elsewhere a folder cannot be opened as a file, and names are written with the files.
+    #[cfg(unix)]
+    fs::File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+/// Reads the secrets of a folder that is complete, and brings its databases up to date.
+pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
+    let path = folder.join(secret::FILE);
+    let secrets = Secrets::load(&path);
+    let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
+    for database in [DIRECTORY, LEDGER] {
+        sqlite::prepare(&folder.join(database.file), &database)?;
     }
-    if !new.is_empty() {
-        note(&mut connection, &new).map_err(failed)?;
+    Ok(secrets)
+}
+
+/// Makes sure that both databases were made with these secrets, and then notes the new ones among
+/// them.
+pub(crate) fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), OpenError> {
+    let mut unknown = Vec::new();
+    for database in [DIRECTORY, LEDGER] {
+        let path = folder.join(database.file);
+        let compared = sqlite::reader(&path).and_then(|file| compare(&file, &database, secrets));
+        let compared = compared.map_err(|source| OpenError::of_sqlite(&path, source))?;
+        let new = compared
+            .map_err(|source| OpenError::Secret { path: folder.join(secret::FILE), source })?;
+        unknown.push((path, new));
+    }
+    for (path, new) in unknown.iter().filter(|(_, new)| !new.is_empty()) {
+        let noted = sqlite::writer(path, Durability::Commit).and_then(|file| note(file, new));
+        noted.map_err(|source| OpenError::of_sqlite(path, source))?;
     }
     Ok(())
 }
 
-/// The secrets that the ledger does not know yet, and what is wrong with those it does.
+/// The secrets that a database does not know yet, or what is wrong with those it does.
 fn compare<'a>(
     connection: &Connection,
+    database: &Database,
     secrets: &'a Secrets,
-) -> rusqlite::Result<(Vec<&'a Secret>, Option<SecretError>)> {
+) -> rusqlite::Result<Result<Vec<&'a Secret>, SecretError>> {
     let mut new = Vec::new();
     for secret in secrets.newest_first() {
         let noted: Option<[u8; 32]> = connection
@@ -102,7 +138,8 @@ fn compare<'a>(
         match noted {
             None => new.push(secret),
             Some(noted) if noted != check_hash(secret) => {
-                return Ok((new, Some(SecretError::Different { id: secret.id() })));
+                let (id, database) = (secret.id(), database.name);
+                return Ok(Err(SecretError::Different { id, database }));
             }
             Some(_) => {}
         }
@@ -112,13 +149,13 @@ fn compare<'a>(
     while let Some(row) = ids.next()? {
         let id = row.get(0)?;
         if secrets.with_id(id).is_none() {
-            return Ok((new, Some(SecretError::Missing { id })));
+            return Ok(Err(SecretError::Missing { id, database: database.name }));
         }
     }
-    Ok((new, None))
+    Ok(Ok(new))
 }
 
-fn note(connection: &mut Connection, new: &[&Secret]) -> rusqlite::Result<()> {
+fn note(mut connection: Connection, new: &[&Secret]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for secret in new {
         transaction.execute(
@@ -131,4 +168,19 @@ fn note(connection: &mut Connection, new: &[&Secret]) -> rusqlite::Result<()> {
 
 fn check_hash(secret: &Secret) -> [u8; 32] {
     secret.hash(Purpose::Check, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_folder_that_gets_a_new_name_is_known() {
+        let outer = tempfile::tempdir().unwrap();
+        let outer = outer.path();
+        let deep = outer.join("a/b/c");
+        assert_eq!(grown_by(&deep), [outer.join("a/b"), outer.join("a"), outer.to_owned()]);
+        assert_eq!(grown_by(outer), [] as [&Path; 0], "it is there");
+        assert_eq!(grown_by(Path::new("not-there")), [Path::new(".")]);
+    }
 }

@@ -5,6 +5,8 @@
 //! Everything here runs on threads of its own: a batch takes a good part of a second.
 
 mod companies;
+#[cfg(test)]
+mod consistency;
 mod derive;
 mod domains;
 mod loading;
@@ -14,6 +16,7 @@ mod removal;
 mod sheet;
 mod sources;
 mod suppression;
+mod turn;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +29,7 @@ use rusqlite::Connection;
 
 use crate::blocking::apart;
 use crate::secret::Secrets;
-use crate::sqlite;
+use crate::sqlite::{self, store_error};
 use loading::SqliteLoading;
 use writer::Writer;
 
@@ -50,7 +53,7 @@ impl SqliteIntake {
         write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        apart(move || write_once(&path, &secrets, at, write).map_err(failed)).await
+        apart(move || write_once(&path, &secrets, at, write).map_err(store_error)).await
     }
 }
 
@@ -61,11 +64,9 @@ fn write_once<T>(
     at: Timestamp,
     write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
-    let connection = loading::connect(path)?;
+    let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // What is taken out does not stay readable in the file's free space.
-    connection.pragma_update(None, "secure_delete", true)?;
-    let written = loading::in_transaction(&connection, |transaction| {
+    let written = turn::write(&connection, |transaction| {
         let mut writer = Writer::new(transaction, secrets, at)?;
         let written = write(&mut writer)?;
         writer.finish()?;
@@ -85,7 +86,7 @@ impl Intake for SqliteIntake {
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {
         let path = self.path.clone();
         let list = move || sources::list(&sqlite::reader(&path)?);
-        apart(move || list().map_err(failed)).await
+        apart(move || list().map_err(store_error)).await
     }
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
@@ -94,8 +95,11 @@ impl Intake for SqliteIntake {
         self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
     }
 
-    async fn forget(&self, what: &Suppressed, at: Timestamp) -> Result<Removed, StoreError> {
-        let what = what.clone();
+    async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError> {
+        if what.is_empty() {
+            return Ok(Removed::default());
+        }
+        let what = what.to_vec();
         self.write(at, move |writer| writer.forget(&what)).await
     }
 }
@@ -104,13 +108,4 @@ impl Intake for SqliteIntake {
 /// Where somebody reads or writes meanwhile, the next checkpoint does it.
 fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-}
-
-/// What an error of SQLite means to a caller: who waited too long for the write lock may try again.
-fn failed(error: rusqlite::Error) -> StoreError {
-    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
-    match error.sqlite_error_code() {
-        Some(DatabaseBusy | DatabaseLocked) => StoreError::Overloaded,
-        _ => StoreError::failed(error),
-    }
 }

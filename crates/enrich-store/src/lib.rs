@@ -23,4 +23,4 @@ pub use ledger::SqliteLedger;
 pub use secret::SecretError;
 pub use sqlite::DatabaseReport;
 pub use store::{CheckReport, Options, Store};
-pub use usage::{DayCount, SqliteUsage};
+pub use usage::SqliteUsage;

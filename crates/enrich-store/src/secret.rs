@@ -54,17 +54,24 @@ pub enum SecretError {
         /// Which line, from 1.
         line: usize,
     },
-    /// What is in the ledger was made with a secret that is not in the file.
-    #[error("secret {id} is missing, which the ledger was made with; put its line back")]
+    /// What is in a database was made with a secret that is not in the file.
+    #[error("secret {id} is missing, which the {database} was made with; put its line back")]
     Missing {
         /// Its number.
         id: u32,
+        /// Which database: the directory or the ledger.
+        database: &'static str,
     },
-    /// A secret is not the one the ledger was made with.
-    #[error("secret {id} is not the one the ledger was made with; restore the file that was")]
+    /// A secret is not the one a database was made with.
+    #[error(
+        "secret {id} is not the one the {database} was made with; restore the databases and \
+         `secret.key` from one backup"
+    )]
     Different {
         /// Its number.
         id: u32,
+        /// Which database: the directory or the ledger.
+        database: &'static str,
     },
     /// The system has no randomness to give.
     #[error("the system gives no randomness")]
@@ -79,7 +86,7 @@ pub(crate) struct NotOurs;
 /// What a hash or a seal is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Tells whether this is the secret the ledger was made with.
+    /// Tells whether this is the secret a database was made with.
     Check,
     /// Finds an API key's record.
     ApiKeyHash,
@@ -95,9 +102,11 @@ pub(crate) enum Purpose {
     KeptSeal,
     /// Finds a suppressed value.
     Suppression,
+    /// Finds what became of a source's record.
+    Origin,
 }
 
-const PURPOSES: [Purpose; 8] = [
+const PURPOSES: [Purpose; 9] = [
     Purpose::Check,
     Purpose::ApiKeyHash,
     Purpose::ApiKeySeal,
@@ -106,6 +115,7 @@ const PURPOSES: [Purpose; 8] = [
     Purpose::Asked,
     Purpose::KeptSeal,
     Purpose::Suppression,
+    Purpose::Origin,
 ];
 
 impl Purpose {
@@ -120,6 +130,7 @@ impl Purpose {
             Self::Asked => "enrich 2026-11 asked hash",
             Self::KeptSeal => "enrich 2026-11 kept answer seal",
             Self::Suppression => "enrich 2026-11 suppression hash",
+            Self::Origin => "enrich 2026-11 record origin hash",
         }
     }
 }

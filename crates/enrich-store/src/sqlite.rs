@@ -11,6 +11,7 @@ use std::time::Duration;
 use enrich_core::port::error::StoreError;
 use parking_lot::Mutex;
 use refinery::{Runner, error::Kind};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 
 use crate::error::OpenError;
@@ -66,7 +67,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
 /// How many prepared statements a connection keeps.
 const STATEMENT_CACHE: usize = 64;
-/// How many idle readers are kept open, per database; more are opened when more read at once.
+/// How many idle readers are kept open at least, per database, and as many as there are processors
+/// where those are more; more are opened when more read at once.
 const IDLE_READERS: usize = 16;
 
 /// The first SQLite without the WAL-reset corruption bug.
@@ -119,7 +121,17 @@ pub(crate) fn prepare(path: &Path, database: &Database) -> Result<(), OpenError>
         }
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
-    migrate(&mut connection, path, database)
+    migrate(&mut connection, path, database)?;
+    // A file written by `VACUUM INTO` comes back from a backup without its log, and its readers
+    // would wait for its writer.
+    let mode: String =
+        connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
+    if mode != "wal" {
+        connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+            .map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// A connection that writes. The database must have been [created](create) or
@@ -145,13 +157,16 @@ pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
 pub(crate) struct Readers {
     path: PathBuf,
     idle: Mutex<Vec<Connection>>,
+    max_idle: usize,
 }
 
 impl Readers {
     /// Readers of the database at `path`; one is opened at once, to see that it works.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
         let first = reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
-        Ok(Self { path: path.into(), idle: Mutex::new(vec![first]) })
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let max_idle = processors.max(IDLE_READERS);
+        Ok(Self { path: path.into(), idle: Mutex::new(vec![first]), max_idle })
     }
 
     /// Runs `read` on a connection of its own.
@@ -169,7 +184,7 @@ impl Readers {
         };
         let result = read(&connection).map_err(StoreError::failed);
         let mut idle = self.idle.lock();
-        if idle.len() < IDLE_READERS {
+        if idle.len() < self.max_idle {
             idle.push(connection);
         }
         result
@@ -232,6 +247,9 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "foreign_keys", true)?;
     // Views and triggers of a file that was tampered with must not run functions of ours.
     connection.pragma_update(None, "trusted_schema", false)?;
+    // A prepared statement keeps its plan. Without this guarantee SQLite plans some anew each time
+    // a value is bound, which takes longer than running them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 

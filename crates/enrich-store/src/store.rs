@@ -12,7 +12,7 @@ use crate::error::OpenError;
 use crate::folder;
 use crate::intake::SqliteIntake;
 use crate::ledger::SqliteLedger;
-use crate::secret::{self, Secrets};
+use crate::secret::Secrets;
 use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, LEDGER};
 use crate::usage::SqliteUsage;
 
@@ -74,34 +74,45 @@ const LEDGER_COUNTS: [(&str, &str); 5] = [
 ];
 
 impl Store {
-    /// Opens a data folder. A folder that is not there, or is empty, becomes a new one.
+    /// Opens a data folder that is there.
     ///
     /// # Errors
     ///
-    /// [`OpenError`] says what to do. Nothing that is there is ever made anew or repaired: a folder
-    /// that lacks one of its files is refused, and so are a damaged or foreign database, one of
-    /// a newer Enrich, and secrets that are missing, readable by others, or not the ledger's.
+    /// [`OpenError::Missing`] when it is not there, or empty. The others say what to do: nothing
+    /// that is there is ever made anew or repaired. A folder that lacks one of its files is
+    /// refused, and so are a damaged or foreign database, one of a newer Enrich, and secrets that
+    /// are missing, readable by others, or not the ledger's.
     pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
         sqlite::check_version()?;
-        let secrets = if folder::is_new(folder)? {
-            folder::create(folder)?
-        } else {
-            let path = folder.join(secret::FILE);
-            let secrets = Secrets::load(&path);
-            let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
-            for database in [DIRECTORY, LEDGER] {
-                sqlite::prepare(&folder.join(database.file), &database)?;
-            }
-            secrets
+        if folder::is_new(folder)? {
+            return Err(OpenError::Missing { folder: folder.into() });
+        }
+        Self::over(folder, &folder::load(folder)?, options)
+    }
+
+    /// Opens a data folder; one that is not there, or is empty, becomes a new one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`], but never [`OpenError::Missing`].
+    pub fn open_or_create(folder: &Path, options: Options) -> Result<Self, OpenError> {
+        sqlite::check_version()?;
+        let secrets = match folder::is_new(folder)? {
+            true => folder::create(folder)?,
+            false => folder::load(folder)?,
         };
-        let ledger = folder.join(LEDGER.file);
-        folder::match_secrets(folder, &secrets)?;
-        let directory = folder.join(DIRECTORY.file);
+        Self::over(folder, &secrets, options)
+    }
+
+    /// The ports over a folder that is there and complete.
+    fn over(folder: &Path, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
+        let (directory, ledger) = (folder.join(DIRECTORY.file), folder.join(LEDGER.file));
+        folder::match_secrets(folder, secrets)?;
         Ok(Self {
             directory: Arc::new(SqliteDirectory::open(&directory)?),
-            intake: Arc::new(SqliteIntake::open(&directory, &secrets)),
-            accounts: Arc::new(SqliteAccounts::open(&ledger, &secrets)?),
-            ledger: Arc::new(SqliteLedger::open(&ledger, &secrets, options)?),
+            intake: Arc::new(SqliteIntake::open(&directory, secrets)),
+            accounts: Arc::new(SqliteAccounts::open(&ledger, secrets)?),
+            ledger: Arc::new(SqliteLedger::open(&ledger, secrets, options)?),
             usage: Arc::new(SqliteUsage::open(&ledger)?),
             folder: folder.into(),
         })

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::usage::{Usage, Use, UseOutcome};
+use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
@@ -46,21 +46,13 @@ pub struct SqliteUsage {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How often something was asked on a day, and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DayCount {
-    /// The day (UTC), in days since 1970-01-01.
-    pub day: i64,
-    /// The key that asked.
-    pub key: KeyId,
-    /// The endpoint's path.
-    pub endpoint: String,
-    /// What came of it: the name of a [`UseOutcome`].
-    pub outcome: String,
-    /// How often.
-    pub calls: u64,
-    /// What it cost in all.
-    pub credits: u64,
+/// Why counters could not be read.
+#[derive(Debug, thiserror::Error)]
+enum DaysError {
+    #[error("the usage counters could not be read")]
+    Read(#[from] rusqlite::Error),
+    #[error("`{0}` is no outcome of a call")]
+    Outcome(String),
 }
 
 /// What is counted together.
@@ -103,40 +95,6 @@ impl SqliteUsage {
         let readers = Readers::open(path)?;
         Ok(Self { gathered, readers, flushes: Some(flushes), thread: Some(thread) })
     }
-
-    /// What an account used from day `first` to day `last`, in days since 1970-01-01 (UTC), by
-    /// day. What was counted in the last seconds may be missing ([`Usage::flush`]).
-    ///
-    /// # Errors
-    ///
-    /// When the ledger cannot be read.
-    pub fn days(
-        &self,
-        account: AccountId,
-        first: i64,
-        last: i64,
-    ) -> Result<Vec<DayCount>, StoreError> {
-        self.readers.read(|connection| {
-            connection
-                .prepare_cached(
-                    "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
-                     WHERE account = ?1 AND day BETWEEN ?2 AND ?3
-                     ORDER BY day, api_key, endpoint, outcome",
-                )?
-                .query_map((Column(account), first, last), |row| {
-                    let Column(key) = row.get(1)?;
-                    Ok(DayCount {
-                        day: row.get(0)?,
-                        key,
-                        endpoint: row.get(2)?,
-                        outcome: row.get(3)?,
-                        calls: row.get(4)?,
-                        credits: row.get(5)?,
-                    })
-                })?
-                .collect::<rusqlite::Result<_>>()
-        })
-    }
 }
 
 #[async_trait]
@@ -161,6 +119,31 @@ impl Usage for SqliteUsage {
             return Err(StoreError::Overloaded);
         }
         done.await.map_err(StoreError::failed)?
+    }
+
+    async fn days(
+        &self,
+        account: AccountId,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<DayCount>, StoreError> {
+        self.readers.read(|connection| -> Result<_, DaysError> {
+            let mut statement = connection.prepare_cached(
+                "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
+                 WHERE account = ?1 AND day BETWEEN ?2 AND ?3
+                 ORDER BY day, api_key, endpoint, outcome",
+            )?;
+            let mut rows = statement.query((Column(account), first, last))?;
+            let mut days = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (Column(key), Column(credits)) = (row.get(1)?, row.get(5)?);
+                let outcome: String = row.get(3)?;
+                let outcome = UseOutcome::named(&outcome).ok_or(DaysError::Outcome(outcome))?;
+                let (day, endpoint, calls) = (row.get(0)?, row.get(2)?, row.get(4)?);
+                days.push(DayCount { day, key, endpoint, outcome, calls, credits });
+            }
+            Ok(days)
+        })
     }
 }
 

@@ -18,7 +18,7 @@ impl Sqlite {
     }
 
     fn open(&self) -> Ports {
-        let store = Store::open(self.0.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(self.0.path(), Options::default()).unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,

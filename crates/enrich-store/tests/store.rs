@@ -1,5 +1,6 @@
 //! What this store promises beyond the contract: what it refuses to open, what it hides at rest,
-//! what its ledger notices, and that several processes can have it open.
+//! what its ledger notices, that its schema's history stands, and that several processes can have it
+//! open.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,6 +17,8 @@ mod crash;
 mod customer;
 #[path = "store/folder.rs"]
 mod folder;
+#[path = "store/migrations.rs"]
+mod migrations;
 #[path = "store/tampering.rs"]
 mod tampering;
 #[path = "store/together.rs"]

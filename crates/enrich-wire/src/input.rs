@@ -1,12 +1,14 @@
 //! Fields of a body, and reading them one by one while noting everything that is wrong.
 
+use std::fmt;
+
 use enrich_core::{Ask, InvalidFields, Question, Want};
 
 /// The longest input, in characters.
 const MAX_CHARACTERS: usize = 512;
 
-/// A field's value as it was sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A field's value as it was sent. `Debug` shows its kind alone.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Value {
     /// A string.
     Text(String),
@@ -18,8 +20,8 @@ pub enum Value {
     Other(&'static str),
 }
 
-/// The fields of a body.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The fields of a body. `Debug` shows how many there are: a name, too, is the caller's to choose.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields(Vec<(String, Value)>);
 
 impl Fields {
@@ -49,8 +51,8 @@ impl Fields {
 }
 
 /// Reads the fields of one call. What is wrong is noted, so that all of it can be named at once;
-/// what is read is noted as well, and makes the canonical form of the question.
-#[derive(Debug)]
+/// what is read is noted as well, and makes the canonical form of the question. `Debug` shows
+/// which fields those are.
 pub struct Input<'a> {
     fields: &'a Fields,
     invalid: InvalidFields,
@@ -216,9 +218,46 @@ impl<'a> Input<'a> {
     }
 }
 
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text(_) => "Text(…)",
+            Self::Integer(_) => "Integer(…)",
+            Self::Null => "Null",
+            Self::Other(kind) => kind,
+        })
+    }
+}
+
+impl fmt::Debug for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fields({})", self.len())
+    }
+}
+
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let read: Vec<&str> = self.asked.iter().map(|(name, _)| *name).collect();
+        let invalid: Vec<&str> = self.invalid.0.iter().map(|(name, _)| *name).collect();
+        f.debug_struct("Input").field("read", &read).field("invalid", &invalid).finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn debug_shows_nothing_of_what_was_sent() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let fields = fields(&[("email", text("ada@quill.example")), ("limit", Value::Integer(7))]);
+        let mut input = Input::of(&fields);
+        assert!(input.required("email", |text| Ok::<_, String>(text.to_owned())).is_some());
+        assert!(input.required("limit", |text| Ok::<_, String>(text.to_owned())).is_none());
+        assert_eq!(format!("{fields:?}"), "Fields(2)");
+        assert_eq!(format!("{:?}", fields.get("email")), "Some(Text(…))");
+        assert_eq!(format!("{input:?}"), r#"Input { read: ["email"], invalid: ["limit"] }"#);
+    }
 
     fn fields(pairs: &[(&str, Value)]) -> Fields {
         let mut fields = Fields::default();

@@ -1,5 +1,7 @@
 //! The course of a call: request bytes in, answer bytes out.
 
+use std::fmt;
+
 use enrich_core::{Call, Credits, KeyInfo, Outcome, Refusal, RequestId, Service, Standing};
 
 use crate::body;
@@ -7,8 +9,8 @@ use crate::endpoint::{Endpoint, Generation, KeyPlace};
 use crate::input::{Fields, Value};
 
 /// What of an HTTP request an endpoint reads. Header values that are not text come as they look
-/// when decoded with replacement, which no rule accepts.
-#[derive(Clone, Copy, Debug, Default)]
+/// when decoded with replacement, which no rule accepts. `Debug` shows neither keys nor inputs.
+#[derive(Clone, Copy, Default)]
 pub struct Request<'a> {
     /// `Content-Type`.
     pub content_type: Option<&'a str>,
@@ -18,6 +20,12 @@ pub struct Request<'a> {
     pub idempotency_key: Option<&'a str>,
     /// The body, at most [`crate::MAX_BODY_BYTES`] long.
     pub body: &'a [u8],
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Request({} bytes)", self.body.len())
+    }
 }
 
 /// An HTTP response, and what the server may count and log of it.
@@ -136,6 +144,17 @@ fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn debug_shows_neither_keys_nor_inputs() {
+        let request = Request {
+            content_type: Some("application/json"),
+            api_key: Some("enr_live_secret"),
+            idempotency_key: Some("order-4711"),
+            body: b"email=ada@quill.example",
+        };
+        assert_eq!(format!("{request:?}"), "Request(23 bytes)");
+    }
 
     fn fields(value: Option<Value>) -> Fields {
         let mut fields = Fields::default();

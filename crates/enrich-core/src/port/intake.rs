@@ -98,8 +98,9 @@ pub trait Intake: Send + Sync {
     /// Takes a source's values out again; `None` when there is no such source.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 
-    /// Suppresses a value: what is held of it goes, and it is not taken in again.
-    async fn forget(&self, what: &Suppressed, at: Timestamp) -> Result<Removed, StoreError>;
+    /// Suppresses values: what is held of them goes, and they are not taken in again. All of them
+    /// are forgotten or, with an error, none.
+    async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
 /// A load that is running. Dropped unfinished, what is not yet written is not written.

@@ -10,7 +10,7 @@ use crate::port::error::StoreError;
 use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
 use crate::subject::Generation;
 
-/// A charge to be decided.
+/// A charge to be decided. Its `Debug` shows nothing of the answer or the idempotency key.
 #[derive(Clone, Debug)]
 pub struct Charge {
     /// The row's id.
@@ -159,6 +159,8 @@ pub trait Ledger: Send + Sync {
     ) -> Result<Option<Kept>, StoreError>;
 
     /// Decides a charge, in order of arrival. Returns after it is durable.
+    ///
+    /// An account that is not there has nothing to take: [`Charged::Insufficient`] with no credits.
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError>;
 
     /// Gives credits, or takes them back. Returns after it is durable.

@@ -84,6 +84,27 @@ fn facts_of_a_domain_need_no_company() {
 }
 
 #[test]
+fn of_a_long_list_the_first_thousand_values_are_read() {
+    let list = |value: &dyn Fn(usize) -> String| {
+        (0..1_003).map(value).map(|value| format!("{value:?}")).collect::<Vec<_>>().join(",")
+    };
+    let aliases = list(&|number| format!("Quill {number}"));
+    let domains = list(&|number| format!("quill{number}.example"));
+    let line = format!(r#"{{"name":"Quill","aliases":[{aliases}],"domains":[{domains}]}}"#);
+    let (report, records) = imported(FILE, line);
+    let [Record::Company(company)] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!((company.aliases.len(), company.sites.len()), (1_000, 1_000));
+    assert_eq!(company.aliases[999].display(), "Quill 999");
+    let dropped: Vec<_> =
+        report.dropped_values.iter().map(|values| (values.field, values.count)).collect();
+    assert_eq!((report.dropped, dropped), (6, vec![("domains", 3), ("aliases", 3)]));
+    assert_eq!(
+        report.dropped_values[0].reason.to_string(),
+        "a list has at most 1000 values; the rest is left out"
+    );
+}
+
+#[test]
 fn a_number_keeps_the_digits_it_was_given_in() {
     for digits in ["5.20", "10", "1e3", "0.10000000000000000555", "123456789012345678901234567890"]
     {

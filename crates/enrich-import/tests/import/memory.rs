@@ -70,7 +70,7 @@ impl Intake for Memory {
         Ok(None)
     }
 
-    async fn forget(&self, _what: &Suppressed, _at: Timestamp) -> Result<Removed, StoreError> {
+    async fn forget(&self, _what: &[Suppressed], _at: Timestamp) -> Result<Removed, StoreError> {
         Ok(Removed::default())
     }
 }

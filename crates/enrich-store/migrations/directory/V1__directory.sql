@@ -7,6 +7,13 @@
 -- There are no foreign keys: the one writer keeps rows together that belong together, and checking
 -- every row of an import would cost more than writing it.
 
+-- Which secrets the hashes below were made with: a keyed hash of nothing for each, so that a wrong
+-- secret.key is noticed. With it nothing that was forgotten would be recognised.
+CREATE TABLE secret (
+    id         INTEGER NOT NULL PRIMARY KEY,
+    check_hash BLOB    NOT NULL
+) STRICT;
+
 -- The directory's state, one row.
 CREATE TABLE state (
     id           INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -92,7 +99,7 @@ CREATE TABLE employee (
 -- subject that is no longer there was forgotten, and its records stay out.
 CREATE TABLE record (
     source  INTEGER NOT NULL,
-    -- A hash of the record's content, or of the source's own id for it (`intake/origins.rs`).
+    -- A keyed hash of the record's content, or of the source's own id for it (`intake/origins.rs`).
     hash    BLOB    NOT NULL,
     subject INTEGER NOT NULL,
     PRIMARY KEY (source, hash)

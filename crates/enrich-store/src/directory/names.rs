@@ -14,15 +14,25 @@
 //! - A company of which nothing but the name is held (somebody named it as an employer) answers
 //!   only where no other fits: it could not say more than its name anyway.
 
-use enrich_core::{Company, Confidence, SubjectId};
+use enrich_core::{Company, CompanyRef, Confidence, PersonRef, Question, SubjectId};
 use enrich_text::{CompanyName, Country};
 
 use super::codes::IdentifierKind;
-use super::view::View;
+use super::view::{BARE_TIER, Holder, View};
 
 /// The most companies with names of one key that are compared. Where there are more, a name does
-/// not tell them apart.
+/// not tell them apart. Those that are asked for in another country do not count, nor do those of
+/// which nothing but the name is held.
 const MOST_CANDIDATES: usize = 64;
+/// The most companies among which those of a country are searched.
+const MOST_SEARCHED: usize = 1024;
+/// The most companies that are compared of which nothing but a name is held.
+const MOST_BARE: usize = 64;
+/// The most other names of a company that are compared. Behind them it is known only that one of
+/// the others has the key.
+const MOST_ALIASES: usize = 128;
+/// How many companies of a name are read where they are asked for; more take longer.
+const FEW: usize = 8;
 
 /// A company that a name may mean.
 #[derive(Clone, Debug)]
@@ -100,7 +110,23 @@ pub(crate) fn ranked(
     name: &CompanyName,
     country: Option<Country>,
 ) -> rusqlite::Result<Vec<Ranked>> {
-    Ok(rank(name, country, candidates(view, name)?))
+    Ok(rank(name, country, candidates(view, name, country)?))
+}
+
+/// Whether a question names a company by a name that many have: then reading takes long.
+pub(crate) fn has_many(view: View<'_>, question: &Question) -> rusqlite::Result<bool> {
+    let company = match question {
+        Question::Company(company) | Question::Person(PersonRef::AtCompany { company, .. }) => {
+            company
+        }
+        Question::Person(_) | Question::Host(_) | Question::Domain(_) => return Ok(false),
+    };
+    let name = match company {
+        CompanyRef::Name { name, .. } | CompanyRef::DomainOrName(_, name) => name,
+        CompanyRef::Domain(_) | CompanyRef::Page(_) | CompanyRef::Email(_) => return Ok(false),
+    };
+    let holders = view.holders(IdentifierKind::CompanyName, name.squashed(), FEW + 1)?;
+    Ok(holders.len() > FEW)
 }
 
 /// The one company that a name means, if one fits better than the others.
@@ -137,28 +163,46 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     (!is_shared).then(|| best.id())
 }
 
-fn candidates(view: View<'_>, name: &CompanyName) -> rusqlite::Result<Vec<Candidate>> {
+/// The companies to compare; none where there are too many. Those of a bare name have no domain of
+/// any country.
+fn candidates(
+    view: View<'_>,
+    name: &CompanyName,
+    country: Option<Country>,
+) -> rusqlite::Result<Vec<Candidate>> {
+    let (most, most_bare) = match country {
+        None => (MOST_CANDIDATES, MOST_BARE),
+        Some(_) => (MOST_SEARCHED, 0),
+    };
     let kind = IdentifierKind::CompanyName;
-    let holders = view.holders(kind, name.squashed(), MOST_CANDIDATES + 1)?;
-    let mut candidates = Vec::with_capacity(holders.len());
-    if holders.len() > MOST_CANDIDATES {
-        return Ok(candidates);
+    let mut holders = view.holders(kind, name.squashed(), most + most_bare + 1)?;
+    // Bare names are of the last tier.
+    let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
+    if known > most {
+        return Ok(Vec::new());
     }
-    for holder in holders {
-        if let Some(company) = view.company(holder.subject)? {
-            candidates.push(Candidate { company, confidence: holder.confidence });
+    holders.truncate(known + most_bare);
+    let mut candidates = Vec::new();
+    for Holder { subject, confidence, .. } in holders {
+        let Some(company) = view.company(subject)? else { continue };
+        if is_in(&company, country) {
+            candidates.push(Candidate { company, confidence });
+        }
+        if candidates.len() > MOST_CANDIDATES + most_bare {
+            return Ok(Vec::new());
         }
     }
     Ok(candidates)
 }
 
+fn is_in(company: &Company, country: Option<Country>) -> bool {
+    country.is_none_or(|country| company.domain_in(country).is_some())
+}
+
 fn rank(name: &CompanyName, country: Option<Country>, candidates: Vec<Candidate>) -> Vec<Ranked> {
-    let is_there = |candidate: &Candidate| {
-        country.is_none_or(|country| candidate.company.domain_in(country).is_some())
-    };
     let mut ranked: Vec<Ranked> = candidates
         .into_iter()
-        .filter(is_there)
+        .filter(|candidate| is_in(&candidate.company, country))
         .filter_map(|candidate| {
             let fit = fit(name, &candidate.company)?;
             Some(Ranked { is_bare: is_bare(&candidate.company), fit, candidate })
@@ -168,20 +212,24 @@ fn rank(name: &CompanyName, country: Option<Country>, candidates: Vec<Candidate>
     ranked
 }
 
-/// How `name` fits a company; `None` when it does not.
+/// How `name` fits a company that was found by its key; `None` when it does not.
+///
+/// Of very many aliases only the first are looked at, since each has to be folded. Where none of
+/// them fits, one of the rest has the key.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
         1 => Fit::StrippedName,
         _ => Fit::Squashed,
     });
-    let aliases = company.aliases.iter().filter_map(|alias| step(name, alias));
+    let aliases = company.aliases.iter().take(MOST_ALIASES).filter_map(|alias| step(name, alias));
     let alias = aliases.min().map(|step| match step {
         0 => Fit::Alias,
         1 => Fit::StrippedAlias,
         _ => Fit::Squashed,
     });
-    own.into_iter().chain(alias).min()
+    let beyond = (company.aliases.len() > MOST_ALIASES).then_some(Fit::Squashed);
+    own.into_iter().chain(alias).chain(beyond).min()
 }
 
 /// The step of comparing at which two names are equal: 0 folded, 1 without legal forms, 2 squashed.

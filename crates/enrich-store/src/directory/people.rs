@@ -85,9 +85,11 @@ fn by_name(
     name: &PersonName,
 ) -> rusqlite::Result<Option<(Person, Confidence)>> {
     let mut namesakes: BTreeMap<SubjectId, Confidence> = BTreeMap::new();
+    // Whoever agrees with the name has one of its keys: a few, whatever was sent.
+    let keys = name.keys();
     for place in places {
-        for key in name.keys() {
-            let holders = view.holders(kind, &name_in(&place.key, &key), MOST_NAMESAKES + 1)?;
+        for key in &keys {
+            let holders = view.holders(kind, &name_in(&place.key, key), MOST_NAMESAKES + 1)?;
             for holder in holders {
                 let confidence = holder.confidence.min(place.sure);
                 let known = namesakes.entry(holder.subject).or_insert(confidence);
@@ -100,14 +102,15 @@ fn by_name(
     }
     let mut only = None;
     for (id, confidence) in namesakes {
-        let Some(person) = view.person(id)? else { continue };
+        let Some(person) = view.person_alone(id)? else { continue };
         let Some(sure) = agreement(name, &person) else { continue };
         if only.is_some() {
             return Ok(None);
         }
         only = Some((person, sure.min(confidence)));
     }
-    Ok(only)
+    let Some((person, sure)) = only else { return Ok(None) };
+    Ok(Some((view.with_employer(person)?, sure)))
 }
 
 /// How sure it is that a person is meant by this name; `None` when they cannot be.

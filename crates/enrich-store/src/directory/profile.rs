@@ -10,12 +10,19 @@ use serde::{Deserialize, Serialize};
 /// A profile that cannot be read: the row was not written by this program.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadProfile {
-    #[error("a profile is not the JSON it should be")]
-    Json(#[from] serde_json::Error),
+    /// Where, and no more: the parser's own words may quote a value.
+    #[error("a profile is not the JSON it should be, from line {line}, column {column}")]
+    Json { line: usize, column: usize },
     #[error("a profile names a country that there is not")]
     Country(#[from] enrich_text::InvalidCountry),
     #[error("a profile names a network that there is not")]
     Network,
+}
+
+impl From<serde_json::Error> for BadProfile {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json { line: error.line(), column: error.column() }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -183,6 +190,19 @@ mod tests {
         };
         let profile = write_person(person.clone()).unwrap();
         assert_eq!(read_person(SubjectId(8), &profile).unwrap(), person);
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_what_the_profile_holds() {
+        let error = read_person(SubjectId(1), r#"{"f":"Ada","l":"Byte","e":"ada@x.example"}"#);
+        let error: Box<dyn std::error::Error> = error.unwrap_err().into();
+        let mut text = format!("{error} {error:?}");
+        let mut source = error.source();
+        while let Some(error) = source {
+            text += &format!("{error} {error:?}");
+            source = error.source();
+        }
+        assert!(text.contains("line 1") && !text.contains("ada@"), "{text}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What a look-up reads, each by one point read of an index.
 
 use enrich_core::{
-    Company, Confidence, DomainFacts, Employee, Employer, Fact, Generation, Person, SubjectId,
-    domain_facts_from_facts,
+    Attribute, Company, Confidence, DomainFacts, Employee, Employer, Fact, Generation, Person,
+    SubjectId, domain_facts_from_facts,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -28,6 +28,18 @@ pub(crate) struct Holder {
     pub(crate) tier: u8,
     /// How far the sources that say so are trusted.
     pub(crate) confidence: Confidence,
+}
+
+/// What is known of a domain, and how far the most trusted source of each fact is trusted, which is
+/// the one whose value counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownDomain {
+    /// What is known.
+    pub(crate) facts: DomainFacts,
+    /// How sure the address is; `None` where there is none.
+    pub(crate) ip_sure: Option<Confidence>,
+    /// How sure the rank is; `None` where there is none.
+    pub(crate) rank_sure: Option<Confidence>,
 }
 
 impl<'c> View<'c> {
@@ -99,12 +111,21 @@ impl<'c> View<'c> {
 
     /// The person with this id, with what the employer's own profile says of the employer.
     pub(crate) fn person(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
+        self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
+    }
+
+    /// The person with this id, of whose employer the id alone is read.
+    pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         let Some(profile) = self.profile(id, PERSON)? else { return Ok(None) };
-        let mut person = profile::read_person(id, &profile).map_err(unreadable)?;
+        profile::read_person(id, &profile).map(Some).map_err(unreadable)
+    }
+
+    /// The person with what the employer's own profile says of the employer.
+    pub(crate) fn with_employer(&self, mut person: Person) -> rusqlite::Result<Person> {
         if let Some(employer) = person.employer.take() {
             person.employer = self.company(employer.id)?.map(employer_of);
         }
-        Ok(Some(person))
+        Ok(person)
     }
 
     /// Those who work at a company, first seen first, at most `limit` of them.
@@ -130,11 +151,8 @@ impl<'c> View<'c> {
         Ok(employees)
     }
 
-    /// What is known of this very domain, and how far the least trusted of it is trusted.
-    pub(crate) fn domain(
-        &self,
-        domain: &str,
-    ) -> rusqlite::Result<Option<(DomainFacts, Confidence)>> {
+    /// What is known of this very domain.
+    pub(crate) fn domain(&self, domain: &str) -> rusqlite::Result<Option<KnownDomain>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
              ORDER BY ordinal",
@@ -148,12 +166,16 @@ impl<'c> View<'c> {
             })
         })?;
         let facts: Vec<Fact> = facts.collect::<rusqlite::Result<_>>()?;
-        let told = facts.iter().map(|fact| {
-            let same = facts.iter().filter(|other| other.attribute == fact.attribute);
-            same.map(|other| other.confidence).max().unwrap_or(fact.confidence)
-        });
-        let Some(least) = told.min() else { return Ok(None) };
-        Ok(domain_facts_from_facts(domain, &facts).map(|known| (known, least)))
+        let sure = |attribute| {
+            let told = facts.iter().filter(|fact| fact.attribute == attribute);
+            told.map(|fact| fact.confidence).max()
+        };
+        let known = domain_facts_from_facts(domain, &facts);
+        Ok(known.map(|facts| KnownDomain {
+            facts,
+            ip_sure: sure(Attribute::Ip),
+            rank_sure: sure(Attribute::PageRank),
+        }))
     }
 
     fn profile(&self, id: SubjectId, kind: i64) -> rusqlite::Result<Option<String>> {

@@ -1,33 +1,33 @@
 //! A load: one thread with the writing connection, to which batches are handed.
 //!
-//! A batch is a transaction, or all of them are one ([`Atomic::Whole`]). The write lock is held
-//! for no longer than that, so that two loads take turns, in one process or in two; who waits too
-//! long for a turn is told so. Look-ups wait for nobody: they read the state before.
+//! A transaction holds the batches of about a second, or all of them ([`Atomic::Whole`]). In
+//! between others have a turn, in this process or another; who waits too long is told so. Look-ups
+//! wait for nobody: they read the state before. When a transaction fails, its batches are not
+//! written and the load ends; the same import once more completes it.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use enrich_core::Record;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::intake::{Atomic, Load, Loading, Taken};
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::failed;
+use super::turn;
 use super::writer::Writer;
 use crate::secret::Secrets;
-use crate::sqlite::{self, Durability};
+use crate::sqlite::store_error;
 
-/// Memory for pages: an import that finds its pages there is not slowed by the directory's size.
-/// 256 MiB, in SQLite's unit of −1 KiB.
-const CACHE: i64 = -256 * 1024;
-/// How much is written before it is moved from the log into the database: 64 MiB in pages of
-/// 4 KiB. Pages that several batches change are moved once.
-const CHECKPOINT_PAGES: i64 = 16 * 1024;
-/// How many prepared statements are kept; there are some forty.
-const STATEMENTS: usize = 128;
+/// How long a transaction of a load goes on taking batches. Most of what an import costs beside
+/// computing is writing changed pages, and a page that many records change is written once a
+/// transaction. Others who want to write wait for so long.
+const TRANSACTION: Duration = Duration::from_secs(1);
+/// How long it waits for the next batch before it commits those it has.
+const IDLE: Duration = Duration::from_millis(50);
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
@@ -78,15 +78,6 @@ impl Loading for SqliteLoading {
     }
 }
 
-/// A connection for writing much.
-pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = sqlite::writer(path, Durability::Checkpoint)?;
-    connection.pragma_update(None, "cache_size", CACHE)?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    Ok(connection)
-}
-
 fn run(
     path: &Path,
     secrets: &Secrets,
@@ -94,72 +85,149 @@ fn run(
     begun: Answer<()>,
     commands: &Receiver<Command>,
 ) {
-    let connection = match connect(path) {
+    let connection = match turn::connect(path) {
         Ok(connection) => connection,
-        Err(error) => return tell(begun, Err(failed(error))),
+        Err(error) => return tell(begun, Err(store_error(error))),
     };
+    let run = Run { connection: &connection, secrets, load };
     match load.atomic {
         Atomic::Batch => {
             tell(begun, Ok(()));
-            by_batches(&connection, secrets, load, commands);
+            run.by_batches(commands);
         }
-        Atomic::Whole => as_a_whole(&connection, secrets, load, begun, commands),
+        Atomic::Whole => run.as_a_whole(begun, commands),
     }
 }
 
-fn by_batches(
-    connection: &Connection,
-    secrets: &Secrets,
-    load: &Load,
-    commands: &Receiver<Command>,
-) {
-    for command in commands {
-        match command {
-            Command::Take(records, answer) => {
-                let taken = in_transaction(connection, |transaction| {
-                    let mut writer = Writer::new(transaction, secrets, load.at)?;
-                    let taken = take(&mut writer, load, records)?;
-                    writer.finish()?;
-                    Ok(taken)
-                });
-                tell(answer, taken.map_err(failed));
-            }
-            Command::Finish(answer) => {
-                return tell(answer, make_durable(connection).map_err(failed));
+/// A load on its thread.
+struct Run<'a> {
+    connection: &'a Connection,
+    secrets: &'a Secrets,
+    load: &'a Load,
+}
+
+impl Run<'_> {
+    fn by_batches(&self, commands: &Receiver<Command>) {
+        while let Ok(command) = commands.recv() {
+            let finish = match command {
+                Command::Finish(answer) => Some(answer),
+                Command::Take(records, answer) => {
+                    match self.transaction(records, answer, commands) {
+                        Ok(finish) => finish,
+                        Err(error) => return fail(error, commands),
+                    }
+                }
+            };
+            if let Some(answer) = finish {
+                return tell(answer, self.make_durable().map_err(store_error));
             }
         }
     }
-}
 
-fn as_a_whole(
-    connection: &Connection,
-    secrets: &Secrets,
-    load: &Load,
-    begun: Answer<()>,
-    commands: &Receiver<Command>,
-) {
-    let opened = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
-        .and_then(|transaction| Ok((Writer::new(connection, secrets, load.at)?, transaction)));
-    let (mut writer, transaction) = match opened {
-        Ok(opened) => opened,
-        Err(error) => return tell(begun, Err(failed(error))),
-    };
-    tell(begun, Ok(()));
-    for command in commands {
-        match command {
-            Command::Take(records, answer) => match take(&mut writer, load, records) {
+    /// Takes the first batch and those that follow in time, and commits them. Gives the answer that
+    /// somebody who has ended the load meanwhile waits for.
+    fn transaction(
+        &self,
+        mut records: Vec<Record>,
+        mut answer: Answer<Vec<Taken>>,
+        commands: &Receiver<Command>,
+    ) -> Result<Option<Answer<()>>, Failure> {
+        let begun = Instant::now();
+        let opened =
+            turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
+        let (mut writer, transaction) = match opened {
+            Ok(opened) => opened,
+            // Nothing was begun, and nothing is lost: the load can be told again.
+            Err(error) => {
+                tell(answer, Err(store_error(error)));
+                return Ok(None);
+            }
+        };
+        let finish = loop {
+            match take(&mut writer, self.load, records) {
                 Ok(taken) => tell(answer, Ok(taken)),
-                // What the batch wrote before it failed cannot be told from the rest: all goes.
-                Err(error) => return tell(answer, Err(failed(error))),
-            },
-            Command::Finish(answer) => {
-                let done = writer
-                    .finish()
-                    .and_then(|()| transaction.commit())
-                    .and_then(|()| make_durable(connection));
-                return tell(answer, done.map_err(failed));
+                Err(error) => return Err(Failure::Taking(error, answer)),
+            }
+            if begun.elapsed() >= TRANSACTION {
+                break None;
+            }
+            match commands.recv_timeout(IDLE) {
+                Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
+                Ok(Command::Finish(waiting)) => break Some(waiting),
+                // Idle, or dropped: what was taken stays either way.
+                Err(_) => break None,
+            }
+        };
+        let committed = writer.finish().and_then(|()| transaction.commit());
+        match (committed, finish) {
+            (Ok(()), finish) => {
+                turn::pause();
+                Ok(finish)
+            }
+            (Err(error), Some(waiting)) => Err(Failure::Finishing(error, waiting)),
+            (Err(error), None) => Err(Failure::Committing(error)),
+        }
+    }
+
+    fn as_a_whole(&self, begun: Answer<()>, commands: &Receiver<Command>) {
+        let opened =
+            turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
+        let (mut writer, transaction) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return tell(begun, Err(store_error(error))),
+        };
+        tell(begun, Ok(()));
+        for command in commands {
+            match command {
+                Command::Take(records, answer) => match take(&mut writer, self.load, records) {
+                    Ok(taken) => tell(answer, Ok(taken)),
+                    // What the batch wrote before it failed cannot be told from the rest: all goes.
+                    Err(error) => return tell(answer, Err(store_error(error))),
+                },
+                Command::Finish(answer) => {
+                    let done = writer
+                        .finish()
+                        .and_then(|()| transaction.commit())
+                        .and_then(|()| self.make_durable());
+                    return tell(answer, done.map_err(store_error));
+                }
             }
         }
+    }
+
+    fn writer(&self) -> rusqlite::Result<Writer<'_>> {
+        Writer::new(self.connection, self.secrets, self.load.at)
+    }
+
+    /// A commit that reaches the disk, and all before it: those of the batches need not have.
+    fn make_durable(&self) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        turn::write(self.connection, |transaction| {
+            // SQLite writes the row though nothing of it changes: without a write it syncs nothing.
+            transaction.execute("UPDATE state SET generation = generation", [])?;
+            Ok(())
+        })
+    }
+}
+
+/// Why a load cannot go on, and who waits to hear it.
+enum Failure {
+    Taking(rusqlite::Error, Answer<Vec<Taken>>),
+    Committing(rusqlite::Error),
+    Finishing(rusqlite::Error, Answer<()>),
+}
+
+/// Ends the load and says why to whoever waits, or to who asks next.
+fn fail(failure: Failure, commands: &Receiver<Command>) {
+    match failure {
+        Failure::Taking(error, answer) => tell(answer, Err(store_error(error))),
+        Failure::Finishing(error, answer) => tell(answer, Err(store_error(error))),
+        Failure::Committing(error) => match commands.recv() {
+            Ok(Command::Take(_, answer)) => tell(answer, Err(store_error(error))),
+            Ok(Command::Finish(answer)) => tell(answer, Err(store_error(error))),
+            // Dropped: nobody asks any more.
+            Err(mpsc::RecvError) => {}
+        },
     }
 }
 
@@ -186,27 +254,6 @@ fn take(
     }
     writer.count_records(source, new_records)?;
     Ok(all)
-}
-
-/// A commit that reaches the disk, and all before it: those of the batches need not have.
-fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    in_transaction(connection, |transaction| {
-        // SQLite writes the row though nothing of it changes: without a write it syncs nothing.
-        transaction.execute("UPDATE state SET generation = generation", [])?;
-        Ok(())
-    })
-}
-
-/// Runs `write` in a transaction that waits for the write lock, and commits it.
-pub(crate) fn in_transaction<T>(
-    connection: &Connection,
-    write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    let written = write(&transaction)?;
-    transaction.commit()?;
-    Ok(written)
 }
 
 /// Answers; whoever asked may have gone, and then nobody needs it.

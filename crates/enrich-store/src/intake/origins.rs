@@ -1,8 +1,9 @@
 //! Which subject a record became: so that the same record again is known at once, and a record
 //! that changed at its source finds the subject it was.
 //!
-//! A record is remembered by the hash of its content and, where its source has an id for it, by a
-//! hash of that id. A remembered record whose subject is gone was forgotten on request: removing a
+//! A record is remembered by a hash of its content and, where its source has an id for it, by one
+//! of that id. The hashes are keyed: what is remembered of somebody who was forgotten cannot be
+//! tested against a list of ids or records by who has only the database. A remembered record whose subject is gone was forgotten on request: removing a
 //! source removes what is remembered of the subjects that go with it.
 
 use enrich_core::{Origin, SubjectId};
@@ -11,6 +12,16 @@ use rusqlite::{OptionalExtension, params};
 use super::sheet::Kind;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
+use crate::secret::{Purpose, Secret};
+
+/// What a record is remembered by.
+#[derive(Clone, Copy)]
+enum Mark<'a> {
+    /// Its content.
+    Content(&'a [u8; 16]),
+    /// Its source's own id for it. A company and a person may have the same one.
+    Id(Kind, &'a str),
+}
 
 /// What is remembered of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +44,12 @@ impl Writer<'_> {
         kind: Kind,
         origin: &Origin,
     ) -> rusqlite::Result<Remembered> {
-        if let Some(subject) = self.subject_of_record(source, &origin.content)? {
+        if let Some(subject) = self.subject_of_record(source, Mark::Content(&origin.content))? {
             let is_there = self.view().is_there(subject)?;
             return Ok(if is_there { Remembered::Same } else { Remembered::Forgotten });
         }
         let Some(id) = &origin.id else { return Ok(Remembered::No) };
-        match self.subject_of_record(source, &id_hash(kind, id))? {
+        match self.subject_of_record(source, Mark::Id(kind, id))? {
             Some(subject) if self.view().is_there(subject)? => Ok(Remembered::Earlier(subject)),
             Some(_) => Ok(Remembered::Forgotten),
             None => Ok(Remembered::No),
@@ -54,8 +65,10 @@ impl Writer<'_> {
         subject: SubjectId,
     ) -> rusqlite::Result<()> {
         self.is_changed = true;
-        let id = origin.id.as_deref().map(|id| id_hash(kind, id));
-        for hash in [Some(origin.content), id].into_iter().flatten() {
+        let content = Mark::Content(&origin.content);
+        let id = origin.id.as_deref().map(|id| Mark::Id(kind, id));
+        for mark in [Some(content), id].into_iter().flatten() {
+            let hash = mark.hash(self.secrets.current());
             let mut statement = self.connection.prepare_cached(
                 "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
                  ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
@@ -68,24 +81,35 @@ impl Writer<'_> {
     fn subject_of_record(
         &self,
         source: i64,
-        hash: &[u8; 16],
+        mark: Mark<'_>,
     ) -> rusqlite::Result<Option<SubjectId>> {
         let mut statement = self
             .connection
             .prepare_cached("SELECT subject FROM record WHERE source = ?1 AND hash = ?2")?;
-        statement.query_row(params![source, hash], |row| Ok(subject_id(row.get(0)?))).optional()
+        // A hash may have been made with an older secret.
+        for secret in self.secrets.newest_first() {
+            let found = statement
+                .query_row(params![source, mark.hash(secret)], |row| Ok(subject_id(row.get(0)?)))
+                .optional()?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 }
 
-/// The hash of a source's own id. A company and a person may have the same one.
-fn id_hash(kind: Kind, id: &str) -> [u8; 16] {
-    let kind: &[u8] = match kind {
-        Kind::Company => b"company id ",
-        Kind::Person => b"person id ",
-    };
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(kind).update(id.as_bytes());
-    let mut short = [0; 16];
-    hasher.finalize_xof().fill(&mut short);
-    short
+impl Mark<'_> {
+    /// The first half of the keyed hash: 16 bytes tell any number of records apart.
+    fn hash(self, secret: &Secret) -> [u8; 16] {
+        let parts: [&[u8]; 2] = match self {
+            Self::Content(content) => [b"content", content],
+            Self::Id(Kind::Company, id) => [b"company id", id.as_bytes()],
+            Self::Id(Kind::Person, id) => [b"person id", id.as_bytes()],
+        };
+        let whole = secret.hash(Purpose::Origin, &parts);
+        let mut short = [0; 16];
+        short.copy_from_slice(&whole[..16]);
+        short
+    }
 }

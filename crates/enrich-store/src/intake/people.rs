@@ -1,13 +1,13 @@
 //! Taking in people.
 //!
 //! Which person a record is, the format's rule decides ([`PersonRecord::identities`]), and then
-//! whether the source gave a record of the same id before. One of the same name at the same
-//! employer is the same person only as long as not both have a page of their own: two pages are
-//! two people, however common their name.
+//! whether the source gave a record of the same id before. One with the same address, or of the
+//! same name at the same employer, is the same person only as long as not both have a page of their
+//! own: two pages are two people, however common their name, and though they share a mailbox.
 
 use enrich_core::port::intake::{Effect, Taken};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
-use enrich_text::{PersonName, PersonPage};
+use enrich_text::{EmailAddress, PersonName, PersonPage};
 
 use super::origins::Remembered;
 use super::sheet::{Kind, Sheet, Speaker};
@@ -15,7 +15,7 @@ use super::writer::{Saved, Writer};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
-/// The most people of one name at one employer that a record is compared with.
+/// The most people of one address, or of one name at one employer, that a record is compared with.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
@@ -74,16 +74,7 @@ impl Writer<'_> {
                 Identity::PersonPage(page) => {
                     self.person_with(IdentifierKind::PersonPage, page.key())?
                 }
-                Identity::Emails(emails) => {
-                    let mut held = None;
-                    for email in emails {
-                        held = self.person_with(IdentifierKind::PersonEmail, email.as_str())?;
-                        if held.is_some() {
-                            break;
-                        }
-                    }
-                    held
-                }
+                Identity::Emails(emails) => self.person_reached_at(emails, record.page.as_ref())?,
                 Identity::NameAtEmployer => match employer {
                     Some(employer) => {
                         self.person_named(&record.name, employer, record.page.as_ref())?
@@ -103,6 +94,28 @@ impl Writer<'_> {
         Ok(self.view().holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
+    /// The first person with one of these addresses who can be the one of this page.
+    fn person_reached_at(
+        &self,
+        emails: &[EmailAddress],
+        page: Option<&PersonPage>,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        let kind = IdentifierKind::PersonEmail;
+        for email in emails {
+            for holder in self.view().holders(kind, email.as_str(), MOST_NAMESAKES)? {
+                if page.is_none() {
+                    return Ok(Some(holder.subject));
+                }
+                // Nobody held has the record's page, so that any other is somebody else's.
+                let person = self.view().person_alone(holder.subject)?;
+                if person.is_some_and(|person| person.page.is_none()) {
+                    return Ok(Some(holder.subject));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// The person of this very name at an employer.
     fn person_named(
         &self,
@@ -114,7 +127,7 @@ impl Writer<'_> {
         let key = name_in(&employer.0.to_string(), &name.key());
         let kind = IdentifierKind::PersonAtCompany;
         for holder in self.view().holders(kind, &key, MOST_NAMESAKES)? {
-            let Some(person) = self.view().person(holder.subject)? else { continue };
+            let Some(person) = self.view().person_alone(holder.subject)? else { continue };
             if page.is_some() && person.page.is_some() {
                 continue;
             }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use enrich_core::port::intake::{Removed, Suppressed};
 use enrich_core::{Attribute, Fact, SourceName, SubjectId};
-use enrich_text::{Domain, EmailAddress, PersonPage};
+use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 use rusqlite::params;
 
 use super::companies::DOMAIN_AS_NAME;
@@ -43,26 +43,32 @@ impl Writer<'_> {
         Ok(Some(removal.removed))
     }
 
-    /// Suppresses a value and takes out what is held of it.
-    pub(crate) fn forget(&mut self, what: &Suppressed) -> rusqlite::Result<Removed> {
-        self.suppress(what)?;
+    /// Suppresses values and takes out what is held of them.
+    pub(crate) fn forget(&mut self, all: &[Suppressed]) -> rusqlite::Result<Removed> {
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
-        match what {
-            Suppressed::Email(email) => self.forget_email(&mut removal, email)?,
-            Suppressed::Phone(phone) => {
-                let is_it = |fact: &Fact| {
-                    fact.attribute == Attribute::Phone && fact.value == phone.as_str()
-                };
-                for kind in [IdentifierKind::CompanyPhone, IdentifierKind::PersonPhone] {
-                    for subject in self.all_holders(kind, phone.as_str())? {
-                        self.edit(&mut removal, subject, |fact, _| is_it(fact))?;
-                    }
-                }
+        let mut domains = Vec::new();
+        for what in all {
+            self.suppress(what)?;
+            match what {
+                Suppressed::Email(email) => self.forget_email(&mut removal, email)?,
+                Suppressed::Phone(phone) => self.forget_phone(&mut removal, phone)?,
+                Suppressed::PersonPage(page) => self.forget_person(&mut removal, page)?,
+                Suppressed::Domain(domain) => domains.push(domain),
             }
-            Suppressed::PersonPage(page) => self.forget_person(&mut removal, page)?,
-            Suppressed::Domain(domain) => self.forget_domain(&mut removal, domain)?,
         }
+        self.forget_domains(&mut removal, &domains)?;
         Ok(removal.removed)
+    }
+
+    fn forget_phone(&mut self, removal: &mut Removal, phone: &Phone) -> rusqlite::Result<()> {
+        for kind in [IdentifierKind::CompanyPhone, IdentifierKind::PersonPhone] {
+            for subject in self.all_holders(kind, phone.as_str())? {
+                self.edit(removal, subject, |fact, _| {
+                    fact.attribute == Attribute::Phone && fact.value == phone.as_str()
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// The address goes, and with it the same mailbox behind any `+tag`.
@@ -108,11 +114,22 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The domain, the hosts below it, and the addresses there go, wherever they are held. The index
-    /// is read from end to end: addresses are not in the order of their hosts.
-    fn forget_domain(&mut self, removal: &mut Removal, domain: &Domain) -> rusqlite::Result<()> {
-        let below = format!(".{domain}");
-        let is_host = |host: &str| host == domain.as_str() || host.ends_with(&below);
+    /// The domains, the hosts below them, and the addresses there go, wherever they are held. The
+    /// index is read from end to end, once for all of them: addresses are not in the order of their
+    /// hosts.
+    fn forget_domains(
+        &mut self,
+        removal: &mut Removal,
+        domains: &[&Domain],
+    ) -> rusqlite::Result<()> {
+        if domains.is_empty() {
+            return Ok(());
+        }
+        let names: HashSet<&str> = domains.iter().map(|domain| domain.as_str()).collect();
+        let is_host = |host: &str| {
+            let above = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
+            std::iter::once(host).chain(above).any(|host| names.contains(host))
+        };
         let is_it = |fact: &Fact| match fact.attribute {
             Attribute::Domain => is_host(&fact.value),
             Attribute::Email => fact.value.rsplit('@').next().is_some_and(is_host),
@@ -137,15 +154,27 @@ impl Writer<'_> {
         for subject in subjects {
             self.edit(removal, subject, |fact, _| is_it(fact))?;
         }
-        // Domains are ASCII, so that their lengths in characters and bytes are one.
-        let gone = self.connection.execute(
-            "DELETE FROM domain_fact
-             WHERE domain = ?1 OR substr(domain, -length(?2)) = ?2",
-            params![domain.as_str(), below],
-        )?;
-        removal.removed.values += gone as u64;
-        self.is_changed |= gone > 0;
+        for host in self.domains_with_facts(is_host)? {
+            let mut statement =
+                self.connection.prepare_cached("DELETE FROM domain_fact WHERE domain = ?1")?;
+            removal.removed.values += statement.execute([host])? as u64;
+            self.is_changed = true;
+        }
         Ok(())
+    }
+
+    /// The domains of which anything is known and that `is_it` names.
+    fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.connection.prepare("SELECT DISTINCT domain FROM domain_fact")?;
+        let mut rows = statement.query([])?;
+        let mut domains = Vec::new();
+        while let Some(row) = rows.next()? {
+            let domain = row.get_ref(0)?.as_str()?;
+            if is_it(domain) {
+                domains.push(domain.to_owned());
+            }
+        }
+        Ok(domains)
     }
 
     /// Takes facts out of a subject, and the subject out with its last name.

@@ -1,7 +1,12 @@
 //! The facts of one subject, as they are held and as a record or a removal changes them.
 
+use std::collections::HashMap;
+
 use enrich_core::{Attribute, Confidence, Fact, SubjectId};
 use enrich_text::Country;
+
+/// From how many facts on a sheet has an index: searching fewer from end to end is quicker.
+const LONG: usize = 32;
 
 /// Who a sheet is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +58,12 @@ pub(crate) struct Sheet {
     /// The facts before anything was changed; `None` as long as nothing is.
     pub(crate) before: Option<Vec<Fact>>,
     next_ordinal: i64,
+    /// Where the facts of a long sheet stand; `None` as long as it is short, or nobody asked.
+    index: Option<Index>,
 }
+
+/// For each source and attribute, the place of each value.
+type Index = HashMap<(i64, Attribute), HashMap<String, usize>>;
 
 impl Sheet {
     /// The sheet of a subject that is not held yet.
@@ -66,6 +76,7 @@ impl Sheet {
             removed: Vec::new(),
             before: Some(Vec::new()),
             next_ordinal: 0,
+            index: None,
         }
     }
 
@@ -99,13 +110,14 @@ impl Sheet {
         value: &str,
         country: Option<Country>,
     ) {
-        let same = self.facts.iter().zip(&self.places).position(|(fact, place)| {
-            place.source == speaker.source && fact.attribute == attribute && fact.value == value
-        });
-        match same {
+        match self.place_of(speaker.source, attribute, value) {
             Some(at) => self.say_again(at, country, speaker.confidence),
             None => {
                 self.remember_before();
+                if let Some(index) = &mut self.index {
+                    let values = index.entry((speaker.source, attribute)).or_default();
+                    values.insert(value.to_owned(), self.facts.len());
+                }
                 self.places.push(Place {
                     ordinal: self.next_ordinal,
                     source: speaker.source,
@@ -124,22 +136,46 @@ impl Sheet {
 
     /// Takes out every fact that `is_to_go` names; gives how many they were.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
+        let is_any =
+            self.facts.iter().zip(&self.places).any(|(fact, at)| is_to_go(fact, at.source));
+        if !is_any {
+            return 0;
+        }
+        self.remember_before();
+        self.index = None;
+        let (facts, places) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.places));
         let mut gone = 0;
-        let mut at = 0;
-        while at < self.facts.len() {
-            if is_to_go(&self.facts[at], self.places[at].source) {
-                self.remember_before();
-                self.facts.remove(at);
-                let place = self.places.remove(at);
-                if place.state != State::New {
-                    self.removed.push(place.ordinal);
-                }
-                gone += 1;
-            } else {
-                at += 1;
+        for (fact, place) in facts.into_iter().zip(places) {
+            if !is_to_go(&fact, place.source) {
+                self.facts.push(fact);
+                self.places.push(place);
+                continue;
             }
+            if place.state != State::New {
+                self.removed.push(place.ordinal);
+            }
+            gone += 1;
         }
         gone
+    }
+
+    /// Where a source's own fact stands.
+    fn place_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
+        let mut facts = self.facts.iter().zip(&self.places);
+        if self.facts.len() < LONG {
+            return facts.position(|(fact, place)| {
+                place.source == source && fact.attribute == attribute && fact.value == value
+            });
+        }
+        let index = self.index.get_or_insert_with(|| {
+            let mut index = Index::new();
+            for (at, (fact, place)) in facts.enumerate() {
+                let values = index.entry((place.source, fact.attribute)).or_default();
+                values.entry(fact.value.clone()).or_insert(at);
+            }
+            index
+        });
+        index.get(&(source, attribute))?.get(value).copied()
     }
 
     fn say_again(&mut self, at: usize, country: Option<Country>, confidence: Confidence) {
@@ -207,6 +243,36 @@ mod tests {
         let mut sheet = sheet();
         sheet.say(&Speaker { source: 2, ..FULL }, Attribute::Name, "Quill");
         assert_eq!(sheet.places[1], Place { ordinal: 5, source: 2, state: State::New });
+    }
+
+    #[test]
+    fn a_long_sheet_knows_its_facts_as_a_short_one_does() {
+        let mut sheet = sheet();
+        let say_all = |sheet: &mut Sheet| {
+            for number in 0..100 {
+                sheet.say(&FULL, Attribute::Alias, &format!("Quill {}", number % 60));
+            }
+        };
+        say_all(&mut sheet);
+        assert_eq!(sheet.facts.len(), 61);
+        assert_eq!(sheet.remove(|fact, _| fact.value.ends_with('0')), 6);
+        say_all(&mut sheet);
+        assert_eq!(sheet.facts.len(), 61);
+        let ordinals: std::collections::HashSet<_> =
+            sheet.places.iter().map(|place| place.ordinal).collect();
+        assert_eq!(ordinals.len(), 61, "no ordinal is given twice");
+    }
+
+    #[test]
+    fn sixty_thousand_values_are_said_and_taken_out_at_once() {
+        let begun = std::time::Instant::now();
+        let mut sheet = sheet();
+        for number in 0..60_000 {
+            sheet.say(&FULL, Attribute::Alias, &number.to_string());
+        }
+        assert_eq!(sheet.remove(|fact, _| fact.value.ends_with('7')), 6_000);
+        // Searching from end to end takes a minute.
+        assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
     }
 
     #[test]

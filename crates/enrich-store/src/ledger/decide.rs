@@ -8,7 +8,7 @@ use enrich_core::{AccountId, ChargeId, Credits};
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 
 use crate::columns::Column;
-use crate::ledger::keeping::{self, KeepError, Standing, ToKeep};
+use crate::ledger::keeping::{self, KeepError, Shelf, Standing, ToKeep};
 use crate::ledger::row::{self, Chain, NO_ROW, Row, kind};
 use crate::secret::Secrets;
 
@@ -17,8 +17,8 @@ pub(super) struct Desk<'a> {
     /// The connection, in a transaction.
     pub(super) connection: &'a Connection,
     pub(super) secrets: &'a Secrets,
-    /// How many idempotency records there are, this group's counted.
-    pub(super) kept: u64,
+    /// The idempotency records, this group's counted; up to date in a group that keeps any.
+    pub(super) shelf: Option<Shelf>,
     /// How many there may be.
     pub(super) max_kept: u64,
 }
@@ -43,7 +43,7 @@ impl Desk<'_> {
             let names = &to_keep.names;
             match keeping::find(self.connection, self.secrets, charge.account, names, charge.at) {
                 Ok(Standing::Kept(kept)) => return Ok(Ok(Charged::Replayed(kept))),
-                Ok(Standing::Free) if self.kept >= self.max_kept => {
+                Ok(Standing::Free) if self.has_no_room() => {
                     return Ok(Err(ChargeError::KeepsFull));
                 }
                 Ok(Standing::Free | Standing::Expired) => {}
@@ -69,13 +69,17 @@ impl Desk<'_> {
             let (account, at) = (charge.account, charge.at);
             let charge = is_charged.then_some(charge.id);
             match keeping::write(self.connection, account, to_keep, balance, charge, at) {
-                Ok(grown) => self.kept = self.kept.saturating_add_signed(grown),
+                Ok(grown) => self.shelf = self.shelf.map(|shelf| shelf.after_growing(grown)),
                 // The row of the charge is written: only the group's end can take it back.
                 Err(error) if is_charged => return Err(GroupFailed(error)),
                 Err(error) => return self.sort_out(error),
             }
         }
         Ok(Ok(Charged::Taken { balance }))
+    }
+
+    fn has_no_room(&self) -> bool {
+        self.shelf.is_some_and(|shelf| shelf.records >= self.max_kept)
     }
 
     /// Decides a grant.

@@ -36,6 +36,16 @@ pub(super) enum Standing {
     Kept(Kept),
 }
 
+/// How many records one connection counted, and when that was.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shelf {
+    /// How many there are.
+    pub(super) records: u64,
+    /// SQLite's `data_version` at that time: another value means that another connection, of this
+    /// process or of another one, has written since.
+    version: i64,
+}
+
 /// Why a record could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum KeepError {
@@ -161,15 +171,42 @@ pub(super) fn prune(
         return Ok(0);
     };
     let mut statement = connection.prepare_cached(
-        "DELETE FROM kept WHERE (account, key_hash) IN
-             (SELECT account, key_hash FROM kept WHERE at <= ?1 ORDER BY at LIMIT ?2)",
+        "DELETE FROM kept WHERE rowid IN
+             (SELECT rowid FROM kept WHERE at <= ?1 ORDER BY at LIMIT ?2)",
     )?;
     statement.execute((Column(until), limit))
 }
 
-/// How many records there are.
-pub(super) fn count(connection: &Connection) -> rusqlite::Result<u64> {
-    connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0))
+impl Shelf {
+    /// How many records there are, seen from inside a transaction that writes: nobody else changes
+    /// them before its end. `known` is what `connection` knew after its own last change; it is
+    /// counted anew (a few milliseconds for a million records) only where others wrote meanwhile.
+    pub(super) fn up_to_date(
+        connection: &Connection,
+        known: Option<Self>,
+    ) -> rusqlite::Result<Self> {
+        let version =
+            connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        match known {
+            Some(known) if known.version == version => Ok(known),
+            _ => {
+                let records = connection
+                    .prepare_cached("SELECT count(*) FROM kept")?
+                    .query_row([], |row| row.get(0))?;
+                Ok(Self { records, version })
+            }
+        }
+    }
+
+    /// The same after so many more, or fewer, by the connection's own doing.
+    pub(super) fn after_growing(self, by: i64) -> Self {
+        Self { records: self.records.saturating_add_signed(by), ..self }
+    }
+
+    /// The same after so many fewer by the connection's own doing.
+    pub(super) fn after_losing(self, records: usize) -> Self {
+        Self { records: self.records.saturating_sub(records as u64), ..self }
+    }
 }
 
 /// Whether a record made at `at` no longer holds at `now`: from 24 hours on.

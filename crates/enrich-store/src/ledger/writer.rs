@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use crate::error::OpenError;
 use crate::ledger::decide::{Desk, GroupFailed};
-use crate::ledger::keeping::{self, ToKeep};
+use crate::ledger::keeping::{self, Shelf, ToKeep};
 use crate::secret::Secrets;
 use crate::sqlite::{self, Durability};
 
@@ -67,8 +67,8 @@ pub(super) struct Writer {
     limits: Limits,
     /// Absent after a connection could not be used any more; opened again for the next group.
     connection: Option<Connection>,
-    /// How many idempotency records there are.
-    kept: u64,
+    /// The idempotency records as this connection last saw them; counted when the first is kept.
+    shelf: Option<Shelf>,
     is_charging: Arc<AtomicBool>,
     commit: Commit,
 }
@@ -100,10 +100,9 @@ impl Writer {
     ) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(&path, source);
         let connection = sqlite::writer(&path, Durability::Commit).map_err(failed)?;
-        let kept = keeping::count(&connection).map_err(failed)?;
         let commit: Commit = Box::new(|connection| connection.execute_batch("COMMIT"));
         let connection = Some(connection);
-        Ok(Self { path, secrets, limits, connection, kept, is_charging, commit })
+        Ok(Self { path, secrets, limits, connection, shelf: None, is_charging, commit })
     }
 
     /// Decides what arrives until nobody can send any more and the queue is empty.
@@ -153,7 +152,11 @@ impl Writer {
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => match sqlite::writer(&self.path, Durability::Commit) {
-                Ok(connection) => connection,
+                Ok(connection) => {
+                    // What another connection saw says nothing about what this one will see.
+                    self.shelf = None;
+                    connection
+                }
                 Err(error) => return Settled::NotWritten(error),
             },
         };
@@ -172,15 +175,15 @@ impl Writer {
                 _ => Settled::NotWritten(error),
             };
         }
-        let (kept, max_kept) = (self.kept, self.limits.kept);
-        let mut desk = Desk { connection, secrets: &self.secrets, kept, max_kept };
+        let (shelf, max_kept) = (self.shelf, self.limits.kept);
+        let mut desk = Desk { connection, secrets: &self.secrets, shelf, max_kept };
         if let Err(GroupFailed(error)) = decide(&mut desk, group) {
             return Settled::NotWritten(error);
         }
-        let kept = desk.kept;
+        let shelf = desk.shelf;
         match (self.commit)(connection) {
             Ok(()) => {
-                self.kept = kept;
+                self.shelf = shelf;
                 Settled::Written
             }
             Err(error) => match error.sqlite_error_code() {
@@ -195,12 +198,14 @@ impl Writer {
 
 /// Decides a group in order of arrival, after making room for its idempotency records.
 fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
-    if let Some(now) = group.iter().map(Job::at).max() {
+    let keeping = group.iter().filter(|job| job.keeps());
+    if let Some(now) = keeping.map(Job::at).max() {
+        let shelf = Shelf::up_to_date(desk.connection, desk.shelf).map_err(GroupFailed)?;
         // Twice what the group can bring, so that expired records become fewer, bounded so that
         // nobody waits long for it.
         let limit = 2 * group.len() + 16;
         let pruned = keeping::prune(desk.connection, now, limit).map_err(GroupFailed)?;
-        desk.kept = desk.kept.saturating_sub(pruned as u64);
+        desk.shelf = Some(shelf.after_losing(pruned));
     }
     for job in group {
         match job {
@@ -219,6 +224,13 @@ impl Job {
         match self {
             Self::Charge(open) => open.asked.0.at,
             Self::Grant(open) => open.asked.at,
+        }
+    }
+
+    fn keeps(&self) -> bool {
+        match self {
+            Self::Charge(open) => open.asked.1.is_some(),
+            Self::Grant(_) => false,
         }
     }
 
@@ -274,7 +286,7 @@ mod tests {
     impl Desk {
         fn with_credits(credits: i64) -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let store = Store::open(folder.path(), Options::default()).unwrap();
+            let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
             let id = AccountId::new(now());
             let account = Account { id, name: "Northwind".to_owned(), created_at: now() };
             let key = NewKey {
@@ -352,6 +364,12 @@ mod tests {
         fn pragma(&self, name: &str, value: u32) {
             let connection = self.writer.connection.as_ref().unwrap();
             connection.pragma_update(None, name, value).unwrap();
+        }
+
+        /// How many idempotency records there are.
+        fn kept(&self) -> u64 {
+            let connection = self.writer.connection.as_ref().unwrap();
+            connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap()
         }
 
         fn pages(&self) -> u32 {
@@ -485,7 +503,7 @@ mod tests {
         assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
         assert_eq!(desk.balance(), 98);
 
-        // The count is read from the table when the ledger is opened again.
+        // The records are counted anew when the ledger is opened again.
         desk.writer = writer(desk.folder.path(), 2);
         let refused = desk.settle(vec![desk.charge(Some("c"))]).remove(0);
         assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
@@ -493,7 +511,45 @@ mod tests {
         let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
         let late = Charge { at: tomorrow, ..desk.charge(Some("c")) };
         assert_eq!(desk.settle(vec![late]).remove(0).unwrap(), taken(97));
-        assert_eq!(desk.writer.kept, 1, "the expired ones are gone");
+        assert_eq!(desk.kept(), 1, "the expired ones are gone");
+    }
+
+    #[test]
+    fn room_that_another_process_makes_or_takes_is_noticed() {
+        let mut desk = Desk::with_credits(100);
+        desk.writer.limits.kept = 2;
+        let group = ["a", "b"].map(|key| desk.charge(Some(key))).to_vec();
+        assert!(desk.settle(group).iter().all(Result::is_ok));
+        let other = sqlite::writer(&desk.writer.path, Durability::Commit).unwrap();
+        other
+            .execute("DELETE FROM kept WHERE key_hash = (SELECT min(key_hash) FROM kept)", [])
+            .unwrap();
+        let group = ["c", "d"].map(|key| desk.charge(Some(key))).to_vec();
+        let decided = desk.settle(group);
+        assert!(decided[0].is_ok(), "the other made room: {decided:?}");
+        assert!(matches!(decided[1], Err(ChargeError::KeepsFull)), "{decided:?}");
+
+        desk.writer.limits.kept = 4;
+        let copy =
+            "INSERT INTO kept SELECT account, ?1, asked_hash, sealed, secret, balance, charge,
+                        at FROM kept LIMIT 1";
+        for name in [[1_u8; 32], [2; 32]] {
+            other.execute(copy, [name]).unwrap();
+        }
+        let refused = desk.settle(vec![desk.charge(Some("e"))]).remove(0);
+        assert!(matches!(refused, Err(ChargeError::KeepsFull)), "the other took it: {refused:?}");
+    }
+
+    #[test]
+    fn a_group_that_keeps_nothing_leaves_the_kept_answers_alone() {
+        let mut desk = Desk::with_credits(100);
+        assert!(desk.settle(vec![desk.charge(Some("a"))]).remove(0).is_ok());
+        let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
+        let late = |charge| Charge { at: tomorrow, ..charge };
+        assert!(desk.settle(vec![late(desk.charge(None))]).remove(0).is_ok());
+        assert_eq!(desk.kept(), 1);
+        assert!(desk.settle(vec![late(desk.charge(Some("b")))]).remove(0).is_ok());
+        assert_eq!(desk.kept(), 1, "the expired one is gone");
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::fs;
 
-use enrich_core::Kept;
 use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::intake::{Effect, Intake as _};
 use enrich_core::port::ledger::{Charged, Ledger as _};
+use enrich_core::{Kept, Origin, PersonRecord};
+use enrich_testkit::loading::load_from;
+use enrich_testkit::records::{hashed, person, trusted};
 use pollster::block_on;
 
 use crate::customer::{Customer, open};
@@ -23,6 +26,16 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
+/// Loads a person whom nothing but the record's own hashes makes known.
+fn load_ada(customer: &Customer) -> Effect {
+    let origin = Origin { id: Some("crm-4711".into()), ..trusted(100) };
+    let ada = hashed(PersonRecord { origin, ..person("Ada", "Byte") });
+    let mut loading = block_on(customer.store.intake.begin(load_from("crm"))).unwrap();
+    let taken = block_on(loading.take(vec![ada])).unwrap();
+    block_on(loading.finish()).unwrap();
+    taken[0].effect
+}
+
 #[test]
 fn keys_questions_and_answers_do_not_lie_about() {
     let customer = Customer::with(5);
@@ -37,6 +50,22 @@ fn keys_questions_and_answers_do_not_lie_about() {
             assert!(!holds(bytes, text), "{name} holds {text}");
         }
     }
+}
+
+#[test]
+fn what_is_remembered_of_records_differs_from_folder_to_folder() {
+    let hashes = || {
+        let customer = Customer::with(1);
+        assert_eq!(load_ada(&customer), Effect::Added);
+        let file = rusqlite::Connection::open(customer.folder.path().join("directory.sqlite"));
+        let file = file.unwrap();
+        let mut statement = file.prepare("SELECT hash FROM record").unwrap();
+        let hashes = statement.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap();
+        hashes.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let (one, other) = (hashes(), hashes());
+    assert_eq!((one.len(), other.len()), (2, 2), "the record and its id");
+    assert!(one.iter().all(|hash| !other.contains(hash)), "who has a list of ids can test none");
 }
 
 #[test]
@@ -60,6 +89,7 @@ fn a_sealed_key_does_not_open_in_another_row() {
 fn what_older_secrets_made_still_serves() {
     let mut customer = Customer::with(5);
     customer.take(customer.keyed("order-4711"));
+    assert_eq!(load_ada(&customer), Effect::Added);
     let path = customer.folder.path().join("secret.key");
     let second = "2 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n";
     fs::write(&path, [fs::read(&path).unwrap(), second.into()].concat()).unwrap();
@@ -80,4 +110,5 @@ fn what_older_secrets_made_still_serves() {
         .map(Result::unwrap)
         .collect();
     assert_eq!(made_with, [1, 1, 2]);
+    assert_eq!(load_ada(&customer), Effect::Unchanged, "a record is recognised as well");
 }

@@ -99,7 +99,7 @@ impl Customer {
 }
 
 pub(crate) fn open(folder: &Path) -> Store {
-    Store::open(folder, Options::default()).unwrap()
+    Store::open_or_create(folder, Options::default()).unwrap()
 }
 
 pub(crate) fn now() -> Timestamp {

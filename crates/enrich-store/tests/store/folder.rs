@@ -19,7 +19,7 @@ fn used() -> TempDir {
 
 fn refused(folder: &Path) -> OpenError {
     let before = contents(folder);
-    let error = Store::open(folder, Options::default()).unwrap_err();
+    let error = Store::open_or_create(folder, Options::default()).unwrap_err();
     assert_eq!(contents(folder), before, "what is refused is left as it is");
     error
 }
@@ -65,6 +65,28 @@ fn an_empty_folder_becomes_a_new_one() {
 }
 
 #[test]
+fn a_copy_without_its_log_gets_one_again() {
+    let folder = used();
+    for file in ["directory.sqlite", "ledger.sqlite"] {
+        let path = folder.path().join(file);
+        let copy = folder.path().join("copy");
+        let copy_name = copy.to_str().unwrap();
+        Connection::open(&path).unwrap().execute("VACUUM INTO ?1", [copy_name]).unwrap();
+        fs::rename(&copy, &path).unwrap();
+        for side in ["-wal", "-shm"] {
+            let _ = fs::remove_file(folder.path().join(format!("{file}{side}")));
+        }
+    }
+    drop(open(folder.path()));
+    for file in ["directory.sqlite", "ledger.sqlite"] {
+        let database = Connection::open(folder.path().join(file)).unwrap();
+        let mode: String =
+            database.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal", "{file}");
+    }
+}
+
+#[test]
 fn a_check_counts_what_is_there() {
     let customer = Customer::with(5);
     customer.take(customer.keyed("k"));
@@ -79,6 +101,20 @@ fn a_check_names_what_is_damaged() {
     file.execute("DELETE FROM account", []).unwrap();
     let problems = customer.store.check().unwrap().ledger.problems;
     assert!(problems.iter().any(|problem| problem.contains("entry")), "{problems:?}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_opened_only_to_be_made() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("data");
+    let missing = || Store::open(&folder, Options::default()).unwrap_err();
+    assert!(matches!(missing(), OpenError::Missing { .. }));
+    assert!(!folder.exists());
+    fs::create_dir_all(folder.join("lost+found")).unwrap();
+    assert!(matches!(missing(), OpenError::Missing { .. }), "it is empty");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    drop(open(&folder));
+    drop(Store::open(&folder, Options::default()).unwrap());
 }
 
 #[test]
@@ -215,7 +251,7 @@ fn a_schema_that_is_not_what_it_says_is_refused() {
 }
 
 #[test]
-fn secrets_that_are_not_the_ledgers_are_refused() {
+fn secrets_that_are_not_the_databases_are_refused() {
     let (folder, other) = (used(), used());
     let path = folder.path().join("secret.key");
     let own = fs::read_to_string(&path).unwrap();
@@ -227,12 +263,30 @@ fn secrets_that_are_not_the_ledgers_are_refused() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(matches!(secret(&other), SecretError::Different { id: 1 }));
-    assert!(matches!(secret(&other.replacen('1', "2", 1)), SecretError::Missing { id: 1 }));
+    assert!(matches!(secret(&other), SecretError::Different { id: 1, .. }));
+    assert!(matches!(secret(&other.replacen('1', "2", 1)), SecretError::Missing { id: 1, .. }));
     assert!(matches!(secret(&own[..40]), SecretError::Malformed { line: 1 }));
     assert!(matches!(secret(""), SecretError::Empty));
     fs::write(&path, own).unwrap();
     drop(open(folder.path()));
+}
+
+#[test]
+fn a_database_of_another_folder_is_refused() {
+    for (file, name) in [("directory.sqlite", "directory"), ("ledger.sqlite", "ledger")] {
+        let (folder, other) = (used(), used());
+        fs::copy(other.path().join(file), folder.path().join(file)).unwrap();
+        match refused(folder.path()) {
+            OpenError::Secret { source, .. } => {
+                assert!(
+                    matches!(source, SecretError::Different { id: 1, database } if database == name),
+                    "{source:?}"
+                );
+                assert!(source.to_string().contains("from one backup"), "{source}");
+            }
+            other => panic!("{file}: {other:?}"),
+        }
+    }
 }
 
 #[test]

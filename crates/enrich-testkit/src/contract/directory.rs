@@ -3,7 +3,8 @@
 #![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
 
 use enrich_core::{
-    CompanyRecord, CompanyRef, Confidence, DomainRecord, PersonRecord, PersonRef, Question, Want,
+    CompanyRecord, CompanyRef, Confidence, DomainRecord, EmployerRecord, PersonRecord, PersonRef,
+    Question, Want,
 };
 use enrich_text::{Network, PersonName};
 
@@ -37,6 +38,9 @@ macro_rules! directory_contract {
             two_companies_of_one_name_cannot_be_told_apart,
             a_name_wins_over_an_alias_but_is_not_sure,
             a_country_tells_companies_of_one_name_apart,
+            a_country_tells_hundreds_of_one_name_apart,
+            companies_that_are_but_names_do_not_hide_one_that_is_more,
+            a_company_of_thousands_of_names_is_found,
             a_main_domain_is_of_the_country_of_the_seat,
             a_text_is_read_as_a_domain_first_and_then_as_a_name,
             a_person_is_found_by_address_page_and_phone,
@@ -46,10 +50,14 @@ macro_rules! directory_contract {
             a_middle_name_may_be_missing_but_not_contradict,
             a_person_is_found_by_name_at_a_company,
             an_employee_tells_companies_of_one_name_apart,
+            an_employee_tells_dozens_of_companies_of_one_name_apart,
+            a_person_is_found_by_a_part_of_a_long_name,
             a_person_is_not_found_at_another_company,
             a_persons_answer_follows_the_employers_name,
             facts_of_a_host_are_those_of_that_very_host,
             facts_of_a_domain_are_found_for_hosts_below_it,
+            a_host_without_a_rank_has_that_of_its_registrable_domain,
+            a_fact_of_a_domain_is_as_sure_as_its_own_source,
             employees_come_in_first_seen_order_up_to_the_limit,
             employees_are_read_only_when_asked_for,
             an_answer_names_the_generation_it_was_read_from,
@@ -303,6 +311,57 @@ pub async fn a_country_tells_companies_of_one_name_apart(harness: &dyn Harness) 
     assert_eq!(by_name(&ports, "nestle", None).await, None);
 }
 
+pub async fn a_country_tells_hundreds_of_one_name_apart(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let in_country = |number: u32, code: &str| {
+        let sites = sites(&[&format!("quill{number}.example")]);
+        hashed(CompanyRecord { sites, seats: countries(&[code]), ..company("Quill") })
+    };
+    let mut records: Vec<_> = (0..300).map(|number| in_country(number, "GB")).collect();
+    records.push(in_country(300, "CH"));
+    load(&ports, "a", records).await;
+    let found = by_name(&ports, "Quill", Some("CH")).await;
+    assert_eq!(found, Some(("quill300.example".to_owned(), 97)));
+    assert_eq!(by_name(&ports, "Quill", Some("GB")).await, None);
+    assert_eq!(by_name(&ports, "Quill", None).await, None);
+}
+
+pub async fn companies_that_are_but_names_do_not_hide_one_that_is_more(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    // Each spelling is another name, and with its spaces and its legal form the same one.
+    let spelling = |number: usize| {
+        let letters = "quillinkworks".char_indices();
+        let parted = letters.map(|(at, letter)| {
+            let gap = at > 0 && number >> (at - 1) & 1 == 1;
+            if gap { format!(" {letter}") } else { letter.to_string() }
+        });
+        parted.collect::<String>()
+    };
+    let mentioned = |number| {
+        let employer =
+            Some(EmployerRecord { name: Some(company_name(&spelling(number))), domain: None });
+        hashed(PersonRecord { employer, ..person("Ada", "Byte") })
+    };
+    load(&ports, "people", (0..200).map(mentioned).collect()).await;
+    let known =
+        CompanyRecord { sites: sites(&["works.example"]), ..company("Quill Ink-Works Ltd") };
+    load(&ports, "companies", vec![hashed(known)]).await;
+    let found = by_name(&ports, "Quill Ink Works Ltd", None).await;
+    assert_eq!(found, Some(("works.example".to_owned(), 97)));
+}
+
+pub async fn a_company_of_thousands_of_names_is_found(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let others = (0..5_000).map(|number| company_name(&format!("Inkwell {number} Ltd"))).collect();
+    let many =
+        CompanyRecord { sites: sites(&["quill.example"]), aliases: others, ..company("Quill") };
+    load(&ports, "a", vec![hashed(many)]).await;
+    for name in ["Quill", "Inkwell 7 Ltd", "Inkwell 4999"] {
+        let found = by_name(&ports, name, None).await.expect(name);
+        assert_eq!(found.0, "quill.example", "{name}");
+    }
+}
+
 pub async fn a_main_domain_is_of_the_country_of_the_seat(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     load(&ports, "a", vec![hashed(quill())]).await;
@@ -434,6 +493,40 @@ pub async fn an_employee_tells_companies_of_one_name_apart(harness: &dyn Harness
     assert_eq!(person_of(&ports, at("Bob Bit", called("Quill Ltd"))).await, None);
 }
 
+pub async fn an_employee_tells_dozens_of_companies_of_one_name_apart(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let one = |number: u32| {
+        let sites = sites(&[&format!("quill{number}.example")]);
+        hashed(CompanyRecord { sites, seats: countries(&["GB"]), ..company("Quill") })
+    };
+    let bob = PersonRecord {
+        employer: employed_at("quill40.example"),
+        emails: emails(&["bob@x.example"]),
+        ..person("Bob", "Bit")
+    };
+    load(&ports, "a", (0..60).map(one).chain([hashed(bob)]).collect()).await;
+    let found = first_email(&ports, at("Bob Bit", called("Quill"))).await;
+    assert_eq!(found.as_deref(), Some("bob@x.example"));
+}
+
+pub async fn a_person_is_found_by_a_part_of_a_long_name(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let ana = PersonRecord {
+        country: Some(country("ES")),
+        emails: emails(&["ana@garcia.example"]),
+        ..person("Ana", "Sol Luna Mar Paz Vega Rios")
+    };
+    load(&ports, "a", vec![hashed(ana)]).await;
+    for last in ["Sol", "Mar", "Rios", "Luna-Rios", "SolLunaMarPazVegaRios"] {
+        let asked = in_country(&format!("{last}, Ana"), "ES");
+        assert_eq!(
+            first_email(&ports, asked).await.as_deref(),
+            Some("ana@garcia.example"),
+            "{last}"
+        );
+    }
+}
+
 pub async fn a_person_is_not_found_at_another_company(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let other = CompanyRecord { sites: sites(&["other.example"]), ..company("Other") };
@@ -486,6 +579,40 @@ pub async fn facts_of_a_domain_are_found_for_hosts_below_it(harness: &dyn Harnes
     assert_eq!(rank("mail.quill.example").await.as_deref(), Some("7"));
     assert_eq!(rank("shop.quill.example").await.as_deref(), Some("3"));
     assert_eq!(rank("inkwell.example").await, None);
+}
+
+pub async fn a_host_without_a_rank_has_that_of_its_registrable_domain(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let ip = Some("192.0.2.7".parse().unwrap());
+    let shop = DomainRecord { ip, ..domain_record("shop.quill.example") };
+    let ranked =
+        DomainRecord { page_rank: Some("5.2".to_owned()), ..domain_record("quill.example") };
+    load(&ports, "a", vec![hashed(shop), hashed(ranked)]).await;
+    let found = ask(&ports, Question::Domain(domain("shop.quill.example"))).await.expect("facts");
+    assert_eq!(found.domain().unwrap().page_rank.as_deref(), Some("5.2"));
+    let found = ask(&ports, Question::Host(domain("shop.quill.example"))).await.expect("facts");
+    assert_eq!(found.domain().unwrap().ip.as_deref(), Some("192.0.2.7"));
+    assert_eq!(found.domain().unwrap().page_rank, None);
+}
+
+pub async fn a_fact_of_a_domain_is_as_sure_as_its_own_source(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let address = DomainRecord {
+        origin: trusted(40),
+        ip: Some("192.0.2.7".parse().unwrap()),
+        ..domain_record("quill.example")
+    };
+    let rank = DomainRecord {
+        origin: trusted(90),
+        page_rank: Some("5.2".to_owned()),
+        ..domain_record("quill.example")
+    };
+    load(&ports, "a", vec![hashed(address)]).await;
+    load(&ports, "b", vec![hashed(rank)]).await;
+    let host = ask(&ports, Question::Host(domain("quill.example"))).await.expect("facts");
+    assert_eq!(host.confidence.percent(), 40);
+    let ranked = ask(&ports, Question::Domain(domain("quill.example"))).await.expect("facts");
+    assert_eq!(ranked.confidence.percent(), 90);
 }
 
 pub async fn employees_come_in_first_seen_order_up_to_the_limit(harness: &dyn Harness) {

@@ -48,7 +48,7 @@ macro_rules! intake_contract {
             address_and_rank_of_a_company_are_its_main_domains,
             facts_of_a_domain_need_no_company,
             a_fact_of_a_domain_stays_unless_the_newcomer_is_trusted_more,
-            a_batch_that_was_taken_is_there_without_an_end,
+            a_load_that_is_dropped_keeps_the_batches_it_took,
             a_whole_load_that_is_dropped_changes_nothing,
             a_whole_load_is_there_when_it_is_finished,
             two_loads_take_turns,
@@ -66,6 +66,8 @@ macro_rules! intake_contract {
             a_forgotten_domain_goes_with_what_lies_below_it,
             a_company_goes_with_the_domain_that_is_all_its_name,
             forgetting_what_is_not_held_keeps_it_out,
+            several_values_are_forgotten_as_one_change,
+            two_pages_are_two_people_of_one_address,
         ]);
     };
 }
@@ -92,7 +94,7 @@ async fn generation(ports: &Ports) -> Generation {
 }
 
 async fn forget(ports: &Ports, what: Suppressed) -> Removed {
-    ports.intake.forget(&what, noon()).await.unwrap()
+    ports.intake.forget(&[what], noon()).await.unwrap()
 }
 
 /// The one effect of one record.
@@ -320,6 +322,21 @@ pub async fn two_pages_are_two_people_of_one_name(harness: &dyn Harness) {
     assert_eq!(load(&ports, "a", vec![one("al-1"), one("al-2")]).await, [Added, Added]);
 }
 
+pub async fn two_pages_are_two_people_of_one_address(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let one = |handle: Option<&str>, first: &str| {
+        let page = handle.map(person_page);
+        hashed(PersonRecord { page, emails: emails(&["team@x.example"]), ..person(first, "Bo") })
+    };
+    let records = vec![one(Some("al-1"), "Al"), one(Some("cy-2"), "Cy"), one(None, "Al B.")];
+    assert_eq!(load(&ports, "a", records).await, [Added, Added, Unchanged]);
+    assert_eq!(with_page(&ports, "cy-2").await.expect("a person").first_name, "Cy");
+    // Who was held without a page gets it.
+    let without = PersonRecord { emails: emails(&["di@x.example"]), ..person("Di", "Bo") };
+    let with = PersonRecord { page: Some(person_page("di-4")), ..without.clone() };
+    assert_eq!(load(&ports, "a", vec![hashed(without), hashed(with)]).await, [Added, Merged]);
+}
+
 pub async fn a_person_without_anything_to_know_them_by_is_new(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let only =
@@ -481,12 +498,13 @@ pub async fn a_fact_of_a_domain_stays_unless_the_newcomer_is_trusted_more(harnes
     assert_eq!(rank_of(&ports, "quill.example").await.as_deref(), Some("5"));
 }
 
-pub async fn a_batch_that_was_taken_is_there_without_an_end(harness: &dyn Harness) {
+pub async fn a_load_that_is_dropped_keeps_the_batches_it_took(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let mut loading = ports.intake.begin(load_from("a")).await.unwrap();
-    loading.take(vec![hashed(quill())]).await.unwrap();
-    assert!(at_domain(&ports, "quill.example").await.is_some());
+    assert_eq!(loading.take(vec![hashed(quill())]).await.unwrap()[0].effect, Added);
     drop(loading);
+    // The next load comes after it.
+    assert_eq!(load_one(&ports, "a", hashed(quill())).await, Unchanged);
     assert!(at_domain(&ports, "quill.example").await.is_some());
 }
 
@@ -758,6 +776,30 @@ pub async fn a_company_goes_with_the_domain_that_is_all_its_name(harness: &dyn H
     assert_eq!(removed.subjects, 1);
     assert_eq!(at_domain(&ports, "quill.example").await, None);
     assert_eq!(with_page(&ports, "ada-byte").await.expect("a person").employer, None);
+}
+
+pub async fn several_values_are_forgotten_as_one_change(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let inkwell = CompanyRecord {
+        sites: sites(&["ink.inkwell.example"]),
+        emails: emails(&["post@inkwell.example"]),
+        ..company("Inkwell")
+    };
+    load(&ports, "a", vec![hashed(quill()), hashed(ada()), hashed(inkwell)]).await;
+    let before = generation(&ports).await;
+    let what = [
+        Suppressed::Email(email("ada@quill.example")),
+        Suppressed::Domain(domain("inkwell.example")),
+        Suppressed::Phone(phone("+447700900001")),
+        Suppressed::Domain(domain("quill.example")),
+    ];
+    let removed = ports.intake.forget(&what, noon()).await.unwrap();
+    assert_eq!(removed, Removed { values: 5, subjects: 0 });
+    assert_eq!(generation(&ports).await, Generation(before.0 + 1));
+    assert_eq!(at_domain(&ports, "quill.example").await, None);
+    assert_eq!(at_domain(&ports, "ink.inkwell.example").await, None);
+    assert_eq!(ports.intake.forget(&[], noon()).await.unwrap(), Removed::default());
+    assert_eq!(generation(&ports).await, Generation(before.0 + 1));
 }
 
 pub async fn forgetting_what_is_not_held_keeps_it_out(harness: &dyn Harness) {

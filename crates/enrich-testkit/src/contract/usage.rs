@@ -1,14 +1,99 @@
-//! Usage counters, in sentences. What they count is read by the store's own means and tested
-//! there; the ports show the last use of a key.
+//! Usage counters, in sentences.
 
-use enrich_core::port::usage::{Use, UseOutcome};
+use enrich_core::port::usage::{DayCount, Use, UseOutcome};
 use enrich_core::{AccountId, Credits, KeyId, Timestamp};
 
-use super::{Harness, account_with_key, after_noon, noon};
+use super::{Harness, Ports, account_with_key, after_noon, new_key, noon};
 
 fn used(account: AccountId, key: KeyId, at: Timestamp) -> Use {
     let (endpoint, outcome, credits) = ("/v1/cuf", UseOutcome::Found, Credits(1));
     Use { account, key, endpoint, outcome, credits, at }
+}
+
+/// The day of [`noon`], 2026-11-20, in days since 1970-01-01.
+const TODAY: i64 = 20_777;
+
+/// Seconds from [`noon`] to the next day.
+const TO_MIDNIGHT: i64 = 12 * 60 * 60;
+
+/// One count of an endpoint's calls.
+fn counted(day: i64, key: KeyId, outcome: UseOutcome, calls: u64, credits: u64) -> DayCount {
+    let (endpoint, credits) = ("/v1/cuf".to_owned(), Credits(credits));
+    DayCount { day, key, endpoint, outcome, calls, credits }
+}
+
+async fn days(ports: &Ports, account: AccountId) -> Vec<DayCount> {
+    ports.usage.days(account, i64::MIN, i64::MAX).await.unwrap()
+}
+
+/// Counts add up by day (UTC), account, key, endpoint and outcome, and by nothing else.
+pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, key) = account_with_key(&ports, "Northwind").await;
+    let (other, others) = account_with_key(&ports, "Southwind").await;
+    let second = new_key(account, "second");
+    assert!(ports.accounts.add_key(second.clone()).await.unwrap());
+    let call = used(account, key.id, noon());
+    let (last, next) = (after_noon(TO_MIDNIGHT - 1), after_noon(TO_MIDNIGHT));
+    let nothing = Credits::ZERO;
+    let outcomes = [UseOutcome::NotFound, UseOutcome::Replayed, UseOutcome::Refused];
+    for used in [call, Use { at: last, ..call }, Use { at: next, ..call }] {
+        ports.usage.count(used);
+    }
+    for outcome in outcomes {
+        ports.usage.count(Use { outcome, credits: nothing, ..call });
+    }
+    ports.usage.count(Use { key: second.id, ..call });
+    ports.usage.count(Use { endpoint: "/v1/dte", credits: Credits(3), ..call });
+    ports.usage.count(used(other, others.id, noon()));
+    ports.usage.flush().await.unwrap();
+
+    let mut expected = vec![
+        counted(TODAY, key.id, UseOutcome::Found, 2, 2),
+        counted(TODAY, key.id, UseOutcome::NotFound, 1, 0),
+        counted(TODAY, key.id, UseOutcome::Refused, 1, 0),
+        counted(TODAY, key.id, UseOutcome::Replayed, 1, 0),
+        DayCount {
+            endpoint: "/v1/dte".to_owned(),
+            ..counted(TODAY, key.id, UseOutcome::Found, 1, 3)
+        },
+        counted(TODAY, second.id, UseOutcome::Found, 1, 1),
+        counted(TODAY + 1, key.id, UseOutcome::Found, 1, 1),
+    ];
+    // Ids made in the same instant are in no order that is known here.
+    expected.sort_by_key(|count| (count.day, count.key));
+    assert_eq!(days(&ports, account).await, expected);
+    assert_eq!(days(&ports, other).await, [counted(TODAY, others.id, UseOutcome::Found, 1, 1)]);
+}
+
+/// Only the days that are asked for are told, both ends included.
+pub async fn counts_are_told_for_the_days_asked_for(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, key) = account_with_key(&ports, "Northwind").await;
+    for day in 0..4 {
+        ports.usage.count(used(account, key.id, after_noon(day * 2 * TO_MIDNIGHT)));
+    }
+    ports.usage.flush().await.unwrap();
+    let told = ports.usage.days(account, TODAY + 1, TODAY + 2).await.unwrap();
+    let told: Vec<_> = told.iter().map(|count| count.day).collect();
+    assert_eq!(told, [TODAY + 1, TODAY + 2]);
+    assert_eq!(ports.usage.days(account, TODAY + 2, TODAY + 1).await.unwrap(), []);
+    assert_eq!(days(&ports, AccountId::new(noon())).await, [], "an account nobody knows");
+}
+
+/// What was written adds up with what is counted later, also after a restart.
+pub async fn later_counts_are_added(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, key) = account_with_key(&ports, "Northwind").await;
+    ports.usage.count(used(account, key.id, noon()));
+    ports.usage.flush().await.unwrap();
+    ports.usage.count(used(account, key.id, after_noon(1)));
+    ports.usage.flush().await.unwrap();
+    assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 2, 2)]);
+    let ports = harness.reopen(ports).await;
+    ports.usage.count(used(account, key.id, noon()));
+    ports.usage.flush().await.unwrap();
+    assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 3, 3)]);
 }
 
 /// The last use of a key is the latest one, in whatever order they were counted.
@@ -33,6 +118,7 @@ pub async fn counts_outlive_the_process(harness: &dyn Harness) {
     let ports = harness.reopen(ports).await;
     let found = ports.accounts.key(key.id).await.unwrap().unwrap();
     assert_eq!(found.last_used_at, Some(noon()));
+    assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 1, 1)]);
 }
 
 /// Counting for a key that is not there harms nobody.
@@ -51,6 +137,9 @@ pub async fn an_unknown_key_can_be_counted(harness: &dyn Harness) {
 macro_rules! usage_contract {
     ($harness:expr, $run:path) => {
         $crate::contract_tests!($harness, $run, usage: [
+            counts_add_up_by_what_they_are_of,
+            counts_are_told_for_the_days_asked_for,
+            later_counts_are_added,
             the_last_use_of_a_key_shows,
             counts_outlive_the_process,
             an_unknown_key_can_be_counted,

@@ -1,0 +1,142 @@
+//! What this store promises of the look-up data beside the contract.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use enrich_core::port::directory::Directory;
+use enrich_core::port::intake::{Atomic, Intake, Load, Suppressed};
+use enrich_core::{CompanyRecord, CompanyRef, PersonRecord, Question, Record, Want};
+use enrich_store::{Options, Store};
+use enrich_testkit::contract::noon;
+use enrich_testkit::loading::load_from;
+use enrich_testkit::records::{
+    company, country, domain, email, emails, hashed, person, person_page, phone, phones, sites,
+};
+use pollster::block_on;
+use tempfile::TempDir;
+
+fn store(folder: &TempDir) -> Store {
+    Store::open_or_create(folder.path(), Options::default()).unwrap()
+}
+
+fn load(store: &Store, records: Vec<Record>) {
+    block_on(async {
+        let mut loading = store.intake.begin(load_from("a")).await.unwrap();
+        loading.take(records).await.unwrap();
+        loading.finish().await.unwrap();
+    });
+}
+
+fn quill() -> CompanyRecord {
+    CompanyRecord {
+        sites: sites(&["quill.example"]),
+        emails: emails(&["forgotten.office@quill.example"]),
+        ..company("Quill")
+    }
+}
+
+fn is_found(store: &Store, text: &str) -> bool {
+    let question = Question::Company(CompanyRef::Domain(domain(text)));
+    block_on(store.directory.find(&question, Want::Profile)).unwrap().is_some()
+}
+
+/// Whether a text stands anywhere in the files of the directory.
+fn is_in_files(folder: &Path, text: &str) -> bool {
+    ["directory.sqlite-wal", "directory.sqlite"].into_iter().any(|name| {
+        let bytes = match fs::read(folder.join(name)) {
+            Ok(bytes) => bytes,
+            // The log goes into the database, which is read after it, with the last who wrote.
+            Err(error) if error.kind() == ErrorKind::NotFound => return false,
+            Err(error) => panic!("{error}"),
+        };
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    })
+}
+
+#[test]
+fn what_is_forgotten_is_nowhere_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    let ada = PersonRecord {
+        country: Some(country("GB")),
+        page: Some(person_page("forgotten-ada")),
+        emails: emails(&["forgotten.ada@quill.example"]),
+        phones: phones(&["+447700900123"]),
+        ..person("Forgetta", "Byte")
+    };
+    let bob = PersonRecord { phones: phones(&["+447700900321"]), ..person("Bob", "Bit") };
+    load(&store, vec![hashed(quill()), hashed(ada), hashed(bob)]);
+    let texts = [
+        "forgotten.office@quill.example",
+        "forgotten.ada@quill.example",
+        "+447700900123",
+        "forgotten-ada",
+        "Forgetta",
+        "forgetta",
+        "+447700900321",
+    ];
+    for text in texts {
+        assert!(is_in_files(folder.path(), text), "{text}");
+    }
+    for what in [
+        Suppressed::Email(email("forgotten.office@quill.example")),
+        Suppressed::PersonPage(person_page("forgotten-ada")),
+        Suppressed::Phone(phone("+447700900321")),
+    ] {
+        block_on(store.intake.forget(std::slice::from_ref(&what), noon())).unwrap();
+    }
+    for text in texts {
+        assert!(!is_in_files(folder.path(), text), "{text}");
+    }
+}
+
+#[test]
+fn look_ups_wait_for_no_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    load(&store, vec![hashed(quill())]);
+    block_on(async {
+        let whole = Load { atomic: Atomic::Whole, ..load_from("b") };
+        let mut loading = store.intake.begin(whole).await.unwrap();
+        let inkwell = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
+        loading.take(vec![hashed(inkwell)]).await.unwrap();
+        assert!(is_found(&store, "quill.example"));
+        assert!(!is_found(&store, "inkwell.example"));
+        loading.finish().await.unwrap();
+    });
+    assert!(is_found(&store, "inkwell.example"));
+}
+
+#[test]
+fn a_value_can_be_forgotten_while_a_load_is_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    block_on(async {
+        let mut loading = store.intake.begin(load_from("a")).await.unwrap();
+        loading.take(vec![hashed(quill())]).await.unwrap();
+        // The load's transaction is still open and takes more; it gives way when it is idle.
+        let what = Suppressed::Domain(domain("quill.example"));
+        let removed = store.intake.forget(std::slice::from_ref(&what), noon()).await.unwrap();
+        assert_eq!(removed.values, 2);
+        let again = CompanyRecord { phones: phones(&["+447700900321"]), ..quill() };
+        let taken = loading.take(vec![hashed(again)]).await.unwrap();
+        assert_eq!(taken[0].suppressed_values, 2);
+        loading.finish().await.unwrap();
+    });
+    assert!(!is_found(&store, "quill.example"));
+}
+
+#[test]
+fn two_stores_of_one_folder_see_each_others_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (store(&folder), store(&folder));
+    assert!(!is_found(&other, "quill.example"));
+    load(&one, vec![hashed(quill())]);
+    assert!(is_found(&other, "quill.example"));
+    let what = Suppressed::Domain(domain("quill.example"));
+    block_on(one.intake.forget(std::slice::from_ref(&what), noon())).unwrap();
+    assert!(!is_found(&other, "quill.example"));
+}

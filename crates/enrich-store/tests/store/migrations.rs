@@ -1,0 +1,31 @@
+//! The schema's history: what was released is never changed.
+
+use std::fs;
+use std::path::Path;
+
+/// Every file of the schema with the BLAKE3 hash of its text.
+///
+/// A file that was released never changes, not even in a comment: databases out there were made
+/// with it, and one whose history differs is refused. A change of the schema is a new file, and a
+/// new row here.
+const FILES: [(&str, &str); 2] =
+    [("directory/V1__directory.sql", V1_DIRECTORY), ("ledger/V1__ledger.sql", V1_LEDGER)];
+
+const V1_DIRECTORY: &str = "0b77f0e468d8513bd0a013bda32a91d262eaed0bc088976d4317bb72251ca336";
+const V1_LEDGER: &str = "e57de47bd92179090b703001c7f1981a81284dc5a4600fc313700d7e7f58be38";
+
+#[test]
+fn a_released_schema_never_changes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+    let mut there = Vec::new();
+    for database in ["directory", "ledger"] {
+        for file in fs::read_dir(folder.join(database)).unwrap() {
+            let file = file.unwrap();
+            let name = format!("{database}/{}", file.file_name().to_str().unwrap());
+            there.push((name, blake3::hash(&fs::read(file.path()).unwrap()).to_string()));
+        }
+    }
+    there.sort();
+    let released = FILES.map(|(name, hash)| (name.to_owned(), hash.to_owned()));
+    assert_eq!(there, released, "a released file was changed, or a new one has no row");
+}

@@ -15,9 +15,7 @@ use clap::Args;
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::intake::{Atomic, Load};
 use enrich_core::port::ledger::{Grant, Granted, Ledger};
-use enrich_core::{
-    Account, AccountId, ApiKey, ChargeId, Clock, KeyId, NewKey, RateOverride, SourceName,
-};
+use enrich_core::{Account, ApiKey, Clock, NewKey, SourceName};
 use enrich_import::{Source, import};
 use enrich_store::{Options, Store, SystemClock};
 
@@ -54,7 +52,7 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("enrich-demo-").tempdir();
     let folder = folder.context("no folder for the data can be made")?;
     serve(&settings, |address| {
-        let store = Store::open(&folder.path().join("data"), Options::default())?;
+        let store = Store::open_or_create(&folder.path().join("data"), Options::default())?;
         let key = pollster::block_on(fill(&store))?;
         let greeting = greeting(address, &key, folder.path());
         Ok((store.service(Arc::new(SystemClock)), greeting))
@@ -73,26 +71,13 @@ async fn fill(store: &Store) -> anyhow::Result<ApiKey> {
         let load = Load { source: called, at: now, atomic: Atomic::Whole };
         import(source, store.intake.as_ref(), load, None, &mut ()).await?;
     }
-    let account = Account { id: AccountId::new(now), name: "Demo".to_owned(), created_at: now };
+    let account = Account::new("Demo", now);
     let id = account.id;
-    let key = ApiKey::generate().context("the system gives no randomness")?;
-    let first_key = NewKey {
-        id: KeyId::new(now),
-        account: id,
-        label: "demo".to_owned(),
-        key: key.clone(),
-        rate: RateOverride::default(),
-        created_at: now,
-    };
+    let first_key = NewKey::generate(id, "demo", now).context("the system gives no randomness")?;
+    let key = first_key.key.clone();
     store.accounts.create(account, first_key).await?;
-    let grant = Grant {
-        id: ChargeId::new(now),
-        account: id,
-        credits: CREDITS,
-        note: "to try things out".to_owned(),
-        corrects: None,
-        at: now,
-    };
+    let note = "to try things out".to_owned();
+    let grant = Grant { note, ..Grant::new(id, CREDITS, now) };
     match store.ledger.grant(grant).await? {
         Granted::Written { .. } => Ok(key),
         refused => bail!("the ledger refused the first credits: {refused:?}"),

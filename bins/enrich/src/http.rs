@@ -33,7 +33,6 @@ pub(crate) use connection::Patience;
 pub(crate) use listener::{Listener, ListenerLimits};
 use metrics::Metrics;
 use record::Course;
-pub(crate) use record::chain;
 pub(crate) use route::Serves;
 use route::Target;
 

@@ -6,7 +6,9 @@
 mod cli;
 mod commands;
 mod demo;
+mod explained;
 mod http;
+mod interface;
 mod serve;
 mod settings;
 mod telemetry;

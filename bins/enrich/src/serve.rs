@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use enrich_store::{Options, Store, SystemClock};
+use enrich_text::Phone;
 
 use crate::settings::{Settings, SettingsLayer};
 use crate::telemetry;
@@ -19,7 +20,7 @@ pub(crate) use lifetime::serve;
 pub(crate) struct ServeArgs {
     /// Settings file (TOML): its keys are the flags' names with `_` for `-`; flags and environment
     /// variables win over it
-    #[arg(long, env = "ENRICH_CONFIG", value_name = "FILE")]
+    #[arg(long, env = "ENRICH_CONFIG", hide_env_values = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingsLayer,
@@ -35,7 +36,9 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
     telemetry::begin(settings.log_format, settings.log_level)?;
     serve(&settings, |_| {
         let options = Options { max_kept: settings.max_kept, ..Options::default() };
-        let store = Store::open(data, options)?;
+        let store = Store::open_or_create(data, options)?;
+        // The first caller who sends a number should not be the one who waits for this.
+        Phone::prepare();
         Ok((store.service(Arc::new(SystemClock)), String::new()))
     })?;
     Ok(ExitCode::SUCCESS)

@@ -64,7 +64,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("data"), Options::default()).unwrap();
+        let store = Store::open_or_create(&folder.path().join("data"), Options::default()).unwrap();
         for file in ["companies.jsonl", "examples.jsonl", "domains.jsonl"] {
             support::import(&store, &fixtures().join("directory").join(file), Still.now());
         }

@@ -17,6 +17,7 @@ use client::{Client, request};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::intake::{Atomic, Load};
 use enrich_core::port::ledger::{Grant, Ledger};
+use enrich_core::port::usage::{Usage, UseOutcome};
 use enrich_core::{
     Account, AccountId, ApiKey, ChargeId, Clock, KeyId, NewKey, RateOverride, SourceName,
 };
@@ -42,7 +43,7 @@ fn folder() -> TempDir {
 
 /// Fills a data folder: the invented companies, an account with 10 credits; the account, its key.
 fn fill(data: &TempDir) -> (AccountId, String) {
-    let store = Store::open(&data.path().join("data"), Options::default()).unwrap();
+    let store = Store::open_or_create(&data.path().join("data"), Options::default()).unwrap();
     let now = SystemClock.now();
     let examples =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/directory/examples.jsonl");
@@ -111,9 +112,9 @@ fn what_was_charged_and_counted_is_there_after_the_end() {
     let balance = pollster::block_on(store.ledger.balance(account)).unwrap();
     assert_eq!(balance.map(|credits| credits.0), Some(9));
     let today = SystemClock.now().as_second().div_euclid(24 * 60 * 60);
-    let counted = store.usage.days(account, today - 1, today).unwrap();
-    let counted: Vec<_> = counted.iter().map(|day| (&*day.endpoint, &*day.outcome)).collect();
-    assert_eq!(counted, [("/v1/dte", "found")]);
+    let counted = pollster::block_on(store.usage.days(account, today - 1, today)).unwrap();
+    let counted: Vec<_> = counted.iter().map(|day| (&*day.endpoint, day.outcome)).collect();
+    assert_eq!(counted, [("/v1/dte", UseOutcome::Found)]);
 }
 
 #[test]

@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Granted, Ledger};
-use enrich_core::{
-    Account, AccountId, ApiKey, ChargeId, Clock, Credits, KeyId, NewKey, RateOverride,
-};
+use enrich_core::{Account, AccountId, Clock, Credits};
 use enrich_store::{Store, SystemClock};
 use serde::Serialize;
 
@@ -93,17 +91,10 @@ impl Create {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let store = self.data.open_or_make(console)?;
         let now = SystemClock.now();
-        let account = Account { id: AccountId::new(now), name: self.name, created_at: now };
+        let account = Account::new(self.name, now);
         let id = account.id;
-        let secret = ApiKey::generate().map_err(|error| Failure::impossible(&error))?;
-        let first_key = NewKey {
-            id: KeyId::new(now),
-            account: id,
-            label: String::new(),
-            key: secret.clone(),
-            rate: RateOverride::default(),
-            created_at: now,
-        };
+        let first_key = key::generate(id, String::new(), now)?;
+        let secret = first_key.key.clone();
         pollster::block_on(store.accounts.create(account, first_key))?;
         let granted = match i64::try_from(self.credits) {
             Ok(0) | Err(_) => Ok(Credits::ZERO),
@@ -118,9 +109,8 @@ impl Create {
 }
 
 fn first_credits(store: &Store, account: AccountId, credits: i64) -> Result<Credits, Failure> {
-    let now = SystemClock.now();
     let note = "first credits".to_owned();
-    let first = Grant { id: ChargeId::new(now), account, credits, note, corrects: None, at: now };
+    let first = Grant { note, ..Grant::new(account, credits, SystemClock.now()) };
     let why = match grant(store, first) {
         Ok(Granted::Written { balance }) => return Ok(balance),
         Ok(_) => "the ledger refused them".to_owned(),

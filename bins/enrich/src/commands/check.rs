@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use enrich_store::{CheckReport, DatabaseReport};
+use enrich_store::{CheckReport, DatabaseReport, OpenError};
 use serde::{Serialize, Serializer};
 
-use super::failure::explained;
 use super::table::write_pairs;
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+use crate::explained::explained;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -49,13 +49,13 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        self.data.has_to_be_there()?;
         let health = match self.data.open() {
             Ok(store) => match store.check() {
                 Ok(report) => Health::from(report),
                 Err(error) => Health::unreadable(explained(&error)),
             },
-            Err(failure) => Health::unreadable(failure.message().unwrap_or_default().to_owned()),
+            Err(missing @ OpenError::Missing { .. }) => return Err(missing.into()),
+            Err(error) => Health::unreadable(explained(&error)),
         };
         console.show(&health, self.format)?;
         Ok(Verdict::from(health.ok))

@@ -146,7 +146,7 @@ fn changed(
 ) -> Result<Balance, Failure> {
     let Change { credits, note } = change;
     let now = SystemClock.now();
-    let change = Grant { id: ChargeId::new(now), account, credits, note, corrects, at: now };
+    let change = Grant { note, corrects, ..Grant::new(account, credits, now) };
     match grant(store, change)? {
         Granted::Written { balance } => Ok(Balance::new(account, balance.0)),
         Granted::OutOfRange { balance } if credits < 0 => Err(Failure::refused(format!(

@@ -9,10 +9,7 @@ use serde::Serialize;
 
 use super::table::{Side, Table};
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
-
-/// The generations of the interface.
-pub(crate) static GENERATIONS: [&Generation; 2] =
-    [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+use crate::interface::GENERATIONS;
 
 /// Every endpoint with its generation, in the order of the tables.
 pub(crate) fn rows() -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use enrich_core::port::error::StoreError;
 use enrich_store::OpenError;
 
+use crate::explained::explained;
+
 /// What a command that was carried out found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -70,22 +72,6 @@ impl Failure {
     }
 }
 
-/// An error with what caused it, in one line.
-pub(crate) fn explained(error: &dyn Error) -> String {
-    let mut said = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let text = error.to_string();
-        // Some errors repeat their cause.
-        if !said.contains(&text) {
-            said.push_str(": ");
-            said.push_str(&text);
-        }
-        cause = error.source();
-    }
-    said
-}
-
 /// Writing the output failed; other files are not read or written with a bare `?`.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
@@ -110,7 +96,13 @@ impl From<anyhow::Error> for Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        Self::impossible(&error)
+        match error {
+            OpenError::Missing { .. } => Self::Impossible(format!(
+                "{error}; run `enrich account create` or `enrich import` to make one, or name \
+                 another with --data"
+            )),
+            error => Self::impossible(&error),
+        }
     }
 }
 
@@ -124,11 +116,5 @@ mod tests {
         assert_eq!((gone.exit_status(), gone.message()), (0, None));
         let full = Failure::from(io::Error::from(io::ErrorKind::StorageFull));
         assert_eq!(full.exit_status(), 2);
-    }
-
-    #[test]
-    fn an_error_is_told_with_its_cause_once() {
-        let store = StoreError::failed("the disk is full");
-        assert_eq!(explained(&store), "the store failed: the disk is full");
     }
 }

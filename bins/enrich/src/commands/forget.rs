@@ -76,20 +76,11 @@ impl Forget {
             suppressed.push(read);
         }
         let store = self.data.open()?;
-        let now = SystemClock.now();
-        let mut sum = Forgotten { forgotten: 0, values: 0, subjects: 0 };
-        for what in &suppressed {
-            let forgetting = store.intake.forget(what, now);
-            let Removed { values, subjects } = pollster::block_on(forgetting).map_err(|error| {
-                let done = sum.forgotten;
-                console.note(&format!("forgot {done} of {} values", suppressed.len()));
-                Failure::impossible(&error)
-            })?;
-            sum.forgotten += 1;
-            sum.values += values;
-            sum.subjects += subjects;
-        }
-        console.show(&sum, self.format)?;
+        let forgetting = store.intake.forget(&suppressed, SystemClock.now());
+        let Removed { values, subjects } =
+            pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
+        let forgotten = suppressed.len() as u64;
+        console.show(&Forgotten { forgotten, values, subjects }, self.format)?;
         Ok(Verdict::Yes)
     }
 }

@@ -13,8 +13,8 @@ use enrich_core::{Clock, SourceName};
 use enrich_import::{Cause, ImportError, Report, Source};
 use enrich_store::{Store, SystemClock};
 
-use super::failure::explained;
 use super::{Console, DataFolder, Failure, Format, Verdict};
+use crate::explained::explained;
 use outcome::Outcome;
 use progress::Bar;
 use rejects::Rejects;

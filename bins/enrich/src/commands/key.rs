@@ -7,7 +7,7 @@ mod record;
 
 use clap::{Args, Subcommand};
 use enrich_core::port::accounts::Accounts;
-use enrich_core::{AccountId, ApiKey, Clock, KeyId, NewKey, RateOverride};
+use enrich_core::{AccountId, Clock, KeyId, NewKey, RateOverride, Timestamp};
 use enrich_store::{Store, SystemClock};
 
 use super::{Console, DataFolder, Failure, Format, Verdict, named};
@@ -119,17 +119,9 @@ pub(crate) struct Show {
 impl Issue {
     fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
         let store = self.data.open()?;
-        let now = SystemClock.now();
-        let secret = new_secret()?;
-        let key = NewKey {
-            id: KeyId::new(now),
-            account: self.account,
-            label: self.label,
-            key: secret.clone(),
-            rate: RateOverride { requests: self.rate_limit, window_seconds: self.rate_window },
-            created_at: now,
-        };
-        let id = key.id;
+        let rate = RateOverride { requests: self.rate_limit, window_seconds: self.rate_window };
+        let key = NewKey { rate, ..generate(self.account, self.label, SystemClock.now())? };
+        let (id, secret) = (key.id, key.key.clone());
         if !pollster::block_on(store.accounts.add_key(key))? {
             return Err(named::no_account(self.account));
         }
@@ -170,6 +162,11 @@ fn record(store: &Store, id: KeyId) -> Result<KeyRecord, Failure> {
     Ok(KeyRecord::new(key, SystemClock.now()))
 }
 
-fn new_secret() -> Result<ApiKey, Failure> {
-    ApiKey::generate().map_err(|error| Failure::impossible(&error))
+/// A new key for an account, not yet stored.
+pub(crate) fn generate(
+    account: AccountId,
+    label: String,
+    now: Timestamp,
+) -> Result<NewKey, Failure> {
+    NewKey::generate(account, label, now).map_err(|error| Failure::impossible(&error))
 }

@@ -82,7 +82,7 @@ impl Page {
 async fn readiness(shared: &Shared) -> Readiness {
     let directory = shared.service.directory.generation().await;
     if let Err(error) = &directory {
-        tracing::warn!(error = super::chain(error), "the directory cannot be read");
+        tracing::warn!(error = crate::explained::explained(error), "the directory cannot be read");
     }
     let directory = directory.is_ok();
     let charging = shared.service.ledger.is_charging();

@@ -3,7 +3,6 @@
 //! Nothing of it holds a key, an input or a value of an answer; paths that lead nowhere are not
 //! repeated.
 
-use std::error::Error;
 use std::time::Instant;
 
 use actix_web::http::Method;
@@ -13,6 +12,7 @@ use tracing::field::display;
 use tracing::{error, info, warn};
 
 use super::Shared;
+use crate::explained::explained;
 
 /// A request on its way through the handler.
 pub(super) struct Course {
@@ -30,7 +30,7 @@ impl Course {
         let (endpoint, request_id) = (self.label, self.request_id.as_str());
         match &response.refusal {
             Some(refusal @ (Refusal::Failed(_) | Refusal::OutcomeUnknown(_))) => {
-                let (status, error) = (response.status, chain(refusal));
+                let (status, error) = (response.status, explained(refusal));
                 error!(endpoint, status, request_id, error, "a request failed on our side");
             }
             Some(refusal @ (Refusal::NotCharging | Refusal::Overloaded | Refusal::KeepsFull)) => {
@@ -61,16 +61,4 @@ impl Course {
         [M::GET, M::HEAD, M::POST, M::PUT, M::PATCH, M::DELETE, M::OPTIONS, M::CONNECT, M::TRACE]
             .contains(&self.method)
     }
-}
-
-/// An error and what it came from, outermost first.
-pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut said = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        said.push_str(": ");
-        said.push_str(&error.to_string());
-        cause = error.source();
-    }
-    said
 }

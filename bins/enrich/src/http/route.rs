@@ -3,9 +3,7 @@
 use enrich_wire::{Endpoint, Generation};
 
 use super::page::Page;
-
-/// Every generation; the first one's form also says what is wrong outside all of them.
-static GENERATIONS: [&Generation; 2] = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+use crate::interface::GENERATIONS;
 
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

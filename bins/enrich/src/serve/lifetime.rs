@@ -212,7 +212,7 @@ async fn flush(service: &Service) {
     match timeout(FLUSH_TIME, service.usage.flush()).await {
         Ok(Ok(())) => info!("stopped"),
         Ok(Err(error)) => error!(
-            error = crate::http::chain(&error),
+            error = crate::explained::explained(&error),
             "the last usage counters could not be written"
         ),
         Err(_) => error!("the last usage counters could not be written in time"),

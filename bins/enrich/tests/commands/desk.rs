@@ -91,7 +91,7 @@ impl Desk {
 
     /// The data as a running server has it open.
     pub(crate) fn store(&self) -> Store {
-        Store::open(&self.data(), Options::default()).unwrap()
+        Store::open_or_create(&self.data(), Options::default()).unwrap()
     }
 
     /// The id of an account's first key.

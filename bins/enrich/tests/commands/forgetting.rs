@@ -86,17 +86,20 @@ fn a_source_is_listed_and_taken_out_again() {
     desk.file("people.jsonl", ADA);
     assert_eq!(desk.run(&["import", "companies.jsonl", "people.jsonl"]).status, 0);
     let sources = desk.json(&["source", "list"]);
-    assert_eq!((&sources[0]["source"], &sources[0]["records"]), (&"companies".into(), &1.into()));
-    assert!(desk.run(&["source", "list"]).out.contains("\npeople "));
+    assert_eq!(
+        (&sources[0]["source"], &sources[0]["records"]),
+        (&"companies.jsonl".into(), &1.into())
+    );
+    assert!(desk.run(&["source", "list"]).out.contains("\npeople.jsonl "));
 
-    let removed = desk.json(&["source", "remove", "people"]);
-    assert_eq!((&removed["source"], &removed["subjects"]), (&"people".into(), &1.into()));
+    let removed = desk.json(&["source", "remove", "people.jsonl"]);
+    assert_eq!((&removed["source"], &removed["subjects"]), (&"people.jsonl".into(), &1.into()));
     assert!(removed["values"].as_u64().unwrap() > 0);
     let ada =
         answer(&desk, &["lti", "linkedin=linkedin.com/in/ada-penn-example"], "confidence_level");
     assert_eq!(ada, 0);
     assert_eq!(answer(&desk, &["cuf", "companyName=Quill"], "url"), "quill.example");
     assert_eq!(desk.json(&["source", "list"]).as_array().unwrap().len(), 1);
-    desk.run(&["source", "remove", "people"]).refused(1, "there is no source `people`");
+    desk.run(&["source", "remove", "people.jsonl"]).refused(1, "there is no source `people.jsonl`");
     assert_eq!(desk.json(&["import", "people.jsonl"])["added"], 1);
 }

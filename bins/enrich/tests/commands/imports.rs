@@ -92,7 +92,10 @@ fn standard_input_and_several_files_add_up() {
     let ran = desk.run_with_input(&["import", "-", "people.jsonl", "--json"], QUILL);
     assert_eq!((ran.status, &ran.json()["added"]), (0, &2.into()), "{ran:?}");
     let sources = desk.json(&["source", "list"]);
-    assert_eq!((&sources[0]["source"], &sources[1]["source"]), (&"people".into(), &"stdin".into()));
+    assert_eq!(
+        (&sources[0]["source"], &sources[1]["source"]),
+        (&"people.jsonl".into(), &"stdin".into())
+    );
     desk.run(&["import", "-", "-"]).refused(2, "standard input can be read once");
 }
 
@@ -115,6 +118,19 @@ fn rejected_lines_are_written_with_their_numbers_and_reasons() {
     let rejected: Value = serde_json::from_str(&rejects).unwrap();
     assert_eq!((&rejected["line"], &rejected["record"]), (&2.into(), &BROKEN.into()));
     assert!(rejected["reason"].as_str().unwrap().contains("not valid JSON"));
+}
+
+#[test]
+#[cfg(unix)]
+fn the_file_of_rejected_lines_is_its_owners_alone_also_when_it_was_there() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::new();
+    desk.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n"));
+    desk.file("bad.jsonl", "");
+    let path = desk.path().join("bad.jsonl");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    assert_eq!(desk.run(&["import", "crm.jsonl", "--rejects", "bad.jsonl"]).status, 0);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

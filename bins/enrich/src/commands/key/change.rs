@@ -7,7 +7,7 @@ use enrich_store::SystemClock;
 use jiff::SignedDuration;
 
 use super::super::{Console, DataFolder, Failure, Format, named};
-use super::{new_secret, record};
+use super::{generate, record};
 
 #[derive(Debug, Args)]
 pub(crate) struct Set {
@@ -130,16 +130,8 @@ impl Rotate {
             )));
         }
         let old_until = end_of(now, self.keep)?;
-        let secret = new_secret()?;
-        let successor = NewKey {
-            id: KeyId::new(now),
-            account: old.account,
-            label: old.label,
-            key: secret.clone(),
-            rate: old.rate,
-            created_at: now,
-        };
-        let new_id = successor.id;
+        let successor = NewKey { rate: old.rate, ..generate(old.account, old.label, now)? };
+        let (new_id, secret) = (successor.id, successor.key.clone());
         if !pollster::block_on(store.accounts.rotate_key(old.id, old_until, successor))? {
             return Err(no_key());
         }

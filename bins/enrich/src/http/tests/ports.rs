@@ -11,7 +11,7 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
-use enrich_core::port::usage::{Usage, Use};
+use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits, Entry, Found,
     Generation, IdempotencyKey, Kept, KeyId, KeyInfo, MemoryWindows, NewKey, Question,
@@ -224,6 +224,10 @@ impl Usage for Ports {
 
     async fn flush(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    async fn days(&self, _: AccountId, _: i64, _: i64) -> Result<Vec<DayCount>, StoreError> {
+        not_here()
     }
 }
 

@@ -4,7 +4,8 @@
 //! written: a profile for each subject, and one index from everything exact to the subjects that
 //! have it (`migrations/directory`). Reads are done where they are asked for, on read-only
 //! connections with their statements prepared; only what may take long, lists and names that many
-//! companies have, goes to threads of its own. Each look-up sees one state of the directory, whatever is being imported.
+//! companies have, goes to threads of its own. Each look-up sees one state of the directory,
+//! whatever is being imported.
 
 pub(crate) mod codes;
 pub(crate) mod companies;

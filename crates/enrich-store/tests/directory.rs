@@ -94,6 +94,30 @@ fn what_is_forgotten_is_nowhere_in_the_files() {
 }
 
 #[test]
+fn a_forgotten_value_has_left_no_copy_where_its_row_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = store(&folder);
+    let address = |at: usize| format!("post@quill{at}.example");
+    let numbered = |at: usize, more: &[&str]| {
+        let own = address(at);
+        hashed(CompanyRecord {
+            sites: sites(&[&own["post@".len()..]]),
+            emails: emails(&[more, &[own.as_str()]].concat()),
+            ..company(&format!("Quill {at}"))
+        })
+    };
+    // The second load rewrites every profile and parts the pages of the index.
+    load(&store, (0..1000).map(|at| numbered(at, &[])).collect());
+    load(&store, (0..1000).map(|at| numbered(at, &["a@x.example", "z@x.example"])).collect());
+    for at in (0..1000).step_by(20) {
+        let address = address(at);
+        let what = [Suppressed::Email(email(&address))];
+        block_on(store.intake.forget(&what, noon())).unwrap();
+        assert!(!is_in_files(folder.path(), &address), "{address}");
+    }
+}
+
+#[test]
 fn look_ups_wait_for_no_load() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);

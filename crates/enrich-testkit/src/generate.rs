@@ -351,10 +351,9 @@ impl Generator {
         );
         write(
             &mut line,
-            format_args!(
-                r#""title":"{title}","company":"{company}","company_domain":"{domain}","country":"{country}""#
-            ),
+            format_args!(r#""title":"{title}","company":"{company}","company_domain":"{domain}""#),
         );
+        write(&mut line, format_args!(r#","country":"{country}""#));
         let handle = format!("{}-{}-{index:x}", plain(first), plain(last));
         if chance.is_percent(85) {
             write(&mut line, format_args!(r#","linkedin":"linkedin.com/in/{handle}""#));

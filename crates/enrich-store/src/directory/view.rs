@@ -57,8 +57,8 @@ impl<'c> View<'c> {
 
     /// Those who have an identifier, at most `limit`, the lowest tier and then the lowest id first.
     ///
-    /// Rows are taken from the index until there are enough: SQLite plans a statement anew each time
-    /// its `LIMIT` is bound, which takes longer than running it.
+    /// Rows are taken from the index until there are enough: SQLite may plan a statement anew each
+    /// time its `LIMIT` is bound, which takes longer than running it.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,

@@ -3,8 +3,9 @@
 //!
 //! A record is remembered by a hash of its content and, where its source has an id for it, by one
 //! of that id. The hashes are keyed: what is remembered of somebody who was forgotten cannot be
-//! tested against a list of ids or records by who has only the database. A remembered record whose subject is gone was forgotten on request: removing a
-//! source removes what is remembered of the subjects that go with it.
+//! tested against a list of ids or records by who has only the database. A remembered record
+//! whose subject is gone was forgotten on request: removing a source removes what is remembered of
+//! the subjects that go with it.
 
 use enrich_core::{Origin, SubjectId};
 use rusqlite::{OptionalExtension, params};

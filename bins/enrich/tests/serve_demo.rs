@@ -96,7 +96,10 @@ fn its_data_is_gone_with_it() {
 
 #[test]
 fn a_taken_address_is_said_to_be_taken() {
-    let first = Process::start(&mut enrich(&["demo", "--listen", "127.0.0.1:0"]));
+    // The first is killed at the end, and leaves its folder behind.
+    let temporary = tempfile::tempdir().unwrap();
+    let mut command = enrich(&["demo", "--listen", "127.0.0.1:0"]);
+    let first = Process::start(command.env("TMPDIR", temporary.path()));
     let taken = first.address.to_string();
     let output = enrich(&["demo", "--listen", &taken]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

@@ -3,7 +3,7 @@
 //! Each sentence is a public function of the module of its port. A store's tests give a
 //! [`Harness`] and an executor to the macro beside the sentences, which makes a test of each:
 //!
-//! ```ignore
+//! ```text
 //! enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
 //! ```
 //!

@@ -1,7 +1,8 @@
 //! What can be asked: the questions that every endpoint is made of.
 
 use enrich_text::{
-    CompanyName, Country, Domain, EmailAddress, PageUrl, PersonName, PersonPage, Phone,
+    CompanyName, Country, Domain, EmailAddress, InvalidCompanyName, PageUrl, PersonName,
+    PersonPage, Phone,
 };
 
 /// A question for the directory.
@@ -76,6 +77,22 @@ pub enum Want {
     },
 }
 
+impl CompanyRef {
+    /// Reads a text that may be a domain or a name: a domain is tried first, and as a name where
+    /// no company has it.
+    ///
+    /// # Errors
+    ///
+    /// When it is neither.
+    pub fn domain_or_name(text: &str) -> Result<Self, InvalidCompanyName> {
+        let name = CompanyName::parse(text)?;
+        Ok(match Domain::parse(text) {
+            Ok(domain) => Self::DomainOrName(domain, name),
+            Err(_) => Self::Name { name, country: None },
+        })
+    }
+}
+
 impl Want {
     /// The same, but no list longer than `most` items.
     pub fn at_most(self, most: u64) -> Self {
@@ -85,5 +102,23 @@ impl Want {
                 Self::Employees { limit: Some(limit.map_or(most, |limit| limit.min(most))) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_with_the_shape_of_a_domain_stays_a_name_as_well() {
+        let read = CompanyRef::domain_or_name("Booking.com").unwrap();
+        assert!(
+            matches!(&read, CompanyRef::DomainOrName(domain, name)
+                if domain.as_str() == "booking.com" && name.display() == "Booking.com"),
+            "{read:?}"
+        );
+        let read = CompanyRef::domain_or_name("Quill & Sons").unwrap();
+        assert!(matches!(read, CompanyRef::Name { country: None, .. }));
+        assert!(CompanyRef::domain_or_name(" ").is_err());
     }
 }

@@ -3,7 +3,7 @@
 use enrich_core::{
     Ask, CompanyRef, Draft, Found, InvalidFields, Person, PersonRef, Question, Want,
 };
-use enrich_text::{CompanyName, Domain, PersonName};
+use enrich_text::{Domain, PersonName};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     // The source's list of inputs says `companyDomain`, its sample sends the domain as
     // `companyName`: both are read (docs/api-design.md, generation 1).
     let company = if input.has("companyName") && !input.has("companyDomain") {
-        input.required("companyName", domain_or_name)
+        input.required("companyName", CompanyRef::domain_or_name)
     } else {
         input.required("companyDomain", |text| Domain::parse(text).map(CompanyRef::Domain))
     };
@@ -42,14 +42,6 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     };
     let question = Question::Person(PersonRef::AtCompany { name, company });
     input.ask(question, Want::Profile, String::new(), None)
-}
-
-fn domain_or_name(text: &str) -> Result<CompanyRef, enrich_text::InvalidCompanyName> {
-    let name = CompanyName::parse(text)?;
-    Ok(match Domain::parse(text) {
-        Ok(domain) => CompanyRef::DomainOrName(domain, name),
-        Err(_) => CompanyRef::Name { name, country: None },
-    })
 }
 
 fn write(ask: &Ask, found: Option<&Found>) -> Draft {

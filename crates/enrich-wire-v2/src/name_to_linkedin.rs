@@ -1,7 +1,7 @@
 //! `/v2/services/name_to_linkedin`: company to LinkedIn page.
 
 use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
-use enrich_text::{CompanyName, Domain, InvalidCompanyName, Network};
+use enrich_text::Network;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Wire};
 use serde::Serialize;
 
@@ -23,20 +23,12 @@ struct Answer<'a> {
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
-    let Some(company) = input.required("query", domain_or_name) else {
+    // The source calls the input a name, its sample sends a domain; and a name can look like one
+    // (docs/api-design.md, generation 2).
+    let Some(company) = input.required("query", CompanyRef::domain_or_name) else {
         return Err(input.invalid());
     };
     input.ask(Question::Company(company), Want::Profile, String::new(), None)
-}
-
-/// The source calls the input a name, its sample sends a domain; and a name can look like one
-/// (docs/api-design.md, generation 2).
-fn domain_or_name(text: &str) -> Result<CompanyRef, InvalidCompanyName> {
-    let name = CompanyName::parse(text)?;
-    Ok(match Domain::parse(text) {
-        Ok(domain) => CompanyRef::DomainOrName(domain, name),
-        Err(_) => CompanyRef::Name { name, country: None },
-    })
 }
 
 fn write(_: &Ask, found: Option<&Found>) -> Draft {

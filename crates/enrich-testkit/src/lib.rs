@@ -13,3 +13,4 @@ pub mod contract;
 pub mod generate;
 pub mod loading;
 pub mod records;
+pub mod serving;

@@ -1,0 +1,93 @@
+//! An `enrich serve` process: started, found by the line it prints, and ended in either way.
+
+use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+/// What the line begins with by which a server says where it listens.
+const GREETING: &str = "enrich listening on http://";
+
+/// A server process on a free port of the loopback address; killed when it is dropped.
+#[derive(Debug)]
+pub struct Serving {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Serving {
+    /// Starts `PROGRAM serve --listen 127.0.0.1:0 --data DATA OPTIONS…` and waits until it listens.
+    /// What it says on standard error goes to `log`.
+    ///
+    /// # Errors
+    ///
+    /// When the program cannot be started or ends before it listens.
+    pub fn start(program: &Path, data: &Path, options: &[&str], log: Stdio) -> io::Result<Self> {
+        let mut command = Command::new(program);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(options);
+        Self::spawn(command, log)
+    }
+
+    /// Starts a command that ends in such a server and waits until it listens.
+    ///
+    /// # Errors
+    ///
+    /// As [`Serving::start`].
+    pub fn spawn(mut command: Command, log: Stdio) -> io::Result<Self> {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn()?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            let mut output = BufReader::new(output);
+            output.read_line(&mut line)?;
+            // Whatever it prints later must not make it wait for a reader.
+            thread::spawn(move || io::copy(&mut output, &mut io::sink()));
+        }
+        match line.trim().strip_prefix(GREETING).and_then(|address| address.parse().ok()) {
+            Some(address) => Ok(Self { child, address }),
+            None => {
+                child.kill()?;
+                let ended = child.wait()?;
+                Err(io::Error::other(format!("no server came up ({ended}): it said {line:?}")))
+            }
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The id of the process that was started.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the process without a warning, as `kill -9` does, and waits until it is gone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn kill(mut self) -> io::Result<()> {
+        self.child.kill()?;
+        self.child.wait().map(|_| ())
+    }
+
+    /// Asks the process to end, and waits until it has.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn stop(mut self) -> io::Result<()> {
+        Command::new("kill").args(["-TERM", &self.process_id().to_string()]).status()?;
+        self.child.wait().map(|_| ())
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended already, which is just as well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

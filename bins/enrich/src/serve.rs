@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Args;
-use enrich_store::{Options, Store, SystemClock};
+use clap::{Args, ValueEnum};
+use enrich_store::{Durability, Options, Store, SystemClock};
 use enrich_text::Phone;
 
 use crate::settings::{Settings, SettingsLayer};
@@ -24,6 +24,25 @@ pub(crate) struct ServeArgs {
     config: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingsLayer,
+    /// When an acknowledged charge has reached the disk. `checkpoint` loses charges in a power
+    /// failure, and is there to show that the tests which cut the power would notice.
+    #[arg(long, hide = true, default_value = "commit")]
+    ledger_durability: LedgerDurability,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LedgerDurability {
+    Commit,
+    Checkpoint,
+}
+
+impl From<LedgerDurability> for Durability {
+    fn from(durability: LedgerDurability) -> Self {
+        match durability {
+            LedgerDurability::Commit => Self::Commit,
+            LedgerDurability::Checkpoint => Self::Checkpoint,
+        }
+    }
 }
 
 /// Serves the data in `data`, which is made if it is not there, until the process is told to stop.
@@ -35,7 +54,8 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(args.settings, args.config)?;
     telemetry::begin(settings.log_format, settings.log_level)?;
     serve(&settings, |_| {
-        let options = Options { max_kept: settings.max_kept, ..Options::default() };
+        let durability = args.ledger_durability.into();
+        let options = Options { max_kept: settings.max_kept, durability, ..Options::default() };
         let store = Store::open_or_create(data, options)?;
         // The first caller who sends a number should not be the one who waits for this.
         Phone::prepare();

@@ -59,6 +59,18 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
+    /// The ledger is not what was written into it.
+    #[error(
+        "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \
+         a backup"
+    )]
+    NotAsWritten {
+        /// The file.
+        path: PathBuf,
+        /// Where that shows.
+        #[source]
+        source: Source,
+    },
     /// A database is one of another program, or another one of ours.
     #[error("{path} is not the {expected} database of Enrich; restore the right file")]
     Foreign {

@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::error::OpenError;
+use crate::ledger;
 use crate::secret::{self, Purpose, Secret, SecretError, Secrets};
 use crate::sqlite::{self, DIRECTORY, Database, Durability, LEDGER};
 
@@ -116,7 +117,8 @@ pub(crate) fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), Open
         unknown.push((path, new));
     }
     for (path, new) in unknown.iter().filter(|(_, new)| !new.is_empty()) {
-        let noted = sqlite::writer(path, Durability::Commit).and_then(|file| note(file, new));
+        let noted = sqlite::writer(path, Durability::Commit)
+            .and_then(|file| note(file, new, secrets, path.ends_with(LEDGER.file)));
         noted.map_err(|source| OpenError::of_sqlite(path, source))?;
     }
     Ok(())
@@ -155,13 +157,23 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-fn note(mut connection: Connection, new: &[&Secret]) -> rusqlite::Result<()> {
+/// Notes the new secrets. A ledger that knows none yet has just been made: its log begins.
+fn note(
+    mut connection: Connection,
+    new: &[&Secret],
+    secrets: &Secrets,
+    is_ledger: bool,
+) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let is_new = !transaction.prepare("SELECT 1 FROM secret")?.exists([])?;
     for secret in new {
         transaction.execute(
             "INSERT INTO secret (id, check_hash) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
             (secret.id(), check_hash(secret)),
         )?;
+    }
+    if is_ledger && is_new {
+        ledger::begin(&transaction, secrets)?;
     }
     transaction.commit()
 }

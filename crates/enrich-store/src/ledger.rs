@@ -1,20 +1,23 @@
-//! The ledger in `ledger.sqlite`: append-only, decided by one thread, in groups.
+//! The ledger in `ledger.sqlite`: an append-only log, decided by one thread, in groups.
 //!
 //! Charges and grants go through a bounded queue to the one thread that writes. Everything that
 //! has arrived while the last commit ran goes into the next transaction, is decided there in order
-//! of arrival, and is told only after the commit. Reading goes beside the queue, on connections
-//! that cannot write.
+//! of arrival, and is told only after the commit. Where accounts stand is kept in memory, so that a
+//! decision reads nothing and a balance is asked for without waiting; rows of other processes are
+//! read in at the beginning of each transaction.
 //!
-//! What can become of a group:
+//! # What can become of a group
 //!
 //! ```text
 //! BEGIN IMMEDIATE ── busy for 5 s ──────────────────────────────► Overloaded, charging goes on
 //!   │  └── fails ───────────────────────────────────────────────► NotTaken,   charging goes on
 //!   ▼
+//! read in the others' rows ── they do not fit ──────────────────► NotTaken,   charging stops
+//!   ▼
 //! decide each ── a row breaks a constraint ─────────────────────► NotTaken for that one alone
 //!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ──┬──► one left: NotTaken
 //!   ▼                                                        └──► several: each again, alone
-//! COMMIT ── no room for it in the log ── ROLLBACK ──────────────► as above
+//! COMMIT ── no room for it in SQLite's log ── ROLLBACK ─────────► as above
 //!   │  └── fails otherwise (fsync) ─────────────────────────────► Unknown,    charging stops
 //!   ▼
 //! told
@@ -22,30 +25,47 @@
 //!
 //! Before `COMMIT` nothing can have been written for good: a transaction without its commit record
 //! is not there for anyone, also not after a crash, so `NotTaken` is certain. A `COMMIT` that fails
-//! while it waits for the disk leaves a complete record in a log whose bytes may or may not have
+//! while it waits for the disk leaves a complete record in a file whose bytes may or may not have
 //! arrived; opening the database anew after a crash may bring it back. Nobody can tell, so nobody
 //! is told anything but `Unknown`, and nothing more is charged ([`ChargeError::Stopped`]) until
-//! the store is opened again, which reads the log and settles it. The idempotency record is part of
-//! the same transaction and is there exactly if the charge is: a repeat with the same key is
+//! the store is opened again, which reads what there is and settles it. The idempotency record is
+//! part of the same transaction and is there exactly if the charge is: a repeat with the same key is
 //! replayed or charged, never charged twice.
 //!
-//! Each row holds the balance after it, and a keyed hash over itself and over the hash in the row
-//! before it in that account: a checkpoint in every row. A balance is one point read, and nothing
-//! is rewritten for a charge. [`Ledger::verify`] walks the chains. A chain shows what was altered or
-//! taken out of it; that its newest rows were cut off, or that the whole file is an older copy, no
-//! file can show by itself.
+//! # What is written
+//!
+//! ```text
+//! log       row 1 ── row 2 ── … ── row c ── … ── row n        each with the balance behind it
+//! chains      └────── of an account ──┴───────────┘           a hash over the account's row before
+//! heads     where each account stood at row c, the checkpoint, each with a hash
+//! seal      c, n, and a hash over all rows up to either, in order
+//! ```
+//!
+//! Rows are added at the end of one table whoever they belong to, so that a group fills a page or
+//! two; a balance is never rewritten for a charge. Every 4096 rows the accounts that moved since
+//! have their heads written, so that opening the ledger reads few rows, and checks them. A chain
+//! shows what was altered in an account; the seal shows what was taken out or cut off anywhere.
+//! [`Ledger::verify`] walks it all. That the whole file is an older copy, no file can show by itself.
 
+mod book;
 mod decide;
+mod entries;
+mod head;
+mod job;
 mod keeping;
+mod reply;
 mod row;
+mod seal;
 mod verify;
 mod writer;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -53,18 +73,22 @@ use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Kept, Price, Timestamp};
-use rusqlite::OptionalExtension;
-use tokio::sync::oneshot;
+use rusqlite::Connection;
 
 use crate::blocking;
-use crate::columns::Column;
 use crate::error::OpenError;
+use crate::ledger::book::Heads;
+use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::keeping::Standing;
-use crate::ledger::row::{Row, row_columns};
-use crate::ledger::writer::{Job, Limits, Open, Writer};
+use crate::ledger::seal::Seal;
+use crate::ledger::writer::{Limits, Writer};
 use crate::secret::Secrets;
-use crate::sqlite::{self, Readers, store_error};
+use crate::sqlite::{Readers, store_error};
 use crate::store::Options;
+
+/// How long a glance is told from memory before other processes' rows are looked for again. Whoever
+/// decides something looks every time.
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// Keeps the ledger. Dropping it decides what is queued, then ends its thread.
 #[derive(Debug)]
@@ -72,6 +96,7 @@ pub struct SqliteLedger {
     path: PathBuf,
     readers: Readers,
     secrets: Secrets,
+    heads: Arc<Heads>,
     is_charging: Arc<AtomicBool>,
     /// Absent only while it is dropped.
     queue: Option<SyncSender<Job>>,
@@ -85,11 +110,27 @@ enum Unfit {
     NoPrice,
 }
 
-const ENTRIES: &str = concat!(
-    "SELECT ",
-    row_columns!(),
-    " FROM entry WHERE account = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3"
-);
+/// The ledger is not what was written into it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the ledger is not as it was written: {0}")]
+struct NotAsWritten(Cow<'static, str>);
+
+impl NotAsWritten {
+    /// Says where that shows.
+    fn new(fault: impl Into<Cow<'static, str>>) -> Self {
+        Self(fault.into())
+    }
+}
+
+/// Begins the log of a ledger that has just been made.
+pub(crate) fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
+    Seal::begin(connection, secrets)
+}
+
+/// Walks the ledger at `path`, also one that cannot be opened to be charged.
+pub(crate) fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
+    verify::verify(path, secrets)
+}
 
 impl SqliteLedger {
     /// The ledger at `path`, which has been prepared. Starts its thread.
@@ -99,9 +140,14 @@ impl SqliteLedger {
         options: Options,
     ) -> Result<Self, OpenError> {
         let is_charging = Arc::new(AtomicBool::new(true));
-        let limits = Limits { group: options.charge_group.max(1), kept: options.max_kept };
+        let limits = Limits {
+            group: options.charge_group.max(1),
+            kept: options.max_kept,
+            durability: options.durability,
+        };
         let charging = Arc::clone(&is_charging);
         let writer = Writer::open(path.into(), secrets.clone(), limits, charging)?;
+        let heads = writer.heads();
         let (queue, jobs) = mpsc::sync_channel(options.charge_queue);
         let thread = thread::Builder::new()
             .name("enrich-ledger".to_owned())
@@ -111,18 +157,20 @@ impl SqliteLedger {
             path: path.into(),
             readers: Readers::open(path)?,
             secrets: secrets.clone(),
+            heads,
             is_charging,
             queue: Some(queue),
             thread: Some(thread),
         })
     }
 
+    /// The account's balance as far as it is in memory.
+    fn known_balance(&self, account: AccountId) -> Option<Credits> {
+        self.heads.get(account).map(|head| head.balance)
+    }
+
     /// Queues a job and waits for its decision.
-    async fn decide<T>(
-        &self,
-        job: Job,
-        decision: oneshot::Receiver<Result<T, ChargeError>>,
-    ) -> Result<T, ChargeError> {
+    async fn decide<T>(&self, job: Job, decision: Awaited<T>) -> Result<T, ChargeError> {
         if !self.is_charging() {
             return Err(ChargeError::Stopped);
         }
@@ -143,15 +191,27 @@ impl SqliteLedger {
 #[async_trait]
 impl Ledger for SqliteLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
-        self.readers.read(|connection| -> rusqlite::Result<_> {
-            let mut statement = connection.prepare_cached(
-                "SELECT coalesce((SELECT balance FROM entry WHERE account = account.id
-                     ORDER BY sequence DESC LIMIT 1), 0)
-                 FROM account WHERE id = ?1",
-            )?;
-            let balance = statement.query_row([Column(account)], |row| row.get(0)).optional()?;
-            Ok(balance.map(|Column(balance)| balance))
+        if !self.is_charging() {
+            // What was acknowledged until then still counts.
+            return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
+        }
+        let (open, decision) = Open::new(account);
+        self.decide(Job::Look(open), decision).await.map_err(|error| match error {
+            ChargeError::NotTaken(source) | ChargeError::Unknown(source) => {
+                StoreError::Failed(source)
+            }
+            ChargeError::Overloaded | ChargeError::KeepsFull | ChargeError::Stopped => {
+                StoreError::Overloaded
+            }
         })
+    }
+
+    async fn glance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        let is_recent = self.heads.age() < GLANCE;
+        match self.known_balance(account).filter(|_| is_recent) {
+            Some(balance) => Ok(Some(balance)),
+            None => self.balance(account).await,
+        }
     }
 
     async fn kept(
@@ -198,25 +258,17 @@ impl Ledger for SqliteLedger {
         after: u64,
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError> {
-        let Ok(after) = i64::try_from(after) else {
+        // Looked up first: the rows up to there are then there for every reader.
+        self.balance(account).await?;
+        let Some(head) = self.heads.get(account) else {
             return Ok(Vec::new());
         };
-        let rows: Vec<Row<'_>> = self.readers.read(|connection| {
-            connection
-                .prepare_cached(ENTRIES)?
-                .query_map((Column(account), after, limit), Row::read)?
-                .collect::<rusqlite::Result<_>>()
-        })?;
-        rows.into_iter().map(|row| row.entry().map_err(StoreError::failed)).collect()
+        self.readers.read(|connection| entries::entries(connection, account, &head, after, limit))
     }
 
     async fn verify(&self) -> Result<Verification, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        blocking::apart(move || {
-            let mut connection = sqlite::reader(&path).map_err(store_error)?;
-            verify::verify(&mut connection, &secrets).map_err(store_error)
-        })
-        .await
+        blocking::apart(move || verify::verify(&path, &secrets).map_err(store_error)).await
     }
 
     fn is_charging(&self) -> bool {

@@ -21,6 +21,6 @@ pub use error::OpenError;
 pub use intake::SqliteIntake;
 pub use ledger::SqliteLedger;
 pub use secret::SecretError;
-pub use sqlite::DatabaseReport;
+pub use sqlite::{DatabaseReport, Durability};
 pub use store::{CheckReport, Options, Store};
 pub use usage::SqliteUsage;

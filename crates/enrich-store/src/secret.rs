@@ -94,6 +94,12 @@ pub(crate) enum Purpose {
     ApiKeySeal,
     /// Chains the rows of an account.
     LedgerChain,
+    /// Chains the rows of the whole log.
+    LedgerDigest,
+    /// Vouches for where an account stood at a checkpoint.
+    LedgerHead,
+    /// Vouches for where the log ends.
+    LedgerSeal,
     /// Finds an idempotency record.
     IdempotencyKey,
     /// Compares what was asked.
@@ -106,11 +112,14 @@ pub(crate) enum Purpose {
     Origin,
 }
 
-const PURPOSES: [Purpose; 9] = [
+const PURPOSES: [Purpose; 12] = [
     Purpose::Check,
     Purpose::ApiKeyHash,
     Purpose::ApiKeySeal,
     Purpose::LedgerChain,
+    Purpose::LedgerDigest,
+    Purpose::LedgerHead,
+    Purpose::LedgerSeal,
     Purpose::IdempotencyKey,
     Purpose::Asked,
     Purpose::KeptSeal,
@@ -126,6 +135,9 @@ impl Purpose {
             Self::ApiKeyHash => "enrich 2026-11 api key hash",
             Self::ApiKeySeal => "enrich 2026-11 api key seal",
             Self::LedgerChain => "enrich 2026-11 ledger chain",
+            Self::LedgerDigest => "enrich 2026-11 ledger digest",
+            Self::LedgerHead => "enrich 2026-11 ledger head",
+            Self::LedgerSeal => "enrich 2026-11 ledger seal",
             Self::IdempotencyKey => "enrich 2026-11 idempotency key hash",
             Self::Asked => "enrich 2026-11 asked hash",
             Self::KeptSeal => "enrich 2026-11 kept answer seal",
@@ -222,12 +234,20 @@ impl Secret {
 
     /// The keyed hash of `parts`, each with its length, so that no two lists of parts share one.
     pub(crate) fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new_keyed(self.key(purpose));
+        let length = parts.iter().map(|part| part.len() + 8).sum();
+        let mut bytes = Vec::with_capacity(length);
         for part in parts {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part);
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part);
         }
-        *hasher.finalize().as_bytes()
+        self.hash_bytes(purpose, &bytes)
+    }
+
+    /// The keyed hash of bytes that tell by themselves where each of their parts ends.
+    ///
+    /// In one piece: making a hasher that takes pieces costs more than hashing a row.
+    pub(crate) fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
+        *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
 
     /// Encrypts `plain` so that it opens only together with `belongs_to`.

@@ -53,7 +53,7 @@ pub(crate) const LEDGER: Database = Database {
 
 /// When a commit has reached the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durability {
+pub enum Durability {
     /// Before it returns: what was told survives a power failure (`synchronous=FULL`).
     Commit,
     /// With the next checkpoint or full commit: a power failure may take the last commits, whole

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use enrich_core::port::error::StoreError;
+use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, MemoryWindows, Service};
 
 use crate::accounts::SqliteAccounts;
@@ -11,9 +12,9 @@ use crate::directory::SqliteDirectory;
 use crate::error::OpenError;
 use crate::folder;
 use crate::intake::SqliteIntake;
-use crate::ledger::SqliteLedger;
+use crate::ledger::{self, SqliteLedger};
 use crate::secret::Secrets;
-use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, LEDGER};
+use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, Durability, LEDGER};
 use crate::usage::SqliteUsage;
 
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
@@ -45,11 +46,19 @@ pub struct Options {
     /// How many idempotency records are kept at a time. A record takes the size of its answer
     /// and about 200 bytes.
     pub max_kept: u64,
+    /// When a charge that was told has reached the disk. Anything but [`Durability::Commit`] loses
+    /// acknowledged charges in a power failure; it is there to show that tests would notice.
+    pub durability: Durability,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { charge_queue: 4096, charge_group: 512, max_kept: 1_000_000 }
+        Self {
+            charge_queue: 4096,
+            charge_group: 512,
+            max_kept: 1_000_000,
+            durability: Durability::Commit,
+        }
     }
 }
 
@@ -129,6 +138,24 @@ impl Store {
             Arc::clone(&self.usage) as _,
             clock,
         )
+    }
+
+    /// Walks the ledger of a folder, also of one that cannot be opened because its ledger is not as
+    /// it was written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`], when the file itself cannot be read. What is wrong with what it says is
+    /// in the result.
+    pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
+        sqlite::check_version()?;
+        if folder::is_new(folder)? {
+            return Err(OpenError::Missing { folder: folder.into() });
+        }
+        let secrets = folder::load(folder)?;
+        folder::match_secrets(folder, &secrets)?;
+        let path = folder.join(LEDGER.file);
+        ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
 
     /// Checks both files from end to end: schema versions, SQLite's own integrity check, and how

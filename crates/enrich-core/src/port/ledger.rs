@@ -149,6 +149,14 @@ pub trait Ledger: Send + Sync {
     /// `None` when there is no such account.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
 
+    /// The same, cheaply: what other processes wrote in the last moment (10 ms) may be missing.
+    ///
+    /// Good enough to be shown, and to look something up for; who is to be refused for want of
+    /// credits has them [counted](Self::balance) first.
+    async fn glance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        self.balance(account).await
+    }
+
     /// What is kept for an idempotency key at `now`; `None` when nothing is.
     async fn kept(
         &self,

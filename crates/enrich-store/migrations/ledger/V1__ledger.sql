@@ -40,11 +40,18 @@ CREATE TABLE api_key (
 
 CREATE INDEX api_key_of_account ON api_key (account, created_at, id);
 
--- The ledger. Rows are added, never changed or removed.
+-- The ledger: a log of what was granted and charged. Rows are added at its end, never changed or
+-- removed, so that charges of a thousand accounts fill a few pages and not a thousand. There are no
+-- foreign keys: every row is checked by `ledger verify`, and looking each parent up would cost more
+-- than writing the row.
 CREATE TABLE entry (
-    account     BLOB    NOT NULL REFERENCES account (id),
+    -- The row's place in the log, from 1 without gaps.
+    position    INTEGER NOT NULL PRIMARY KEY,
+    account     BLOB    NOT NULL,
     -- The row's place in its account, from 1 without gaps.
     sequence    INTEGER NOT NULL CHECK (sequence > 0),
+    -- The position of the account's row before it; 0 for the first.
+    previous    INTEGER NOT NULL CHECK (previous < position),
     id          BLOB    NOT NULL CHECK (length(id) = 16),
     -- 'grant', 'charge' or 'adjustment'.
     kind        TEXT    NOT NULL,
@@ -64,14 +71,53 @@ CREATE TABLE entry (
     -- What the operator noted.
     note        TEXT    NOT NULL,
     at          INTEGER NOT NULL,
-    secret      INTEGER NOT NULL REFERENCES secret (id),
-    -- A keyed hash of this row and of the hash in the row before it.
+    secret      INTEGER NOT NULL,
+    -- A keyed hash of this row and of the hash in the account's row before it.
+    chain       BLOB    NOT NULL
+) STRICT;
+
+-- An id is never charged twice, and a correction finds what it corrects. Ids begin with their time,
+-- so that new ones come to stand side by side.
+CREATE UNIQUE INDEX entry_id ON entry (id);
+
+-- Where each account stood at the last checkpoint: a balance is read from here and from the few
+-- rows behind the checkpoint, however long the log is.
+CREATE TABLE head (
+    account     BLOB    NOT NULL PRIMARY KEY CHECK (length(account) = 16),
+    -- Of its last row.
+    sequence    INTEGER NOT NULL,
+    balance     INTEGER NOT NULL CHECK (balance >= 0),
+    position    INTEGER NOT NULL,
     chain       BLOB    NOT NULL,
+    secret      INTEGER NOT NULL,
+    -- A keyed hash of the columns before it.
+    hash        BLOB    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The position of every 256th row of an account: where reading its rows begins.
+CREATE TABLE mark (
+    account     BLOB    NOT NULL,
+    sequence    INTEGER NOT NULL,
+    position    INTEGER NOT NULL,
     PRIMARY KEY (account, sequence)
 ) STRICT, WITHOUT ROWID;
 
--- An id is never charged twice, and a correction finds what it corrects.
-CREATE UNIQUE INDEX entry_id ON entry (account, id);
+-- The end of the log, one row, written with every group of rows: without it nobody could tell that
+-- the newest rows were cut off.
+CREATE TABLE seal (
+    id              INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    -- The last row's.
+    position        INTEGER NOT NULL,
+    -- A keyed hash of the last row's `chain` and of this hash at the row before it, and so of the
+    -- whole log in its order.
+    digest          BLOB    NOT NULL,
+    -- Every account's row at or before this position is in `head`, or an older one of its.
+    checkpoint      INTEGER NOT NULL,
+    checkpoint_digest BLOB  NOT NULL,
+    secret          INTEGER NOT NULL,
+    -- A keyed hash of the columns before it.
+    hash            BLOB    NOT NULL
+) STRICT;
 
 -- The answers kept for repeats (idempotency). Answers may be long and their hashes are scattered:
 -- only a slim index is in their order, the answers themselves are written one behind the other.

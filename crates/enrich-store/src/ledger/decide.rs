@@ -1,15 +1,16 @@
 //! Deciding a charge or a grant, inside the transaction of its group.
 //!
-//! Every decision starts from the account's last row as the transaction sees it, so that what
-//! another process wrote counts, and what came earlier in the same group.
+//! Every decision starts from where the account stands on the page of the group: what another
+//! process wrote counts, and what came earlier in the same group.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
-use rusqlite::{Connection, ErrorCode, OptionalExtension};
+use rusqlite::{Connection, ErrorCode};
 
 use crate::columns::Column;
+use crate::ledger::book::{BookError, Page};
 use crate::ledger::keeping::{self, KeepError, Shelf, Standing, ToKeep};
-use crate::ledger::row::{self, Chain, NO_ROW, Row, kind};
+use crate::ledger::row::{self, Row, kind};
 use crate::secret::Secrets;
 
 /// What a group is decided with.
@@ -17,6 +18,8 @@ pub(super) struct Desk<'a> {
     /// The connection, in a transaction.
     pub(super) connection: &'a Connection,
     pub(super) secrets: &'a Secrets,
+    /// The rows of the group.
+    pub(super) page: Page<'a>,
     /// The idempotency records, this group's counted; up to date in a group that keeps any.
     pub(super) shelf: Option<Shelf>,
     /// How many there may be.
@@ -28,13 +31,6 @@ pub(super) struct Desk<'a> {
 pub(super) struct GroupFailed(pub(super) rusqlite::Error);
 
 type Decided<T> = Result<Result<T, ChargeError>, GroupFailed>;
-
-/// Where an account stands.
-struct Last {
-    sequence: u64,
-    balance: Credits,
-    chain: Chain,
-}
 
 impl Desk<'_> {
     /// Decides a charge, and keeps its answer.
@@ -51,18 +47,18 @@ impl Desk<'_> {
                 Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
             }
         }
-        let last = match self.last(charge.account) {
-            Ok(last) => last,
-            Err(error) => return self.sort_out(error),
+        let head = match self.page.head(charge.account) {
+            Ok(Some(head)) => head,
+            Ok(None) => return Ok(Ok(Charged::Insufficient { balance: Credits::ZERO })),
+            Err(BookError::Read(error)) => return self.sort_out(error),
+            Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
         };
         let price = charge.credits();
-        let Some(balance) = last.balance.minus(price) else {
-            return Ok(Ok(Charged::Insufficient { balance: last.balance }));
+        let Some(balance) = head.balance.minus(price) else {
+            return Ok(Ok(Charged::Insufficient { balance: head.balance }));
         };
         let is_charged = charge.items > 0;
-        if is_charged
-            && let Err(error) = self.insert(&last, charge_row(charge, price, balance, &last))
-        {
+        if is_charged && let Err(error) = self.page.add(charge_row(charge, price, balance), &head) {
             return self.sort_out(error);
         }
         if let Some(to_keep) = to_keep {
@@ -82,56 +78,44 @@ impl Desk<'_> {
         self.shelf.is_some_and(|shelf| shelf.records >= self.max_kept)
     }
 
+    /// The balance of an account; `None` when there is no such account.
+    pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
+        match self.page.head(account) {
+            Ok(head) => Ok(Ok(head.map(|head| head.balance))),
+            Err(BookError::Read(error)) => self.sort_out(error),
+            Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
+        }
+    }
+
     /// Decides a grant.
     pub(super) fn grant(&mut self, grant: &Grant) -> Decided<Granted> {
         match self.try_grant(grant) {
             Ok(granted) => Ok(Ok(granted)),
-            Err(error) => self.sort_out(error),
+            Err(BookError::Read(error)) => self.sort_out(error),
+            Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
         }
     }
 
-    fn try_grant(&self, grant: &Grant) -> rusqlite::Result<Granted> {
-        let mut account = self.connection.prepare_cached("SELECT 1 FROM account WHERE id = ?1")?;
-        if !account.exists([Column(grant.account)])? {
+    fn try_grant(&mut self, grant: &Grant) -> Result<Granted, BookError> {
+        let Some(head) = self.page.head(grant.account)? else {
             return Ok(Granted::NoAccount);
-        }
+        };
         if let Some(corrects) = grant.corrects
             && !self.has_entry(grant.account, corrects)?
         {
             return Ok(Granted::NoSuchEntry);
         }
-        let last = self.last(grant.account)?;
-        let Some(balance) = last.balance.changed_by(grant.credits) else {
-            return Ok(Granted::OutOfRange { balance: last.balance });
+        let Some(balance) = head.balance.changed_by(grant.credits) else {
+            return Ok(Granted::OutOfRange { balance: head.balance });
         };
-        self.insert(&last, grant_row(grant, balance, &last))?;
+        self.page.add(grant_row(grant, balance), &head)?;
         Ok(Granted::Written { balance })
-    }
-
-    /// The account's last row; where it has none, a place before its first.
-    fn last(&self, account: AccountId) -> rusqlite::Result<Last> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT sequence, balance, chain FROM entry
-             WHERE account = ?1 ORDER BY sequence DESC LIMIT 1",
-        )?;
-        let last = statement.query_row([Column(account)], |row| {
-            let Column(balance) = row.get(1)?;
-            Ok(Last { sequence: row.get(0)?, balance, chain: row.get(2)? })
-        });
-        let none = || Last { sequence: 0, balance: Credits::ZERO, chain: NO_ROW };
-        Ok(last.optional()?.unwrap_or_else(none))
     }
 
     fn has_entry(&self, account: AccountId, id: ChargeId) -> rusqlite::Result<bool> {
         self.connection
-            .prepare_cached("SELECT 1 FROM entry WHERE account = ?1 AND id = ?2")?
-            .exists((Column(account), Column(id)))
-    }
-
-    fn insert(&self, last: &Last, mut row: Row<'_>) -> rusqlite::Result<()> {
-        let secret = self.secrets.current();
-        row.secret = secret.id();
-        row.insert(self.connection, &last.chain, secret)
+            .prepare_cached("SELECT 1 FROM entry WHERE id = ?1 AND account = ?2")?
+            .exists((Column(id), Column(account)))
     }
 
     /// Whether an error is that of one decision, or of the whole group.
@@ -153,10 +137,11 @@ impl Desk<'_> {
     }
 }
 
-fn charge_row<'a>(charge: &'a Charge, price: Credits, balance: Credits, last: &Last) -> Row<'a> {
+/// The row of a charge, but for its place.
+fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     Row {
         account: charge.account,
-        sequence: last.sequence.saturating_add(1),
+        sequence: 0,
         id: charge.id,
         kind: kind::CHARGE.into(),
         corrects: None,
@@ -175,11 +160,12 @@ fn charge_row<'a>(charge: &'a Charge, price: Credits, balance: Credits, last: &L
     }
 }
 
-fn grant_row<'a>(grant: &'a Grant, balance: Credits, last: &Last) -> Row<'a> {
+/// The row of a grant, but for its place.
+fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
     let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
     Row {
         account: grant.account,
-        sequence: last.sequence.saturating_add(1),
+        sequence: 0,
         id: grant.id,
         kind: kind.into(),
         corrects: grant.corrects,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use enrich_core::{
     AccountId, ChargeId, Credits, Entry, EntryKind, Generation, KeyId, Price, Timestamp,
 };
-use rusqlite::{Connection, named_params};
+use rusqlite::{Statement, params};
 
 use crate::columns::Column;
 use crate::secret::{Purpose, Secret};
@@ -61,8 +61,46 @@ macro_rules! row_columns {
 }
 pub(super) use row_columns;
 
-/// Where the hash stands when it is read behind [`row_columns`].
+/// The columns that [`Link::read`] reads, to stand behind those of [`row_columns`].
+macro_rules! link_columns {
+    () => {
+        "chain, position, previous"
+    };
+}
+pub(super) use link_columns;
+
+/// Where [`Link`]'s hash stands there.
 pub(super) const CHAIN_COLUMN: usize = 16;
+/// And its position.
+pub(super) const POSITION_COLUMN: usize = 17;
+
+/// How a row hangs together with the others: its columns that are no part of what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    /// The hash that chains it to the account's row before.
+    pub(super) chain: Chain,
+    /// Its place in the log.
+    pub(super) position: u64,
+    /// The place of the account's row before; 0 for the first.
+    pub(super) previous: u64,
+}
+
+impl Link {
+    /// Reads the columns of [`link_columns`] behind those of [`row_columns`].
+    pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        let (chain, position) = (row.get(CHAIN_COLUMN)?, row.get(POSITION_COLUMN)?);
+        Ok(Self { chain, position, previous: row.get(18)? })
+    }
+}
+
+/// Adds a row; its columns in the order in which [`Row::insert`] binds them.
+pub(super) const INSERT: &str = concat!(
+    "INSERT INTO entry (",
+    row_columns!(),
+    ", ",
+    link_columns!(),
+    ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+);
 
 impl Row<'_> {
     /// Reads the columns of [`row_columns`].
@@ -92,52 +130,44 @@ impl Row<'_> {
         })
     }
 
-    /// Writes the row behind one whose hash is `before`.
-    pub(super) fn insert(
-        &self,
-        connection: &Connection,
-        before: &Chain,
-        secret: &Secret,
-    ) -> rusqlite::Result<()> {
-        let mut statement = connection.prepare_cached(
-            "INSERT INTO entry (account, sequence, id, kind, corrects, credits, balance,
-                 endpoint, items, price, api_key, request_id, generation, note, at, secret, chain)
-             VALUES (:account, :sequence, :id, :kind, :corrects, :credits, :balance,
-                 :endpoint, :items, :price, :api_key, :request_id, :generation, :note, :at,
-                 :secret, :chain)",
-        )?;
-        statement.execute(named_params! {
-            ":account": Column(self.account),
-            ":sequence": self.sequence,
-            ":id": Column(self.id),
-            ":kind": self.kind,
-            ":corrects": self.corrects.map(Column),
-            ":credits": self.credits,
-            ":balance": Column(self.balance),
-            ":endpoint": self.endpoint,
-            ":items": self.items,
-            ":price": self.price,
-            ":api_key": self.api_key.map(Column),
-            ":request_id": self.request_id,
-            ":generation": self.generation,
-            ":note": self.note,
-            ":at": Column(self.at),
-            ":secret": self.secret,
-            ":chain": self.chain(before, secret),
-        })?;
+    /// Adds the row by the [`INSERT`] statement.
+    pub(super) fn insert(&self, insert: &mut Statement<'_>, link: &Link) -> rusqlite::Result<()> {
+        insert.execute(params![
+            Column(self.account),
+            self.sequence,
+            Column(self.id),
+            self.kind,
+            self.corrects.map(Column),
+            self.credits,
+            Column(self.balance),
+            self.endpoint,
+            self.items,
+            self.price,
+            self.api_key.map(Column),
+            self.request_id,
+            self.generation,
+            self.note,
+            Column(self.at),
+            self.secret,
+            link.chain,
+            link.position,
+            link.previous,
+        ])?;
         Ok(())
     }
 
-    /// The keyed hash of this row and of the hash before it.
+    /// The keyed hash of this row and of the hash in the account's row before it.
     pub(super) fn chain(&self, before: &Chain, secret: &Secret) -> Chain {
-        secret.hash(Purpose::LedgerChain, &[before, &self.bytes()])
+        secret.hash_bytes(Purpose::LedgerChain, &self.bytes(before))
     }
 
-    /// The row in a form of which no two rows share one: the layout's number, then each column
-    /// in order, each with its length, an absent one with a length that none has.
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(320);
+    /// The row, behind the hash before it, in a form of which no two share one: the layout's
+    /// number, then each column in order, each with its length, an absent one with a length that
+    /// none has.
+    fn bytes(&self, before: &Chain) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(384);
         bytes.push(LAYOUT);
+        bytes.extend_from_slice(before);
         let mut column = |value: Option<&[u8]>| {
             let length = value.map_or(u64::MAX, |value| value.len() as u64);
             bytes.extend_from_slice(&length.to_le_bytes());
@@ -246,7 +276,7 @@ mod tests {
         };
         let with_empty = Row { endpoint: Some("".into()), ..row.clone() };
         let moved = Row { request_id: Some("".into()), ..row.clone() };
-        assert_ne!(row.bytes(), with_empty.bytes());
-        assert_ne!(with_empty.bytes(), moved.bytes());
+        assert_ne!(row.bytes(&NO_ROW), with_empty.bytes(&NO_ROW));
+        assert_ne!(with_empty.bytes(&NO_ROW), moved.bytes(&NO_ROW));
     }
 }

@@ -1,40 +1,57 @@
 //! Walking the whole ledger and adding everything up.
+//!
+//! The rows are read once, in the order of the log, whatever accounts they belong to; what is
+//! expected of each account's next row is kept in memory. What the rows add up to is then held
+//! against everything else that says where accounts stand.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::mem;
+use std::path::Path;
 
 use enrich_core::port::ledger::Verification;
 use enrich_core::{AccountId, ChargeId, Credits, EntryKind};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::columns::Column;
-use crate::ledger::row::{CHAIN_COLUMN, Chain, NO_ROW, Row, row_columns};
+use crate::ledger::book::MARK_ROWS;
+use crate::ledger::head::Head;
+use crate::ledger::row::{
+    CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
+};
+use crate::ledger::seal::{Place, Seal};
 use crate::secret::Secrets;
+use crate::sqlite;
 
 /// The most faults that are told apart; a wrong file would have one a row.
 const MAX_FAULTS: usize = 1000;
 
 const ROWS: &str =
-    concat!("SELECT ", row_columns!(), ", chain FROM entry ORDER BY account, sequence");
+    concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
 
 /// Walks every row, as the ledger is at one moment, while charging goes on.
 ///
 /// # Errors
 ///
-/// When the file itself cannot be read. What is wrong with a row is a fault, not an error.
-pub(super) fn verify(
-    connection: &mut Connection,
-    secrets: &Secrets,
-) -> rusqlite::Result<Verification> {
+/// When the file itself cannot be read. What is wrong with what it says is a fault, not an error.
+pub(super) fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
+    let mut connection = sqlite::reader(path)?;
     let moment = connection.transaction()?;
-    let mut walk = Walk { connection: &moment, secrets, found: Found::default(), place: None };
+    let seal = Seal::read(&moment, secrets)?;
+    let mut walk = Walk::begin(&moment, secrets, seal.as_ref().ok().copied());
     let mut rows = moment.prepare(ROWS)?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         walk.row(row)?;
     }
-    let mut found = walk.found;
-    repeated_ids(&moment, &mut found)?;
+    if let Err(broken) = seal {
+        walk.found.fault(broken.0);
+    }
+    walk.end()?;
+    let Walk { mut found, stands, .. } = walk;
+    ids(&moment, &mut found)?;
     kept_without_charge(&moment, &mut found)?;
+    used_without_charge(&moment, &stands, &mut found)?;
     let accounts = moment.query_row("SELECT count(*) FROM account", [], |row| row.get(0))?;
     Ok(found.told(accounts))
 }
@@ -50,46 +67,162 @@ struct Found {
     more_faults: u64,
 }
 
-/// A walk along the rows, account after account.
+/// A walk along the log.
 struct Walk<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
+    seal: Option<Seal>,
     found: Found,
+    /// Behind the last row, as long as the log up to there is whole.
     place: Option<Place>,
+    /// Where each account stands.
+    stands: HashMap<AccountId, Stand>,
+    /// Where each stood at the checkpoint, once that was passed.
+    at_checkpoint: Option<HashMap<AccountId, Stand>>,
+    /// The rows that have to be marked.
+    marks: Vec<(AccountId, u64, u64)>,
 }
 
-/// Where the walk stands: behind a row, or at the beginning of an account.
+/// Where the walk stands in an account.
 #[derive(Clone, Copy)]
-struct Place {
-    account: AccountId,
+struct Stand {
+    /// The number of its last row, and that row's position.
     sequence: u64,
+    position: u64,
     /// The balance there; absent behind a row that is missing or cannot be read.
     balance: Option<Credits>,
     /// The hash there; absent likewise.
     chain: Option<Chain>,
+    /// What its charges add up to.
+    charged: i128,
 }
 
-impl Walk<'_> {
+const START: Stand = Stand {
+    sequence: 0,
+    position: 0,
+    balance: Some(Credits::ZERO),
+    chain: Some(NO_ROW),
+    charged: 0,
+};
+
+impl<'a> Walk<'a> {
+    fn begin(connection: &'a Connection, secrets: &'a Secrets, seal: Option<Seal>) -> Self {
+        Self {
+            connection,
+            secrets,
+            seal,
+            found: Found::default(),
+            place: Some(Place::BEGINNING),
+            stands: HashMap::new(),
+            at_checkpoint: None,
+            marks: Vec::new(),
+        }
+    }
+
     /// Takes a step. Fails only when the file cannot be read.
-    fn row(&mut self, row: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
+    fn row(&mut self, raw: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
         self.found.entries += 1;
-        let at: rusqlite::Result<(Column<AccountId>, u64)> =
-            row.get(0).and_then(|account| Ok((account, row.get(1)?)));
-        let Ok((Column(account), sequence)) = at else {
-            self.found.fault("a row without a readable account and number");
+        let position: u64 = raw.get(POSITION_COLUMN).unwrap_or_default();
+        self.pass_checkpoint(position);
+        self.check_position(position);
+        let named = raw.get(0).and_then(|Column(account)| Ok((account, raw.get(1)?)));
+        let Ok((account, sequence)) = named else {
+            self.found.fault(format_args!("the log, row {position}: cannot be read"));
             self.place = None;
             return Ok(());
         };
         let before = self.step_to(account, sequence)?;
-        let at = At(account, sequence);
-        let chain: Option<Chain> = row.get(CHAIN_COLUMN).ok();
-        let Ok(row) = Row::read(row) else {
+        let read = Row::read(raw).and_then(|row| Ok((row, Link::read(raw)?)));
+        let Ok((row, link)) = read else {
+            let at = At(account, sequence);
             self.found.fault(format_args!("{at}: cannot be read"));
-            self.place = Some(Place { account, sequence, balance: None, chain });
+            self.place = None;
+            let chain = raw.get(CHAIN_COLUMN).ok();
+            let stand = Stand { sequence, position, balance: None, chain, ..before };
+            self.stands.insert(account, stand);
             return Ok(());
         };
-        self.place = Some(Place { account, sequence, balance: Some(row.balance), chain });
-        self.check_chain(&row, before.chain, chain);
+        if sequence.is_multiple_of(MARK_ROWS) {
+            self.marks.push((account, sequence, position));
+        }
+        self.check_links(&row, &link, &before);
+        let (balance, chain) = (Some(row.balance), Some(link.chain));
+        let charged = before.charged + self.check_kind(row)?;
+        self.stands.insert(account, Stand { sequence, position, balance, chain, charged });
+        Ok(())
+    }
+
+    /// Keeps where the accounts stood at the checkpoint, when the walk comes to a row behind it.
+    fn pass_checkpoint(&mut self, position: u64) {
+        let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
+        if position > checkpoint && self.at_checkpoint.is_none() {
+            self.check_digest(checkpoint);
+            self.at_checkpoint = Some(self.stands.clone());
+        }
+    }
+
+    /// Whether the log up to here is the one that was sealed.
+    fn check_digest(&mut self, position: u64) {
+        let Some(seal) = self.seal else { return };
+        let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
+        // Where the log is not whole, that has been told.
+        if self.place.is_some_and(|place| place != sealed) {
+            self.found.fault(format_args!(
+                "the log: the rows up to {} are not those that were sealed",
+                sealed.position
+            ));
+        }
+    }
+
+    fn check_position(&mut self, position: u64) {
+        if let Some(place) = self.place
+            && position != place.position + 1
+        {
+            let missing = place.position + 1;
+            self.found.fault(format_args!("the log, row {missing}: missing"));
+            self.place = None;
+        }
+    }
+
+    /// Where the account stood before a row; names what is missing between.
+    fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<Stand> {
+        let before = match self.stands.get(&account) {
+            Some(stand) => *stand,
+            None => {
+                if !exists(self.connection, "SELECT 1 FROM account WHERE id = ?1", account)? {
+                    self.found.fault(format_args!("account {account}: has rows and is not there"));
+                }
+                START
+            }
+        };
+        if sequence == before.sequence.saturating_add(1) {
+            return Ok(before);
+        }
+        let from = At(account, before.sequence.saturating_add(1));
+        self.found.fault(format_args!("{from}: missing, the next row is {sequence}"));
+        Ok(Stand { balance: None, chain: None, ..before })
+    }
+
+    /// Checks how a row hangs together with the one before it in its account, and in the log.
+    fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &Stand) {
+        let at = At(row.account, row.sequence);
+        let secret = self.secrets.with_id(row.secret);
+        self.place = match (self.place, secret) {
+            (Some(place), Some(secret)) => Some(place.after(&link.chain, secret)),
+            _ => None,
+        };
+        let Some(secret) = secret else {
+            let number = row.secret;
+            return self.found.fault(format_args!("{at}: secret {number} is not in secret.key"));
+        };
+        if let Some(chain) = before.chain
+            && row.chain(&chain, secret) != link.chain
+        {
+            self.found.fault(format_args!("{at}: is not as it was written"));
+        }
+        if before.chain.is_some() && link.previous != before.position {
+            self.found.fault(format_args!("{at}: does not lead to the row before it"));
+        }
         if let Some(balance) = before.balance
             && balance.changed_by(row.credits) != Some(row.balance)
         {
@@ -98,91 +231,125 @@ impl Walk<'_> {
                 balance, row.credits, row.balance
             ));
         }
-        self.check_kind(row)
     }
 
-    /// The place right before a row; names what is missing between.
-    fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<Place> {
-        let start =
-            Place { account, sequence: 0, balance: Some(Credits::ZERO), chain: Some(NO_ROW) };
-        let before = match self.place {
-            Some(place) if place.account == account => place,
-            _ => {
-                if !exists(self.connection, "SELECT 1 FROM account WHERE id = ?1", account)? {
-                    self.found.fault(format_args!("account {account}: has rows and is not there"));
-                }
-                start
-            }
-        };
-        if sequence == before.sequence.saturating_add(1) {
-            return Ok(before);
-        }
-        let from = At(account, before.sequence.saturating_add(1));
-        self.found.fault(format_args!("{from}: missing, the next row is {sequence}"));
-        Ok(Place { balance: None, chain: None, ..before })
-    }
-
-    fn check_chain(&mut self, row: &Row<'_>, before: Option<Chain>, chain: Option<Chain>) {
-        let at = At(row.account, row.sequence);
-        let Some(secret) = self.secrets.with_id(row.secret) else {
-            let number = row.secret;
-            return self.found.fault(format_args!("{at}: secret {number} is not in secret.key"));
-        };
-        if let Some(before) = before
-            && chain != Some(row.chain(&before, secret))
-        {
-            self.found.fault(format_args!("{at}: is not as it was written"));
-        }
-    }
-
-    /// Checks what a row says by itself, and adds it up.
-    fn check_kind(&mut self, row: Row<'_>) -> rusqlite::Result<()> {
+    /// Checks what a row says by itself, and adds it up. Gives back what it charged.
+    fn check_kind(&mut self, row: Row<'_>) -> rusqlite::Result<i128> {
         let at = At(row.account, row.sequence);
         let Ok(entry) = row.entry() else {
             self.found.fault(format_args!("{at}: is no row of its kind"));
-            return Ok(());
+            return Ok(0);
         };
+        let credits = i128::from(entry.credits);
         match entry.kind {
             EntryKind::Charge { items, price, .. } => {
                 self.found.charges += 1;
-                self.found.charged -= i128::from(entry.credits);
-                let cost = i128::from(price.of(items).0);
-                if i128::from(entry.credits) != -cost || items == 0 {
-                    let credits = entry.credits;
+                self.found.charged -= credits;
+                if credits != -i128::from(price.of(items).0) || items == 0 {
                     self.found.fault(format_args!(
                         "{at}: {credits:+} credits for {items} items at {price}"
                     ));
                 }
+                return Ok(-credits);
             }
-            EntryKind::Grant => self.found.granted += i128::from(entry.credits),
+            EntryKind::Grant => self.found.granted += credits,
             EntryKind::Adjustment { corrects } => {
-                self.found.granted += i128::from(entry.credits);
+                self.found.granted += credits;
                 let earlier = self
                     .connection
-                    .prepare_cached("SELECT sequence FROM entry WHERE account = ?1 AND id = ?2")?
-                    .query_row((Column(entry.account), Column(corrects)), |row| row.get(0))
+                    .prepare_cached("SELECT sequence FROM entry WHERE id = ?1 AND account = ?2")?
+                    .query_row((Column(corrects), Column(entry.account)), |row| row.get(0))
                     .optional()?;
                 if earlier.is_none_or(|earlier: u64| earlier >= entry.sequence) {
                     self.found.fault(format_args!("{at}: corrects {corrects}, no row before it"));
                 }
             }
         }
+        Ok(0)
+    }
+
+    /// Holds what the rows add up to against the seal, the heads and the marks.
+    fn end(&mut self) -> rusqlite::Result<()> {
+        if let Some(seal) = self.seal {
+            self.pass_checkpoint(u64::MAX);
+            self.check_digest(seal.end.position);
+        }
+        let heads = mem::take(&mut self.at_checkpoint).unwrap_or_default();
+        let mut found = 0;
+        for (account, stand) in &heads {
+            found += u64::from(self.check_head(*account, stand)?);
+        }
+        let count = |query| self.connection.query_row(query, [], |row| row.get::<_, u64>(0));
+        let (in_table, marked) =
+            (count("SELECT count(*) FROM head")?, count("SELECT count(*) FROM mark")?);
+        if self.seal.is_some() && in_table > found {
+            let more = in_table - found;
+            self.found
+                .fault(format_args!("the checkpoint: {more} accounts that have no rows in it"));
+        }
+        let marks = mem::take(&mut self.marks);
+        for (account, sequence, position) in &marks {
+            let mut mark = self.connection.prepare_cached(
+                "SELECT 1 FROM mark WHERE account = ?1 AND sequence = ?2 AND position = ?3",
+            )?;
+            if !mark.exists((Column(*account), sequence, position))? {
+                self.found.fault(format_args!("{}: is not marked", At(*account, *sequence)));
+            }
+        }
+        if marked > marks.len() as u64 {
+            let more = marked - marks.len() as u64;
+            self.found.fault(format_args!("the marks: {more} of rows that are not there"));
+        }
         Ok(())
+    }
+
+    /// Whether the account has a head; what it says is checked, read as every charge reads it.
+    fn check_head(&mut self, account: AccountId, stand: &Stand) -> rusqlite::Result<bool> {
+        let head = match Head::read(self.connection, self.secrets, account)? {
+            Ok(head) => head,
+            Err(broken) => {
+                self.found.fault(broken.0);
+                return Ok(true);
+            }
+        };
+        // An account that is not there has been told.
+        let Some(head) = head else { return Ok(false) };
+        let (Some(balance), Some(chain)) = (stand.balance, stand.chain) else {
+            return Ok(true);
+        };
+        let Stand { sequence, position, .. } = *stand;
+        if head != (Head { sequence, balance, position, chain }) {
+            self.found.fault(format_args!(
+                "account {account}: its checkpoint says {} at row {}, its rows say {balance} at row \
+                 {sequence}",
+                head.balance, head.sequence
+            ));
+        }
+        Ok(head != Head::NEW)
     }
 }
 
-/// A charge id is unique in its account by the table's own rule; here across accounts.
-fn repeated_ids(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT account, sequence, entry.id FROM entry JOIN
-             (SELECT id FROM entry GROUP BY id HAVING count(*) > 1) AS repeated
-             ON repeated.id = entry.id",
-    )?;
+/// No id stands in two rows, and every row is found by its own.
+fn ids(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare("SELECT id FROM entry INDEXED BY entry_id ORDER BY id")?;
     let mut rows = statement.query([])?;
+    let mut before: Option<Column<ChargeId>> = None;
+    let mut count = 0_u64;
     while let Some(row) = rows.next()? {
-        let (Column(account), Column::<ChargeId>(id)) = (row.get(0)?, row.get(2)?);
-        let at = At(account, row.get(1)?);
-        found.fault(format_args!("{at}: its id {id} stands in another row as well"));
+        count += 1;
+        let Ok(id) = row.get(0) else {
+            found.fault("the index of ids: an id that cannot be read");
+            continue;
+        };
+        if before == Some(id) {
+            found.fault(format_args!("the id {} stands in two rows", id.0));
+        }
+        before = Some(id);
+    }
+    if count != found.entries {
+        let entries = found.entries;
+        found.fault(format_args!("the index of ids: {count} ids for {entries} rows"));
     }
     Ok(())
 }
@@ -191,13 +358,18 @@ fn repeated_ids(connection: &Connection, found: &mut Found) -> rusqlite::Result<
 fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
-             ON entry.account = kept.account AND entry.id = kept.charge
+             ON entry.id = kept.charge AND entry.account = kept.account
          WHERE kept.charge IS NOT NULL AND
              (entry.balance IS NULL OR entry.balance <> kept.balance)",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (Column::<AccountId>(account), Column::<ChargeId>(charge)) = (row.get(0)?, row.get(1)?);
+        let (Ok(Column::<AccountId>(account)), Ok(Column::<ChargeId>(charge))) =
+            (row.get(0), row.get(1))
+        else {
+            found.fault("the kept answers: one that cannot be read");
+            continue;
+        };
         match row.get::<_, Option<u64>>(2)? {
             Some(sequence) => found.fault(format_args!(
                 "{}: the answer kept for it names another balance",
@@ -206,6 +378,31 @@ fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::
             None => found.fault(format_args!(
                 "account {account}: the charge {charge} is missing, its answer is kept"
             )),
+        }
+    }
+    Ok(())
+}
+
+/// Usage is counted after the charge: it may have lost some, and never knows of more.
+fn used_without_charge(
+    connection: &Connection,
+    stands: &HashMap<AccountId, Stand>,
+    found: &mut Found,
+) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare("SELECT account, sum(credits) FROM used WHERE credits > 0 GROUP BY account")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (Ok(Column::<AccountId>(account)), Ok(used)) = (row.get(0), row.get::<_, i64>(1))
+        else {
+            found.fault("the usage counters: one that cannot be read");
+            continue;
+        };
+        let charged = stands.get(&account).map_or(0, |stand| stand.charged);
+        if i128::from(used) > charged {
+            found.fault(format_args!(
+                "account {account}: {used} credits are counted as used, {charged} were charged"
+            ));
         }
     }
     Ok(())

@@ -42,9 +42,29 @@ impl Customer {
         customer
     }
 
+    /// Another account in the same store, with nothing.
+    pub(crate) fn another_account(&self) -> AccountId {
+        let account = AccountId::new(now());
+        let new = Account { id: account, name: "Southwind".to_owned(), created_at: now() };
+        let first = NewKey {
+            id: KeyId::new(now()),
+            account,
+            label: "first".to_owned(),
+            key: ApiKey::generate().unwrap(),
+            rate: RateOverride::default(),
+            created_at: now(),
+        };
+        block_on(self.store.accounts.create(new, first)).unwrap();
+        account
+    }
+
     pub(crate) fn grant(&self, store: &Store, credits: i64) {
+        self.grant_to(store, self.account, credits);
+    }
+
+    pub(crate) fn grant_to(&self, store: &Store, account: AccountId, credits: i64) {
         let note = "an invoice".to_owned();
-        let (id, account) = (ChargeId::new(now()), self.account);
+        let id = ChargeId::new(now());
         let grant = Grant { id, account, credits, note, corrects: None, at: now() };
         let granted = block_on(store.ledger.grant(grant)).unwrap();
         assert!(matches!(granted, Granted::Written { .. }), "{granted:?}");

@@ -100,7 +100,7 @@ fn a_check_names_what_is_damaged() {
     let file = customer.file();
     file.execute("DELETE FROM account", []).unwrap();
     let problems = customer.store.check().unwrap().ledger.problems;
-    assert!(problems.iter().any(|problem| problem.contains("entry")), "{problems:?}");
+    assert!(problems.iter().any(|problem| problem.contains("api_key")), "{problems:?}");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Whatever is changed in the ledger behind its back, walking it tells where.
 
+use enrich_core::port::ledger::{ChargeError, Ledger as _};
+use enrich_store::{OpenError, Options, Store};
+use futures_util::future::join_all;
 use rusqlite::Connection;
 
 use crate::customer::Customer;
@@ -21,7 +24,8 @@ fn faults_after(customer: &Customer, change: &str) -> Vec<String> {
     let faults = customer.faults();
     let account = customer.account.to_string();
     assert!(!faults.is_empty(), "{change}: unnoticed");
-    assert!(faults.iter().all(|fault| fault.contains(&account)), "{faults:?}");
+    let is_of_log = |fault: &String| fault.starts_with("the log");
+    assert!(faults.iter().all(|fault| fault.contains(&account) || is_of_log(fault)), "{faults:?}");
     faults
 }
 
@@ -60,8 +64,9 @@ fn an_altered_row_is_named_whatever_is_altered() {
 fn a_row_taken_out_of_the_middle_is_named() {
     let customer = five_rows();
     let faults = faults_after(&customer, "DELETE FROM entry WHERE sequence = 3");
-    assert!(faults[0].contains("row 3: missing"), "{faults:?}");
-    assert_eq!(faults.len(), 1, "what follows is as it was written");
+    assert!(faults[0].contains("the log, row 3: missing"), "{faults:?}");
+    assert!(faults[1].contains(", row 3: missing, the next row is 4"), "{faults:?}");
+    assert_eq!(faults.len(), 2, "what follows is as it was written");
 }
 
 #[test]
@@ -96,11 +101,166 @@ fn an_account_taken_away_is_named() {
 }
 
 #[test]
-fn the_last_row_cut_off_is_named_while_its_answer_is_kept() {
+fn the_newest_rows_cut_off_are_noticed() {
+    for cut in ["sequence = 5", "sequence >= 4", "TRUE"] {
+        let customer = five_rows();
+        let faults = faults_after(&customer, &format!("DELETE FROM entry WHERE {cut}"));
+        assert!(faults[0].contains("the rows up to 5 are not those"), "{cut}: {faults:?}");
+    }
+}
+
+#[test]
+fn an_accounts_newest_row_taken_out_before_the_rows_of_others_is_noticed() {
+    let customer = five_rows();
+    let other = customer.another_account();
+    customer.grant_to(&customer.store, other, 7);
+    customer.file().execute("DELETE FROM entry WHERE position = 5", []).unwrap();
+    let faults = customer.faults();
+    assert!(faults[0].contains("the log, row 5: missing"), "{faults:?}");
+}
+
+#[test]
+fn rows_put_in_another_order_are_noticed() {
+    let customer = five_rows();
+    let other = customer.another_account();
+    customer.grant_to(&customer.store, other, 7);
+    customer
+        .file()
+        .execute_batch(
+            "UPDATE entry SET position = 99 WHERE position = 5;
+             UPDATE entry SET position = 5 WHERE position = 6;
+             UPDATE entry SET position = 6 WHERE position = 99;",
+        )
+        .unwrap();
+    let faults = customer.faults();
+    assert!(faults[0].contains("the rows up to 6 are not those"), "{faults:?}");
+}
+
+#[test]
+fn an_altered_seal_is_noticed() {
+    for change in [
+        "position = position - 1",
+        "digest = zeroblob(32)",
+        "checkpoint = checkpoint + 1",
+        "checkpoint_digest = randomblob(32)",
+        "hash = zeroblob(32)",
+        "secret = 7",
+    ] {
+        let customer = five_rows();
+        let faults = faults_in(&customer, &format!("UPDATE seal SET {change}"));
+        assert_eq!(faults, ["the log's seal is broken"], "{change}");
+    }
+    let customer = five_rows();
+    assert_eq!(faults_in(&customer, "DELETE FROM seal"), ["the log has no seal"]);
+}
+
+#[test]
+fn a_ledger_that_is_not_as_it_was_written_is_not_opened_and_can_be_verified() {
+    for change in [
+        "DELETE FROM entry WHERE position = 5",
+        "UPDATE entry SET balance = balance + 100 WHERE position = 5",
+        "UPDATE seal SET position = position - 1",
+    ] {
+        let customer = five_rows();
+        customer.file().execute_batch(change).unwrap();
+        let Customer { store, folder, .. } = customer;
+        drop(store);
+        let refused = Store::open(folder.path(), Options::default()).unwrap_err();
+        assert!(matches!(refused, OpenError::NotAsWritten { .. }), "{change}: {refused:?}");
+        assert!(!Store::verify(folder.path()).unwrap().faults.is_empty(), "{change}");
+    }
+}
+
+#[test]
+fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
+    let customer = five_rows();
+    customer.file().execute_batch("DELETE FROM entry WHERE position = 5").unwrap();
+    // Nobody reads the row again; its end is missed when the next is to be written behind it.
+    customer.file().execute_batch("UPDATE seal SET digest = zeroblob(32)").unwrap();
+    let ledger = &*customer.store.ledger;
+    let refused = pollster::block_on(ledger.charge(customer.charge()));
+    assert!(matches!(refused, Err(ChargeError::NotTaken(_))), "{refused:?}");
+    assert!(!ledger.is_charging());
+    let refused = pollster::block_on(ledger.charge(customer.charge()));
+    assert!(matches!(refused, Err(ChargeError::Stopped)), "{refused:?}");
+}
+
+/// A store whose rows reach beyond a checkpoint and a mark.
+fn beyond_a_checkpoint() -> Customer {
+    let customer = Customer::with(10_000);
+    let ledger = &*customer.store.ledger;
+    for _ in 0..3 {
+        let charges = (0..1_500).map(|_| ledger.charge(customer.charge()));
+        for charged in pollster::block_on(join_all(charges)) {
+            assert!(charged.is_ok(), "{charged:?}");
+        }
+    }
+    // Behind the checkpoint, wherever that came to be.
+    customer.take(customer.charge());
+    assert_eq!(customer.faults(), [] as [&str; 0]);
+    customer
+}
+
+#[test]
+fn an_altered_checkpoint_is_named_and_gives_no_balance() {
+    for change in [
+        "sequence = sequence - 1",
+        "balance = balance + 1",
+        "position = position - 1",
+        "chain = zeroblob(32)",
+        "hash = zeroblob(32)",
+        "secret = 7",
+    ] {
+        let customer = beyond_a_checkpoint();
+        let faults = faults_after(&customer, &format!("UPDATE head SET {change}"));
+        assert!(faults[0].contains("its checkpoint is broken"), "{change}: {faults:?}");
+        let Customer { store, folder, .. } = customer;
+        drop(store);
+        let refused = Store::open(folder.path(), Options::default()).unwrap_err();
+        assert!(matches!(refused, OpenError::NotAsWritten { .. }), "{change}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_taken_away_or_made_up_is_noticed() {
+    let customer = beyond_a_checkpoint();
+    let faults = faults_after(&customer, "DELETE FROM head");
+    assert!(faults[0].contains("its checkpoint says 0 at row 0"), "{faults:?}");
+
+    let customer = beyond_a_checkpoint();
+    let other = customer.another_account();
+    let file = customer.file();
+    let copy =
+        "INSERT INTO head SELECT ?1, sequence, balance, position, chain, secret, hash FROM head";
+    file.execute(copy, [other.0.as_bytes()]).unwrap();
+    let faults = customer.faults();
+    assert!(faults[0].contains("1 accounts that have no rows"), "{faults:?}");
+    assert!(pollster::block_on(customer.store.ledger.balance(other)).is_err(), "nothing is told");
+}
+
+#[test]
+fn an_altered_mark_is_noticed() {
+    for change in ["DELETE FROM mark WHERE sequence = 512", "UPDATE mark SET position = 3"] {
+        let customer = beyond_a_checkpoint();
+        let faults = faults_after(&customer, change);
+        assert!(faults[0].contains("is not marked"), "{change}: {faults:?}");
+    }
+}
+
+#[test]
+fn usage_beyond_what_was_charged_is_named() {
+    let customer = five_rows();
+    let counted = "INSERT INTO used SELECT id, 20777, id, '/v1/cuf', 'found', 9, 9 FROM account";
+    let faults = faults_after(&customer, counted);
+    assert!(faults[0].contains("9 credits are counted as used, 3 were charged"), "{faults:?}");
+}
+
+#[test]
+fn the_charge_of_a_kept_answer_is_missed() {
     let customer = five_rows();
     let charge = customer.take(customer.keyed("k"));
     let faults = faults_after(&customer, "DELETE FROM entry WHERE sequence = 6");
-    assert!(faults[0].contains(&charge.to_string()), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.contains(&charge.to_string())), "{faults:?}");
 }
 
 #[test]
@@ -116,10 +276,7 @@ fn an_altered_kept_answer_is_not_given_out() {
     let customer = five_rows();
     customer.take(customer.keyed("k"));
     customer.file().execute_batch("UPDATE kept SET sealed = zeroblob(80)").unwrap();
-    let repeat = pollster::block_on(enrich_core::port::ledger::Ledger::charge(
-        &*customer.store.ledger,
-        customer.keyed("k"),
-    ));
+    let repeat = pollster::block_on(customer.store.ledger.charge(customer.keyed("k")));
     assert!(repeat.is_err(), "{repeat:?}");
     assert_eq!(customer.balance(), 11, "and nothing is taken for it");
 }
@@ -129,8 +286,7 @@ fn a_ledger_full_of_faults_is_told_in_bounds() {
     let customer = Customer::with(5_000);
     let charges = (0..1_500).map(|_| customer.charge());
     let ledger = &*customer.store.ledger;
-    let charges = charges.map(|charge| enrich_core::port::ledger::Ledger::charge(ledger, charge));
-    let all = pollster::block_on(futures_util::future::join_all(charges));
+    let all = pollster::block_on(join_all(charges.map(|charge| ledger.charge(charge))));
     assert!(all.iter().all(Result::is_ok));
     let faults = faults_in(&customer, "UPDATE entry SET note = 'x'");
     assert_eq!(faults.len(), 1_001);

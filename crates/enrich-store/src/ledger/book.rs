@@ -1,0 +1,328 @@
+//! What is known of the log without reading it: where it ends, and where accounts stand.
+//!
+//! The book is the writer's. It is opened from the last checkpoint and the rows behind it, every
+//! one of them checked, and then kept up with each group: a group is written on a [`Page`], which
+//! is turned once it is durable and torn out when it is not. Rows that another process adds are
+//! noticed at the beginning of the next transaction (SQLite's `data_version`) and read in.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use enrich_core::AccountId;
+use parking_lot::RwLock;
+use rusqlite::{CachedStatement, Connection};
+
+use crate::columns::Column;
+use crate::ledger::NotAsWritten;
+use crate::ledger::head::Head;
+use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
+use crate::ledger::seal::{Place, Seal};
+use crate::secret::Secrets;
+
+/// How many rows there are between two checkpoints: so many are read when the ledger is opened, a
+/// matter of milliseconds, and a head is written for that many rows at the most.
+const CHECKPOINT_ROWS: u64 = 4096;
+/// How many accounts are remembered across a checkpoint: about 15 MB of them.
+const MAX_KNOWN: usize = 100_000;
+/// Each so many rows of an account one is marked, for reading to begin at.
+pub(super) const MARK_ROWS: u64 = 256;
+
+const ROWS_BEHIND: &str = concat!(
+    "SELECT ",
+    row_columns!(),
+    ", ",
+    link_columns!(),
+    " FROM entry WHERE position > ?1 ORDER BY position"
+);
+
+/// Where accounts stand, for everyone to read.
+#[derive(Debug)]
+pub(super) struct Heads {
+    known: RwLock<HashMap<AccountId, Head>>,
+    opened: Instant,
+    /// When other processes' rows were last looked for, in microseconds after `opened`.
+    seen_micros: AtomicU64,
+}
+
+/// The log as the writer knows it.
+#[derive(Debug)]
+pub(super) struct Book {
+    secrets: Secrets,
+    seal: Seal,
+    heads: Arc<Heads>,
+    /// The accounts with rows behind the checkpoint; all of them are known.
+    behind: HashSet<AccountId>,
+    /// The `data_version` that all this was read at; absent before anything was.
+    version: Option<i64>,
+}
+
+/// Why the log cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BookError {
+    /// It cannot be read.
+    #[error("the ledger cannot be read")]
+    Read(#[from] rusqlite::Error),
+    /// It is not what was written.
+    #[error(transparent)]
+    NotAsWritten(#[from] NotAsWritten),
+}
+
+/// A group of rows, before it is durable.
+pub(super) struct Page<'a> {
+    book: &'a Book,
+    connection: &'a Connection,
+    insert: CachedStatement<'a>,
+    written: Written,
+}
+
+/// What a page says, to be entered into the book.
+pub(super) struct Written {
+    seal: Seal,
+    heads: HashMap<AccountId, Head>,
+    /// Rows to be marked: account, number, position.
+    marks: Vec<(AccountId, u64, u64)>,
+}
+
+impl Heads {
+    /// Nothing known yet.
+    fn new() -> Self {
+        Self { known: RwLock::default(), opened: Instant::now(), seen_micros: AtomicU64::new(0) }
+    }
+
+    /// Where the account stands, if that is known.
+    pub(super) fn get(&self, account: AccountId) -> Option<Head> {
+        self.known.read().get(&account).copied()
+    }
+
+    /// How long ago other processes' rows were last looked for.
+    pub(super) fn age(&self) -> Duration {
+        let seen = Duration::from_micros(self.seen_micros.load(Ordering::Acquire));
+        self.opened.elapsed().saturating_sub(seen)
+    }
+
+    fn seen_now(&self) {
+        let micros = u64::try_from(self.opened.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.seen_micros.store(micros, Ordering::Release);
+    }
+}
+
+impl Book {
+    /// Opens the book of the log that `connection` is at.
+    pub(super) fn open(connection: &mut Connection, secrets: Secrets) -> Result<Self, BookError> {
+        let moment = connection.transaction()?;
+        let seal = Seal::read(&moment, &secrets)??;
+        let start = Seal { end: seal.checkpoint, ..seal };
+        let (heads, behind) = (Arc::new(Heads::new()), HashSet::new());
+        let mut book = Self { secrets, seal: start, heads, behind, version: None };
+        book.refresh(&moment)?;
+        Ok(book)
+    }
+
+    /// Where accounts stand, for everyone to read.
+    pub(super) fn heads(&self) -> Arc<Heads> {
+        Arc::clone(&self.heads)
+    }
+
+    /// Forgets how far was read, for a connection that has not read anything yet.
+    pub(super) fn new_connection(&mut self) {
+        self.version = None;
+    }
+
+    /// Reads in what others have written since. `connection` must be in a transaction.
+    pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), BookError> {
+        let version =
+            connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version != Some(version) {
+            let there = Seal::read(connection, &self.secrets)??;
+            if there != self.seal {
+                self.follow_to(connection, there)?;
+            }
+            self.version = Some(version);
+        }
+        self.heads.seen_now();
+        Ok(())
+    }
+
+    /// Reads the rows up to the end of the log, each checked against the one before it.
+    fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), BookError> {
+        if there.end.position < self.seal.end.position {
+            let next = there.end.position + 1;
+            return Err(NotAsWritten::new(format!("the rows from {next} on are gone")).into());
+        }
+        let mut place = self.seal.end;
+        if there.checkpoint.position > place.position {
+            // So much was written that what is known may have been passed over.
+            self.forget();
+            place = there.checkpoint;
+        }
+        let mut heads = HashMap::new();
+        let mut select = connection.prepare_cached(ROWS_BEHIND)?;
+        let mut rows = select.query([place.position])?;
+        while let Some(row) = rows.next()? {
+            let read = Row::read(row).and_then(|read| Ok((read, Link::read(row)?)));
+            let (row, link) = read.map_err(|_| {
+                NotAsWritten::new(format!("row {} of the log cannot be read", place.position + 1))
+            })?;
+            let account = row.account;
+            let head = match heads.get(&account) {
+                Some(head) => *head,
+                None => self.head(connection, account)?.ok_or_else(|| {
+                    NotAsWritten::new(format!("account {account}: has rows and is not there"))
+                })?,
+            };
+            heads.insert(account, self.follow(&row, &link, &head, &mut place)?);
+        }
+        if place != there.end {
+            let position = there.end.position;
+            return Err(
+                NotAsWritten::new(format!("the log does not end with row {position}")).into()
+            );
+        }
+        self.behind.extend(heads.keys());
+        let mut known = self.heads.known.write();
+        known.extend(heads);
+        self.seal = there;
+        self.behind.retain(|account| {
+            known.get(account).is_some_and(|head| head.position > there.checkpoint.position)
+        });
+        Ok(())
+    }
+
+    /// Where the account stands behind a row, which must be the next of the log and of the account.
+    fn follow(
+        &self,
+        row: &Row<'_>,
+        link: &Link,
+        head: &Head,
+        place: &mut Place,
+    ) -> Result<Head, NotAsWritten> {
+        let fault = || {
+            NotAsWritten::new(format!("row {} of the log is not as it was written", link.position))
+        };
+        let secret = self.secrets.with_id(row.secret).ok_or_else(fault)?;
+        let fits = link.position == place.position + 1
+            && link.previous == head.position
+            && row.sequence == head.sequence + 1
+            && head.balance.changed_by(row.credits) == Some(row.balance)
+            && row.chain(&head.chain, secret) == link.chain;
+        if !fits {
+            return Err(fault());
+        }
+        *place = place.after(&link.chain, secret);
+        Ok(Head {
+            sequence: row.sequence,
+            balance: row.balance,
+            position: link.position,
+            chain: link.chain,
+        })
+    }
+
+    fn forget(&mut self) {
+        self.heads.known.write().clear();
+        self.behind.clear();
+    }
+
+    /// Where the account stands; `None` when there is no such account.
+    fn head(&self, connection: &Connection, account: AccountId) -> Result<Option<Head>, BookError> {
+        match self.heads.get(account) {
+            Some(head) => Ok(Some(head)),
+            None => Ok(Head::read(connection, &self.secrets, account)??),
+        }
+    }
+
+    /// A page for a group; `connection` must be in the transaction that the group is written in,
+    /// and have been [refreshed](Self::refresh) in it.
+    pub(super) fn page<'a>(&'a self, connection: &'a Connection) -> rusqlite::Result<Page<'a>> {
+        let insert = connection.prepare_cached(row::INSERT)?;
+        let written = Written { seal: self.seal, heads: HashMap::new(), marks: Vec::new() };
+        Ok(Page { book: self, connection, insert, written })
+    }
+
+    /// Enters a page that has become durable.
+    pub(super) fn turn(&mut self, page: Written) {
+        let is_checkpoint = page.seal.checkpoint != self.seal.checkpoint;
+        let mut known = self.heads.known.write();
+        if is_checkpoint {
+            self.behind.clear();
+            if known.len() + page.heads.len() > MAX_KNOWN {
+                // Each can be read from its checkpoint again.
+                known.clear();
+            }
+        } else {
+            let heads = page.heads.iter();
+            let added = heads.filter(|(_, head)| head.position > self.seal.end.position);
+            self.behind.extend(added.map(|(account, _)| account));
+        }
+        known.extend(page.heads);
+        self.seal = page.seal;
+    }
+}
+
+impl Page<'_> {
+    /// Where the account stands, the rows of this page counted; `None` when there is no such
+    /// account.
+    pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, BookError> {
+        if let Some(head) = self.written.heads.get(&account) {
+            return Ok(Some(*head));
+        }
+        let head = self.book.head(self.connection, account)?;
+        if let Some(head) = head {
+            // Remembered, also where nothing is added behind it.
+            self.written.heads.insert(account, head);
+        }
+        Ok(head)
+    }
+
+    /// Adds a row behind `head`, which is where its account stands.
+    pub(super) fn add(&mut self, mut row: Row<'_>, head: &Head) -> rusqlite::Result<()> {
+        let secret = self.book.secrets.current();
+        let (account, sequence) = (row.account, head.sequence + 1);
+        (row.sequence, row.secret) = (sequence, secret.id());
+        let chain = row.chain(&head.chain, secret);
+        let place = self.written.seal.end.after(&chain, secret);
+        let position = place.position;
+        row.insert(&mut self.insert, &Link { chain, position, previous: head.position })?;
+        if sequence.is_multiple_of(MARK_ROWS) {
+            self.written.marks.push((account, sequence, position));
+        }
+        self.written.seal.end = place;
+        let head = Head { sequence, balance: row.balance, position, chain };
+        self.written.heads.insert(account, head);
+        Ok(())
+    }
+
+    /// Writes what goes with the rows: marks, the seal, and a checkpoint where one is due.
+    pub(super) fn close(mut self) -> rusqlite::Result<Written> {
+        let seal = &mut self.written.seal;
+        if seal.end == self.book.seal.end {
+            return Ok(self.written);
+        }
+        for (account, sequence, position) in &self.written.marks {
+            let mut mark = self.connection.prepare_cached(
+                "INSERT INTO mark (account, sequence, position) VALUES (?1, ?2, ?3)",
+            )?;
+            mark.execute((Column(*account), sequence, position))?;
+        }
+        let secret = self.book.secrets.current();
+        if seal.end.position - seal.checkpoint.position >= CHECKPOINT_ROWS {
+            let known = self.book.heads.known.read();
+            let heads = &self.written.heads;
+            let older = self.book.behind.iter().filter(|account| !heads.contains_key(account));
+            let older = older.filter_map(|account| Some((*account, *known.get(account)?)));
+            let newer = heads.iter().map(|(account, head)| (*account, *head));
+            let newer = newer.filter(|(_, head)| head.position > seal.checkpoint.position);
+            let mut due: Vec<_> = newer.chain(older).collect();
+            drop(known);
+            // In the order of the table, so that each of its pages is written once.
+            due.sort_unstable_by_key(|(account, _)| *account);
+            for (account, head) in due {
+                head.write(self.connection, account, secret)?;
+            }
+            seal.checkpoint = seal.end;
+        }
+        seal.write(self.connection, secret)?;
+        Ok(self.written)
+    }
+}

@@ -1,0 +1,97 @@
+//! Where an account stands: its last row, and the balance there.
+
+use enrich_core::{AccountId, Credits};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::columns::Column;
+use crate::ledger::NotAsWritten;
+use crate::ledger::row::{Chain, NO_ROW};
+use crate::secret::{Purpose, Secret, Secrets};
+
+/// Where an account stands behind one of its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The row's number in the account; 0 before the first.
+    pub(super) sequence: u64,
+    /// The balance behind it.
+    pub(super) balance: Credits,
+    /// Its position in the log; 0 before the first.
+    pub(super) position: u64,
+    /// Its hash.
+    pub(super) chain: Chain,
+}
+
+/// The version of [`Head::hash`]; another layout takes another number.
+const LAYOUT: u8 = 1;
+
+impl Head {
+    /// An account without rows.
+    pub(super) const NEW: Self =
+        Self { sequence: 0, balance: Credits::ZERO, position: 0, chain: NO_ROW };
+
+    /// Where the account stood at the last checkpoint; `None` when there is no such account.
+    pub(super) fn read(
+        connection: &Connection,
+        secrets: &Secrets,
+        account: AccountId,
+    ) -> rusqlite::Result<Result<Option<Self>, NotAsWritten>> {
+        let mut select = connection.prepare_cached(
+            "SELECT sequence, balance, position, chain, secret, hash
+             FROM account LEFT JOIN head ON head.account = account.id WHERE account.id = ?1",
+        )?;
+        let row = select
+            .query_row([Column(account)], |row| {
+                let Some(sequence) = row.get(0)? else { return Ok(None) };
+                let Column(balance) = row.get(1)?;
+                let head = Self { sequence, balance, position: row.get(2)?, chain: row.get(3)? };
+                Ok(Some((head, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?)))
+            })
+            .optional()?;
+        Ok(match row {
+            None => Ok(None),
+            Some(None) => Ok(Some(Self::NEW)),
+            Some(Some((head, secret, hash))) => match secrets.with_id(secret) {
+                Some(secret) if head.hash(account, secret) == hash => Ok(Some(head)),
+                _ => Err(NotAsWritten::new(format!("account {account}: its checkpoint is broken"))),
+            },
+        })
+    }
+
+    /// Writes where the account stands over where it stood.
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        account: AccountId,
+        secret: &Secret,
+    ) -> rusqlite::Result<()> {
+        let mut upsert = connection.prepare_cached(
+            "INSERT INTO head (account, sequence, balance, position, chain, secret, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (account) DO UPDATE SET sequence = excluded.sequence,
+                 balance = excluded.balance, position = excluded.position,
+                 chain = excluded.chain, secret = excluded.secret, hash = excluded.hash",
+        )?;
+        upsert.execute(params![
+            Column(account),
+            self.sequence,
+            Column(self.balance),
+            self.position,
+            self.chain,
+            secret.id(),
+            self.hash(account, secret),
+        ])?;
+        Ok(())
+    }
+
+    fn hash(&self, account: AccountId, secret: &Secret) -> [u8; 32] {
+        let mut bytes = Vec::with_capacity(80);
+        bytes.push(LAYOUT);
+        bytes.extend_from_slice(account.0.as_bytes());
+        for number in [self.sequence, self.balance.0, self.position] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.chain);
+        bytes.extend_from_slice(&secret.id().to_le_bytes());
+        secret.hash_bytes(Purpose::LedgerHead, &bytes)
+    }
+}

@@ -1,0 +1,124 @@
+//! What the writer is asked to decide, and how a group of it is decided and told.
+
+use std::sync::Arc;
+
+use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
+use enrich_core::{AccountId, Credits, Timestamp};
+
+use crate::ledger::decide::{Desk, GroupFailed};
+use crate::ledger::keeping::{self, Shelf, ToKeep};
+use crate::ledger::reply::{self, Decision, List, Reply, Round, Waiter};
+
+/// Something to decide.
+#[derive(Debug)]
+pub(super) enum Job {
+    /// A charge, and the answer to keep for it.
+    Charge(Open<(Charge, Option<ToKeep>), Charged>),
+    /// A grant.
+    Grant(Open<Grant, Granted>),
+    /// An account's balance, other processes' rows counted; nothing is written for it.
+    Look(Open<AccountId, Option<Credits>>),
+}
+
+/// What is asked, what was decided once it is, and whom to tell.
+#[derive(Debug)]
+pub(super) struct Open<A, T> {
+    asked: A,
+    decided: Option<Result<T, ChargeError>>,
+    reply: Reply<Result<T, ChargeError>>,
+}
+
+/// Where a decision will arrive.
+pub(super) type Awaited<T> = Decision<Result<T, ChargeError>>;
+
+impl<A, T> Open<A, T> {
+    /// Something undecided, and where its decision will arrive.
+    pub(super) fn new(asked: A) -> (Self, Awaited<T>) {
+        let (reply, decision) = reply::pair();
+        (Self { asked, decided: None, reply }, decision)
+    }
+
+    /// Tells the decision. One that was never made is not told, and who waits for it learns that
+    /// nobody knows.
+    fn tell(self, list: Option<Arc<List>>) {
+        if let Some(decided) = self.decided {
+            self.reply.tell(decided, list);
+        }
+    }
+}
+
+impl Job {
+    /// Whether deciding it writes anything.
+    pub(super) fn writes(&self) -> bool {
+        match self {
+            Self::Charge(_) | Self::Grant(_) => true,
+            Self::Look(_) => false,
+        }
+    }
+
+    /// When a charge was asked for whose answer is to be kept.
+    fn keeps_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),
+            Self::Grant(_) | Self::Look(_) => None,
+        }
+    }
+
+    fn waiter(&self) -> Option<Waiter> {
+        match self {
+            Self::Charge(open) => open.reply.waiter(),
+            Self::Grant(open) => open.reply.waiter(),
+            Self::Look(open) => open.reply.waiter(),
+        }
+    }
+}
+
+/// Decides a group in order of arrival, after making room for its idempotency records.
+pub(super) fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
+    if let Some(now) = group.iter().filter_map(Job::keeps_at).max() {
+        let shelf = Shelf::up_to_date(desk.connection, desk.shelf).map_err(GroupFailed)?;
+        // Twice what the group can bring, so that expired records become fewer, bounded so that
+        // nobody waits long for it.
+        let limit = 2 * group.len() + 16;
+        let pruned = keeping::prune(desk.connection, now, limit).map_err(GroupFailed)?;
+        desk.shelf = Some(shelf.after_losing(pruned));
+    }
+    for job in group {
+        match job {
+            Job::Charge(open) => {
+                let (charge, to_keep) = &open.asked;
+                open.decided = Some(desk.charge(charge, to_keep.as_ref())?);
+            }
+            Job::Grant(open) => open.decided = Some(desk.grant(&open.asked)?),
+            Job::Look(open) => open.decided = Some(desk.balance(open.asked)?),
+        }
+    }
+    Ok(())
+}
+
+/// Tells everyone in a group what was decided.
+pub(super) fn tell(group: Vec<Job>) {
+    let mut round = Round::default();
+    let lists: Vec<_> =
+        group.iter().map(|job| job.waiter().map(|waiter| round.add(waiter))).collect();
+    for (job, list) in group.into_iter().zip(lists) {
+        match job {
+            Job::Charge(open) => open.tell(list),
+            Job::Grant(open) => open.tell(list),
+            Job::Look(open) => open.tell(list),
+        }
+    }
+    round.wake();
+}
+
+/// Tells everyone in a group that it was not decided.
+pub(super) fn refuse(mut group: Vec<Job>, why: impl Fn() -> ChargeError) {
+    for job in &mut group {
+        match job {
+            Job::Charge(open) => open.decided = Some(Err(why())),
+            Job::Grant(open) => open.decided = Some(Err(why())),
+            Job::Look(open) => open.decided = Some(Err(why())),
+        }
+    }
+    tell(group);
+}

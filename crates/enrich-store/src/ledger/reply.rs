@@ -1,0 +1,175 @@
+//! How decisions reach those who wait for them.
+//!
+//! A group is told at once. Waking each of its waiters from the writer's thread would cost a call
+//! to the system each, so one waiter of each thread is woken, and that one wakes the others of its
+//! thread, which costs next to nothing there:
+//!
+//! ```text
+//! 1. take every waiter's waker, and put it on the list of its thread
+//! 2. leave every decision, each with the list of its thread
+//! 3. wake one from each list; whoever takes a decision, or drops it, wakes all that are on its list
+//! ```
+//!
+//! No list grows once the first decision is left, and whoever ends with a decision empties the list:
+//! so while a list is not empty, each that is on it still waits and wakes the others when woken. A
+//! waiter that comes back between 1 and 2 is not on a list any more and is woken by itself.
+
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::thread::{self, ThreadId};
+
+use parking_lot::Mutex;
+
+/// Where a decision is left. Dropping it without one says that it was lost.
+#[derive(Debug)]
+pub(super) struct Reply<T>(Arc<Slot<T>>);
+
+/// What waits for a decision.
+#[derive(Debug)]
+pub(super) struct Decision<T>(Arc<Slot<T>>);
+
+/// The one who was to decide is gone, and so nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the decision was lost")]
+pub(super) struct Lost;
+
+type Slot<T> = Mutex<State<T>>;
+
+#[derive(Debug)]
+enum State<T> {
+    /// Not decided; whom to wake, while somebody waits.
+    Open(Option<Waiter>),
+    /// Decided, or lost; the others to wake.
+    Decided(Result<T, Lost>, Option<Arc<List>>),
+    /// Taken, or nobody waits any more.
+    Done,
+}
+
+/// Who waits, and on which thread.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    thread: ThreadId,
+    waker: Waker,
+}
+
+/// The waiters of one thread that are told together.
+#[derive(Debug, Default)]
+pub(super) struct List(Mutex<Vec<Waker>>);
+
+/// The lists of a group.
+#[derive(Default)]
+pub(super) struct Round(Vec<(ThreadId, Arc<List>)>);
+
+/// A place for a decision, and what waits for it.
+pub(super) fn pair<T>() -> (Reply<T>, Decision<T>) {
+    let slot = Arc::new(Mutex::new(State::Open(None)));
+    (Reply(Arc::clone(&slot)), Decision(slot))
+}
+
+impl<T> Reply<T> {
+    /// Who waits at this moment.
+    pub(super) fn waiter(&self) -> Option<Waiter> {
+        match &mut *self.0.lock() {
+            State::Open(waiter) => waiter.take(),
+            State::Decided(..) | State::Done => None,
+        }
+    }
+
+    /// Leaves the decision. That nobody waits any more changes nothing about it.
+    pub(super) fn tell(self, decision: T, list: Option<Arc<List>>) {
+        self.leave(Ok(decision), list);
+    }
+
+    fn leave(&self, decision: Result<T, Lost>, list: Option<Arc<List>>) {
+        let mut state = self.0.lock();
+        let State::Open(waiter) = &mut *state else {
+            drop(state);
+            // What was on the list waits for the others on it, who are gone too.
+            return list.iter().for_each(|list| list.wake_all());
+        };
+        let came_back = waiter.take();
+        *state = State::Decided(decision, list);
+        drop(state);
+        if let Some(waiter) = came_back {
+            waiter.waker.wake();
+        }
+    }
+}
+
+impl<T> Drop for Reply<T> {
+    fn drop(&mut self) {
+        // Does nothing where a decision was left.
+        self.leave(Err(Lost), None);
+    }
+}
+
+impl<T> Future for Decision<T> {
+    type Output = Result<T, Lost>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.0.lock();
+        if let State::Open(waiter) = &mut *state {
+            let waker = context.waker().clone();
+            *waiter = Some(Waiter { thread: thread::current().id(), waker });
+            return Poll::Pending;
+        }
+        let taken = mem::replace(&mut *state, State::Done);
+        drop(state);
+        match taken {
+            State::Decided(decision, list) => {
+                list.iter().for_each(|list| list.wake_all());
+                Poll::Ready(decision)
+            }
+            State::Open(_) | State::Done => Poll::Ready(Err(Lost)),
+        }
+    }
+}
+
+impl<T> Drop for Decision<T> {
+    fn drop(&mut self) {
+        let left = mem::replace(&mut *self.0.lock(), State::Done);
+        if let State::Decided(_, Some(list)) = left {
+            list.wake_all();
+        }
+    }
+}
+
+impl List {
+    fn wake_all(&self) {
+        let wakers = mem::take(&mut *self.0.lock());
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn wake_one(&self) {
+        // Not while the list is locked: the woken may come for it at once.
+        let one = self.0.lock().pop();
+        if let Some(waker) = one {
+            waker.wake();
+        }
+    }
+}
+
+impl Round {
+    /// Puts a waiter on the list of its thread.
+    pub(super) fn add(&mut self, waiter: Waiter) -> Arc<List> {
+        let known = self.0.iter().find(|(thread, _)| *thread == waiter.thread);
+        let list = match known {
+            Some((_, list)) => Arc::clone(list),
+            None => {
+                let list = Arc::new(List::default());
+                self.0.push((waiter.thread, Arc::clone(&list)));
+                list
+            }
+        };
+        list.0.lock().push(waiter.waker);
+        list
+    }
+
+    /// Wakes one of each list; all decisions of the group must have been left.
+    pub(super) fn wake(self) {
+        self.0.iter().for_each(|(_, list)| list.wake_one());
+    }
+}

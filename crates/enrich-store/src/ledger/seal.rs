@@ -1,0 +1,118 @@
+//! The seal: where the log ends, and a hash of everything in it up to there.
+//!
+//! One row, rewritten with every group of rows. Whoever cuts rows off the end, takes one out,
+//! or puts them in another order cannot make the seal that would fit without the secret. An older
+//! copy of the whole file has an older seal that fits it: that, no file can show by itself.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::ledger::NotAsWritten;
+use crate::ledger::row::{Chain, NO_ROW};
+use crate::secret::{Purpose, Secret, Secrets};
+
+/// A hash of every row of the log up to one, in order.
+pub(super) type Digest = [u8; 32];
+
+/// A place in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The row's position; 0 before the first.
+    pub(super) position: u64,
+    /// The digest of the log up to it.
+    pub(super) digest: Digest,
+}
+
+/// Where the log ends and where its last checkpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seal {
+    /// Behind the last row.
+    pub(super) end: Place,
+    /// Every row up to here is accounted for in the heads.
+    pub(super) checkpoint: Place,
+}
+
+/// The version of [`Seal::hash`]; another layout takes another number.
+const LAYOUT: u8 = 1;
+
+impl Place {
+    /// Before the first row.
+    pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
+
+    /// The place behind the next row, whose hash is `chain`.
+    pub(super) fn after(&self, chain: &Chain, secret: &Secret) -> Self {
+        let mut bytes = [0; 64];
+        bytes[..32].copy_from_slice(&self.digest);
+        bytes[32..].copy_from_slice(chain);
+        Self {
+            position: self.position + 1,
+            digest: secret.hash_bytes(Purpose::LedgerDigest, &bytes),
+        }
+    }
+}
+
+impl Seal {
+    /// Seals a log that has no rows yet; it must not have been sealed before.
+    pub(super) fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
+        connection.execute(
+            "INSERT INTO seal (id, position, digest, checkpoint, checkpoint_digest, secret, hash)
+             VALUES (1, 0, zeroblob(32), 0, zeroblob(32), 0, zeroblob(32))",
+            [],
+        )?;
+        Self { end: Place::BEGINNING, checkpoint: Place::BEGINNING }
+            .write(connection, secrets.current())
+    }
+
+    /// Reads the seal, which must be as it was written.
+    pub(super) fn read(
+        connection: &Connection,
+        secrets: &Secrets,
+    ) -> rusqlite::Result<Result<Self, NotAsWritten>> {
+        let row = connection
+            .prepare_cached(
+                "SELECT position, digest, checkpoint, checkpoint_digest, secret, hash FROM seal
+                 WHERE id = 1",
+            )?
+            .query_row([], |row| {
+                let seal = Self {
+                    end: Place { position: row.get(0)?, digest: row.get(1)? },
+                    checkpoint: Place { position: row.get(2)?, digest: row.get(3)? },
+                };
+                Ok((seal, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?))
+            })
+            .optional()?;
+        let Some((seal, secret, hash)) = row else {
+            return Ok(Err(NotAsWritten::new("the log has no seal")));
+        };
+        let fits = secrets.with_id(secret).is_some_and(|secret| seal.hash(secret) == hash);
+        Ok(if fits { Ok(seal) } else { Err(NotAsWritten::new("the log's seal is broken")) })
+    }
+
+    /// Writes the seal over the one before it.
+    pub(super) fn write(&self, connection: &Connection, secret: &Secret) -> rusqlite::Result<()> {
+        let mut update = connection.prepare_cached(
+            "UPDATE seal SET position = ?1, digest = ?2, checkpoint = ?3, checkpoint_digest = ?4,
+                 secret = ?5, hash = ?6
+             WHERE id = 1",
+        )?;
+        update.execute(params![
+            self.end.position,
+            self.end.digest,
+            self.checkpoint.position,
+            self.checkpoint.digest,
+            secret.id(),
+            self.hash(secret),
+        ])?;
+        Ok(())
+    }
+
+    fn hash(&self, secret: &Secret) -> [u8; 32] {
+        let mut bytes = Vec::with_capacity(88);
+        bytes.push(LAYOUT);
+        for place in [self.end, self.checkpoint] {
+            bytes.extend_from_slice(&place.position.to_le_bytes());
+            bytes.extend_from_slice(&place.digest);
+        }
+        bytes.extend_from_slice(&secret.id().to_le_bytes());
+        secret.hash_bytes(Purpose::LedgerSeal, &bytes)
+    }
+}

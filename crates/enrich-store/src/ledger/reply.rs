@@ -173,3 +173,154 @@ impl Round {
         self.0.iter().for_each(|(_, list)| list.wake_one());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Someone who waits for a decision.
+    struct Waiting {
+        decision: Option<Decision<u8>>,
+        woken: Arc<Count>,
+    }
+
+    impl Waiting {
+        /// Waits from now on, on this thread.
+        fn begin() -> (Reply<u8>, Self) {
+            let (reply, decision) = pair();
+            let mut waiting = Self { decision: Some(decision), woken: Arc::default() };
+            assert_eq!(waiting.poll(), Poll::Pending);
+            (reply, waiting)
+        }
+
+        fn poll(&mut self) -> Poll<Result<u8, Lost>> {
+            let waker = Waker::from(Arc::clone(&self.woken));
+            let decision = self.decision.as_mut().unwrap();
+            Pin::new(decision).poll(&mut Context::from_waker(&waker))
+        }
+
+        fn times_woken(&self) -> usize {
+            self.woken.0.load(Ordering::SeqCst)
+        }
+    }
+
+    fn tell(replies: Vec<Reply<u8>>) {
+        let mut round = Round::default();
+        let lists: Vec<_> =
+            replies.iter().map(|reply| reply.waiter().map(|waiter| round.add(waiter))).collect();
+        for (reply, list) in replies.into_iter().zip(lists) {
+            reply.tell(7, list);
+        }
+        round.wake();
+    }
+
+    fn three() -> (Vec<Reply<u8>>, Vec<Waiting>) {
+        (0..3).map(|_| Waiting::begin()).unzip()
+    }
+
+    fn times_woken(waiting: &[Waiting]) -> Vec<usize> {
+        waiting.iter().map(Waiting::times_woken).collect()
+    }
+
+    #[test]
+    fn one_of_a_thread_is_woken_and_wakes_the_others() {
+        let (replies, mut waiting) = three();
+        tell(replies);
+        assert_eq!(times_woken(&waiting), [0, 0, 1]);
+        assert_eq!(waiting[2].poll(), Poll::Ready(Ok(7)));
+        assert_eq!(times_woken(&waiting), [1, 1, 1]);
+        assert_eq!(waiting[0].poll(), Poll::Ready(Ok(7)));
+        assert_eq!(waiting[1].poll(), Poll::Ready(Ok(7)));
+        assert_eq!(times_woken(&waiting), [1, 1, 1], "nobody is woken twice");
+    }
+
+    #[test]
+    fn one_that_is_gone_hands_on_whom_it_was_to_wake() {
+        let (replies, mut waiting) = three();
+        tell(replies);
+        waiting[2].decision = None;
+        assert_eq!(times_woken(&waiting), [1, 1, 1]);
+    }
+
+    #[test]
+    fn one_that_left_before_the_decision_is_not_counted_on() {
+        let (replies, mut waiting) = three();
+        waiting[2].decision = None;
+        tell(replies);
+        assert_eq!(times_woken(&waiting), [0, 1, 0]);
+        assert_eq!(waiting[1].poll(), Poll::Ready(Ok(7)));
+        assert_eq!(times_woken(&waiting), [1, 1, 0]);
+    }
+
+    #[test]
+    fn one_that_comes_back_before_its_decision_is_woken_by_itself() {
+        let (reply, mut waiting) = Waiting::begin();
+        let mut round = Round::default();
+        let list = reply.waiter().map(|waiter| round.add(waiter));
+        assert_eq!(waiting.poll(), Poll::Pending);
+        reply.tell(7, list);
+        assert_eq!(waiting.times_woken(), 1);
+        assert_eq!(waiting.poll(), Poll::Ready(Ok(7)));
+    }
+
+    #[test]
+    fn waiters_of_two_threads_are_woken_apart() {
+        let (here, waits_here) = Waiting::begin();
+        let (there, waits_there) = thread::spawn(Waiting::begin).join().unwrap();
+        tell(vec![here, there]);
+        assert_eq!((waits_here.times_woken(), waits_there.times_woken()), (1, 1));
+    }
+
+    #[test]
+    fn a_decision_that_is_never_made_is_lost() {
+        let (reply, mut waiting) = Waiting::begin();
+        drop(reply);
+        assert_eq!(waiting.times_woken(), 1);
+        assert_eq!(waiting.poll(), Poll::Ready(Err(Lost)));
+    }
+
+    #[test]
+    fn a_decision_made_before_anyone_waits_is_there() {
+        let (reply, decision) = pair();
+        reply.tell(7, None);
+        assert_eq!(pollster::block_on(decision), Ok(7));
+    }
+
+    /// However many wait on however many threads, all are told.
+    #[test]
+    fn everyone_is_told() {
+        let (sender, replies) = std::sync::mpsc::channel();
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let sender = sender.clone();
+                thread::spawn(move || {
+                    let waiting = (0..5_000).map(|_| {
+                        let (reply, decision) = pair::<u8>();
+                        sender.send(reply).unwrap();
+                        decision
+                    });
+                    pollster::block_on(futures_util::future::join_all(waiting))
+                })
+            })
+            .collect();
+        drop(sender);
+        while let Ok(first) = replies.recv() {
+            tell(std::iter::once(first).chain(replies.try_iter().take(300)).collect());
+        }
+        for told in threads {
+            assert!(told.join().unwrap().iter().all(|told| *told == Ok(7)));
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::mpsc;
 use std::task::Poll;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use enrich_core::Credits;
 use enrich_core::port::accounts::Accounts as _;
@@ -26,6 +27,58 @@ fn another_process_s_grant_counts_for_the_next_charge() {
     let charged = block_on(customer.store.ledger.charge(customer.charge())).unwrap();
     assert_eq!(charged, Charged::Taken { balance: Credits(4) });
     assert_eq!(customer.faults(), [] as [&str; 0]);
+}
+
+#[test]
+fn another_process_s_grant_shows_at_a_glance_a_moment_later() {
+    let customer = Customer::with(1);
+    let glance = || block_on(customer.store.ledger.glance(customer.account)).unwrap();
+    assert_eq!(glance(), Some(Credits(1)));
+    customer.grant(&open(customer.folder.path()), 5);
+    let begun = Instant::now();
+    while glance() != Some(Credits(6)) {
+        assert!(begun.elapsed() < Duration::from_secs(5), "it never shows");
+    }
+}
+
+#[test]
+fn more_rows_of_another_process_than_lie_between_checkpoints_are_taken_in() {
+    let customer = Customer::with(20_000);
+    let (idle, account) = (customer.another_account(), customer.account);
+    customer.grant_to(&customer.store, idle, 7);
+    let other = open(customer.folder.path());
+    for round in 1..=3 {
+        for _ in 0..5 {
+            let charges = (0..1_000).map(|_| other.ledger.charge(customer.charge()));
+            assert!(block_on(join_all(charges)).iter().all(Result::is_ok));
+        }
+        let left = Credits(20_000 - 5_001 * round);
+        let charged = block_on(customer.store.ledger.charge(customer.charge())).unwrap();
+        assert_eq!(charged, Charged::Taken { balance: left });
+        assert_eq!(block_on(other.ledger.balance(account)).unwrap(), Some(left));
+        assert_eq!(block_on(customer.store.ledger.balance(idle)).unwrap(), Some(Credits(7)));
+    }
+    assert_eq!(customer.faults(), [] as [&str; 0]);
+    let again = open(customer.folder.path());
+    assert_eq!(block_on(again.ledger.balance(account)).unwrap(), Some(Credits(4_997)));
+}
+
+#[test]
+fn rows_are_read_in_order_wherever_reading_begins() {
+    let customer = Customer::with(5_000);
+    let other = customer.another_account();
+    customer.grant_to(&customer.store, other, 9);
+    let ledger = &*customer.store.ledger;
+    let charges = (0..1_500).map(|_| ledger.charge(customer.charge()));
+    assert!(block_on(join_all(charges)).iter().all(Result::is_ok));
+    for (after, limit, read) in
+        [(0, 3, 3), (0, 5_000, 1_501), (254, 4, 4), (256, 256, 256), (1_500, 9, 1), (1_501, 9, 0)]
+    {
+        let rows = block_on(ledger.entries(customer.account, after, limit)).unwrap();
+        let numbers: Vec<u64> = rows.iter().map(|row| row.sequence).collect();
+        let expected: Vec<u64> = (after + 1..=after + read).collect();
+        assert_eq!(numbers, expected, "{limit} after {after}");
+    }
 }
 
 #[test]

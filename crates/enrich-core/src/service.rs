@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::account::KeyInfo;
+use crate::account::{AccountId, KeyInfo};
 use crate::api_key::ApiKey;
 use crate::credits::{Credits, Price};
 use crate::draft::Draft;
@@ -261,7 +261,7 @@ impl Service {
     ) -> Result<Answer, Refusal> {
         let call = course.call;
         let account = course.key.account;
-        let before = self.ledger.balance(account).await.map_err(store_refusal)?;
+        let before = self.enough(account, call.price.least()).await.map_err(store_refusal)?;
         let before = before.ok_or(Refusal::InvalidKey)?;
         *balance = Some(before);
         let not_enough =
@@ -314,6 +314,19 @@ impl Service {
         }
     }
 
+    /// The balance: a glance at it where it covers `least`, else counted, since what was granted a
+    /// moment ago has to count.
+    async fn enough(
+        &self,
+        account: AccountId,
+        least: Credits,
+    ) -> Result<Option<Credits>, StoreError> {
+        match self.ledger.glance(account).await? {
+            Some(seen) if seen >= least => Ok(Some(seen)),
+            Some(_) | None => self.ledger.balance(account).await,
+        }
+    }
+
     /// Counts the call and puts together what came of it.
     async fn close(
         &self,
@@ -326,7 +339,7 @@ impl Service {
     ) -> Outcome {
         let remaining = match balance {
             Some(balance) => Some(balance),
-            None => self.ledger.balance(key.account).await.ok().flatten(),
+            None => self.ledger.glance(key.account).await.ok().flatten(),
         };
         self.usage.count(Use {
             account: key.account,

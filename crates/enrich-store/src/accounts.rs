@@ -2,7 +2,10 @@
 //!
 //! A key is found by a keyed hash of it: an index look-up of a value that nobody without the
 //! secret can aim at. How long it takes tells at most something about that hash, not about the
-//! key, so nothing is left to compare in constant time.
+//! key, so nothing is left to compare in constant time. The keys of the last moment are found in
+//! memory (`accounts/recent.rs`).
+
+mod recent;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +22,7 @@ use crate::columns::Column;
 use crate::error::OpenError;
 use crate::secret::{NotOurs, Purpose, Secret, Secrets};
 use crate::sqlite::{self, Durability, Readers, store_error};
+use recent::{KeyHash, RecentKeys};
 
 /// Keeps accounts and keys.
 #[derive(Debug)]
@@ -26,6 +30,7 @@ pub struct SqliteAccounts {
     readers: Readers,
     writer: Arc<Mutex<Connection>>,
     secrets: Secrets,
+    recent: Arc<RecentKeys>,
 }
 
 /// Why an operator's change was not made.
@@ -58,6 +63,7 @@ impl SqliteAccounts {
             readers: Readers::open(path)?,
             writer: Arc::new(Mutex::new(writer)),
             secrets: secrets.clone(),
+            recent: Arc::default(),
         })
     }
 
@@ -67,13 +73,17 @@ impl SqliteAccounts {
         change: impl FnOnce(&Connection, &Secrets) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (writer, secrets) = (Arc::clone(&self.writer), self.secrets.clone());
+        let recent = Arc::clone(&self.recent);
         blocking::apart(move || {
             let mut connection = writer.lock();
             let transaction = connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .map_err(store_error)?;
             let result = change(&transaction, &secrets)?;
-            transaction.commit().map_err(store_error)?;
+            let committed = transaction.commit();
+            // Also when it failed: whether it was written is not always known.
+            recent.clear();
+            committed.map_err(store_error)?;
             Ok(result)
         })
         .await
@@ -156,11 +166,16 @@ impl Accounts for SqliteAccounts {
     }
 
     async fn find_key(&self, key: &ApiKey) -> Result<Option<KeyInfo>, StoreError> {
+        let hashes = || self.secrets.newest_first().map(|secret| hash_of(secret, key));
+        if let Some(info) = hashes().find_map(|hash| self.recent.get(&hash)) {
+            return Ok(Some(info));
+        }
+        let reading = self.recent.begin();
         self.readers.read(|connection| -> rusqlite::Result<_> {
             let mut statement = connection.prepare_cached(KEY_BY_HASH)?;
-            for secret in self.secrets.newest_first() {
-                let hash = hash_of(secret, key);
+            for hash in hashes() {
                 if let Some(info) = statement.query_row([hash], read_key).optional()? {
+                    self.recent.remember(hash, &info, reading);
                     return Ok(Some(info));
                 }
             }
@@ -260,7 +275,7 @@ fn insert_key(connection: &Connection, secret: &Secret, key: &NewKey) -> Result<
     Ok(())
 }
 
-fn hash_of(secret: &Secret, key: &ApiKey) -> [u8; 32] {
+fn hash_of(secret: &Secret, key: &ApiKey) -> KeyHash {
     secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 

@@ -49,7 +49,7 @@ pub struct SqliteDirectory {
 impl SqliteDirectory {
     /// Reads the database at `path`, which must be there and have its schema.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        Ok(Self { readers: Readers::open(path)?, lists: Lists::start(path)? })
+        Ok(Self { readers: Readers::open_mapped(path)?, lists: Lists::start(path)? })
     }
 }
 
@@ -74,17 +74,16 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// One look-up, inside a transaction: what it reads belongs together.
+/// One look-up, of one state of the directory.
 fn find(
     connection: &Connection,
     question: &Question,
     want: Want,
 ) -> rusqlite::Result<Option<Found>> {
-    let transaction = connection.unchecked_transaction()?;
-    let view = View::of(&transaction);
-    let Some((subject, confidence)) = subject(view, question, want)? else { return Ok(None) };
-    let generation = view.generation()?;
-    Ok(Some(Found { subject, confidence, generation }))
+    View::of(connection).of_one_state(|view, generation| {
+        let found = subject(view, question, want)?;
+        Ok(found.map(|(subject, confidence)| Found { subject, confidence, generation }))
+    })
 }
 
 fn subject(
@@ -130,6 +129,10 @@ fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<Kno
     if host.as_ref().is_some_and(|known| known.rank_sure.is_some()) {
         return Ok(host);
     }
-    let above = view.domain(domain.registrable().as_str())?;
+    let registrable = domain.registrable();
+    if registrable == *domain {
+        return Ok(host);
+    }
+    let above = view.domain(registrable.as_str())?;
     Ok(above.filter(|known| known.rank_sure.is_some()).or(host))
 }

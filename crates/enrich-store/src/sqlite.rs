@@ -65,6 +65,14 @@ pub enum Durability {
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// What a write-ahead log that grew beyond it, in a large transaction, shrinks back to: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
+/// How much of the directory its readers map into their address space instead of copying each
+/// page out of the system's cache: all of it where addresses are plenty. SQLite itself stops at
+/// the `SQLITE_MAX_MMAP_SIZE` it was compiled with and reads what lies behind.
+///
+/// A mapped page that the file no longer has ends the process. SQLite never makes the file
+/// shorter, since nothing here vacuums it, and a folder that is replaced is a new file. A reader
+/// maps anew after every commit, so that it sees what was written and where the file ends now.
+const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
 /// How many prepared statements a connection keeps.
 const STATEMENT_CACHE: usize = 64;
 /// How many idle readers are kept open at least, per database, and as many as there are processors
@@ -152,10 +160,18 @@ pub(crate) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
+/// A connection that cannot write, to a file that is seldom written: it reads from a map of it.
+pub(crate) fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = reader(path)?;
+    connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
+    Ok(connection)
+}
+
 /// Read-only connections to one database, for point reads on whatever thread asks.
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
+    connect: fn(&Path) -> rusqlite::Result<Connection>,
     idle: Mutex<Vec<Connection>>,
     max_idle: usize,
 }
@@ -163,10 +179,22 @@ pub(crate) struct Readers {
 impl Readers {
     /// Readers of the database at `path`; one is opened at once, to see that it works.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        let first = reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+        Self::over(path, reader)
+    }
+
+    /// Readers of the database at `path`, which is [mapped](mapped_reader).
+    pub(crate) fn open_mapped(path: &Path) -> Result<Self, OpenError> {
+        Self::over(path, mapped_reader)
+    }
+
+    fn over(
+        path: &Path,
+        connect: fn(&Path) -> rusqlite::Result<Connection>,
+    ) -> Result<Self, OpenError> {
+        let first = connect(path).map_err(|source| OpenError::of_sqlite(path, source))?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let max_idle = processors.max(IDLE_READERS);
-        Ok(Self { path: path.into(), idle: Mutex::new(vec![first]), max_idle })
+        Ok(Self { path: path.into(), connect, idle: Mutex::new(vec![first]), max_idle })
     }
 
     /// Runs `read` on a connection of its own.
@@ -180,7 +208,7 @@ impl Readers {
         let idle = self.idle.lock().pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => reader(&self.path).map_err(StoreError::failed)?,
+            None => (self.connect)(&self.path).map_err(StoreError::failed)?,
         };
         let result = read(&connection).map_err(StoreError::failed);
         let mut idle = self.idle.lock();

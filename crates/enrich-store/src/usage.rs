@@ -1,18 +1,19 @@
 //! Usage counters in `ledger.sqlite`, written behind.
 //!
-//! Counting adds to a map in memory; a thread writes what has gathered every two seconds and at
-//! the end. It has a connection of its own that does not wait for the disk, so that it holds
-//! SQLite's one write lock for as short as can be: a power failure may take the last counts, never
-//! a charge. What could not be written is tried again with the next round.
+//! Counting adds to a map in memory; a thread writes what has gathered every few seconds and at
+//! the end. It has a connection of its own that does not wait for the disk, and writes a little at
+//! a time with pauses between, so that charges never wait long for SQLite's one write lock. A
+//! power failure may take the last counts, never a charge. What could not be written is tried
+//! again with the next round.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -27,14 +28,21 @@ use crate::error::OpenError;
 use crate::sqlite::{self, Durability, Readers, store_error};
 
 /// How long counts gather before they are written.
-const ROUND: Duration = Duration::from_secs(2);
-/// The most different counts that gather: about 10 MB. Beyond it new ones are lost, and said so.
+const ROUND: Duration = Duration::from_secs(5);
+/// How long a key's last use waits to be written: each dirties a page that nothing else does.
+const MARK_ROUND: Duration = Duration::from_secs(60);
+/// The most different counts that gather: about 15 MB. Beyond it new ones are lost, and said so.
 const MAX_GATHERED: usize = 100_000;
-/// How many counts a transaction writes; between two of them charges have their turn.
-const PER_TRANSACTION: usize = 500;
+/// How many counts a transaction writes: about a millisecond's worth.
+const PER_TRANSACTION: usize = 100;
+/// How long charges have the file to themselves between two transactions of a round.
+const PAUSE: Duration = Duration::from_millis(5);
 /// The most that a column holds.
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
+/// Where who waits for a flush is told.
+type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls.
 #[derive(Debug)]
@@ -42,7 +50,7 @@ pub struct SqliteUsage {
     gathered: Arc<Mutex<Gathered>>,
     readers: Readers,
     /// Absent only while it is dropped.
-    flushes: Option<SyncSender<oneshot::Sender<Result<(), StoreError>>>>,
+    flushes: Option<SyncSender<Reply>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -56,7 +64,7 @@ enum DaysError {
 }
 
 /// What is counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Counted {
     account: AccountId,
     day: i64,
@@ -65,17 +73,17 @@ struct Counted {
     outcome: UseOutcome,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Sum {
     calls: u64,
     credits: u64,
+    last_at: Timestamp,
 }
 
 /// What has not been written yet.
 #[derive(Debug, Default)]
 struct Gathered {
-    sums: BTreeMap<Counted, Sum>,
-    last_used: BTreeMap<KeyId, Timestamp>,
+    sums: HashMap<Counted, Sum>,
     lost: u64,
 }
 
@@ -87,10 +95,10 @@ impl SqliteUsage {
         let gathered = Arc::new(Mutex::new(Gathered::default()));
         // More than ever ask at once: one does, when the process ends.
         let (flushes, asked) = mpsc::sync_channel(64);
-        let scribe = Scribe { gathered: Arc::clone(&gathered), connection };
+        let scribe = Scribe::new(Arc::clone(&gathered), connection, asked);
         let thread = thread::Builder::new()
             .name("enrich-usage".to_owned())
-            .spawn(move || scribe.run(&asked))
+            .spawn(move || scribe.run())
             .map_err(|source| OpenError::unusable(path, source))?;
         let readers = Readers::open(path)?;
         Ok(Self { gathered, readers, flushes: Some(flushes), thread: Some(thread) })
@@ -107,9 +115,8 @@ impl Usage for SqliteUsage {
             endpoint: used.endpoint,
             outcome: used.outcome,
         };
-        let mut gathered = self.gathered.lock();
-        gathered.add(counted, Sum { calls: 1, credits: used.credits.0 });
-        gathered.used(used.key, used.at);
+        let sum = Sum { calls: 1, credits: used.credits.0, last_at: used.at };
+        self.gathered.lock().add(counted, sum);
     }
 
     async fn flush(&self) -> Result<(), StoreError> {
@@ -164,13 +171,117 @@ impl Gathered {
         match self.sums.entry(counted) {
             Entry::Occupied(mut known) => known.get_mut().add(sum),
             Entry::Vacant(_) if is_full => self.lost = self.lost.saturating_add(sum.calls),
-            Entry::Vacant(new) => new.insert(Sum::default()).add(sum),
+            Entry::Vacant(new) => {
+                new.insert(sum);
+            }
+        }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls).min(MOST);
+        self.credits = self.credits.saturating_add(other.credits).min(MOST);
+        self.last_at = self.last_at.max(other.last_at);
+    }
+}
+
+/// The thread that writes.
+struct Scribe {
+    gathered: Arc<Mutex<Gathered>>,
+    connection: Connection,
+    asked: Receiver<Reply>,
+    /// Who asked while a round was being written.
+    waiting: Vec<Reply>,
+    /// The last use of keys, not yet written.
+    unmarked: HashMap<KeyId, Timestamp>,
+    marked_at: Instant,
+}
+
+/// How what has gathered is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    /// In the background: with pauses, and the last use of keys only every [`MARK_ROUND`].
+    Steady,
+    /// Somebody waits for all of it.
+    Hurried,
+}
+
+impl Scribe {
+    fn new(gathered: Arc<Mutex<Gathered>>, connection: Connection, asked: Receiver<Reply>) -> Self {
+        let (waiting, unmarked) = (Vec::new(), HashMap::new());
+        Self { gathered, connection, asked, waiting, unmarked, marked_at: Instant::now() }
+    }
+
+    /// Writes every round and whenever it is asked to, until nobody can ask any more.
+    fn run(mut self) {
+        loop {
+            match self.asked.recv_timeout(ROUND) {
+                Ok(reply) => self.waiting.push(reply),
+                Err(RecvTimeoutError::Timeout) => self.write_and_report(Pace::Steady),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return self.write_and_report(Pace::Hurried);
+                }
+            }
+            for reply in mem::take(&mut self.waiting) {
+                // Nobody may be waiting any more; what is written is written.
+                let _ = reply.send(self.write(Pace::Hurried).map_err(store_error));
+            }
+        }
+    }
+
+    fn write_and_report(&mut self, pace: Pace) {
+        if let Err(error) = self.write(pace) {
+            tracing::warn!(%error, "usage counts could not be written and are kept for later");
+        }
+    }
+
+    /// Writes what has gathered; what cannot be written gathers again.
+    fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
+        let gathered = mem::take(&mut *self.gathered.lock());
+        if gathered.lost > 0 {
+            tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
+        }
+        let mut sums: Vec<_> = gathered.sums.into_iter().collect();
+        // In the order of the table: rows of one page are written together.
+        sums.sort_unstable_by_key(|&(counted, _)| counted);
+        for (counted, sum) in &sums {
+            self.used(counted.key, sum.last_at);
+        }
+        let mut marks = self.due_marks(pace).into_iter().peekable();
+        let mut sums = sums.into_iter().peekable();
+        while sums.peek().is_some() || marks.peek().is_some() {
+            let some_sums: Vec<_> = sums.by_ref().take(PER_TRANSACTION).collect();
+            let some_marks: Vec<_> = marks.by_ref().take(PER_TRANSACTION).collect();
+            if let Err(error) = write_some(&mut self.connection, &some_sums, &some_marks) {
+                let mut again = self.gathered.lock();
+                some_sums.into_iter().chain(sums).for_each(|(what, sum)| again.add(what, sum));
+                drop(again);
+                some_marks.into_iter().chain(marks).for_each(|(key, at)| self.used(key, at));
+                return Err(error);
+            }
+            if pace == Pace::Steady {
+                pace = self.pause();
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets charges have their turn, unless somebody comes to wait.
+    fn pause(&mut self) -> Pace {
+        match self.asked.recv_timeout(PAUSE) {
+            Ok(reply) => {
+                self.waiting.push(reply);
+                Pace::Hurried
+            }
+            Err(RecvTimeoutError::Timeout) => Pace::Steady,
+            Err(RecvTimeoutError::Disconnected) => Pace::Hurried,
         }
     }
 
     fn used(&mut self, key: KeyId, at: Timestamp) {
-        let is_full = self.last_used.len() >= MAX_GATHERED;
-        match self.last_used.entry(key) {
+        let is_full = self.unmarked.len() >= MAX_GATHERED;
+        match self.unmarked.entry(key) {
             Entry::Occupied(mut known) => {
                 let latest = at.max(*known.get());
                 known.insert(latest);
@@ -182,74 +293,22 @@ impl Gathered {
         }
     }
 
-    fn is_empty(&self) -> bool {
-        self.sums.is_empty() && self.last_used.is_empty()
-    }
-}
-
-impl Sum {
-    fn add(&mut self, other: Self) {
-        self.calls = self.calls.saturating_add(other.calls).min(MOST);
-        self.credits = self.credits.saturating_add(other.credits).min(MOST);
-    }
-}
-
-/// The thread that writes.
-struct Scribe {
-    gathered: Arc<Mutex<Gathered>>,
-    connection: Connection,
-}
-
-impl Scribe {
-    /// Writes every round and whenever it is asked to, until nobody can ask any more.
-    fn run(mut self, asked: &Receiver<oneshot::Sender<Result<(), StoreError>>>) {
-        loop {
-            match asked.recv_timeout(ROUND) {
-                Ok(reply) => {
-                    // Nobody may be waiting any more; what is written is written.
-                    let _ = reply.send(self.write().map_err(store_error));
-                }
-                Err(RecvTimeoutError::Timeout) => self.write_and_report(),
-                Err(RecvTimeoutError::Disconnected) => return self.write_and_report(),
-            }
+    /// The last uses that are to be written now, in the order of the keys.
+    fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
+        if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
+            return Vec::new();
         }
-    }
-
-    fn write_and_report(&mut self) {
-        if let Err(error) = self.write() {
-            tracing::warn!(%error, "usage counts could not be written and are kept for later");
-        }
-    }
-
-    /// Writes what has gathered; what cannot be written gathers again.
-    fn write(&mut self) -> rusqlite::Result<()> {
-        let gathered = mem::take(&mut *self.gathered.lock());
-        if gathered.lost > 0 {
-            tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
-        }
-        if gathered.is_empty() {
-            return Ok(());
-        }
-        let mut sums = gathered.sums.into_iter().peekable();
-        let mut last_used = gathered.last_used.into_iter().peekable();
-        while sums.peek().is_some() || last_used.peek().is_some() {
-            let some_sums: Vec<_> = sums.by_ref().take(PER_TRANSACTION).collect();
-            let some_used: Vec<_> = last_used.by_ref().take(PER_TRANSACTION).collect();
-            if let Err(error) = write_some(&mut self.connection, &some_sums, &some_used) {
-                let mut again = self.gathered.lock();
-                some_sums.into_iter().chain(sums).for_each(|(what, sum)| again.add(what, sum));
-                some_used.into_iter().chain(last_used).for_each(|(key, at)| again.used(key, at));
-                return Err(error);
-            }
-        }
-        Ok(())
+        self.marked_at = Instant::now();
+        let mut marks: Vec<_> = self.unmarked.drain().collect();
+        marks.sort_unstable();
+        marks
     }
 }
 
 fn write_some(
     connection: &mut Connection,
     sums: &[(Counted, Sum)],
-    last_used: &[(KeyId, Timestamp)],
+    marks: &[(KeyId, Timestamp)],
 ) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     {
@@ -274,9 +333,56 @@ fn write_some(
             "UPDATE api_key SET last_used_at = ?2
              WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)",
         )?;
-        for (key, at) in last_used {
+        for (key, at) in marks {
             mark.execute((Column(*key), Column(*at)))?;
         }
     }
     transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::port::accounts::Accounts as _;
+    use enrich_core::{Account, ApiKey, NewKey, RateOverride};
+    use pollster::block_on;
+
+    use super::*;
+    use crate::sqlite::LEDGER;
+    use crate::store::{Options, Store};
+
+    #[test]
+    fn a_round_writes_counts_and_leaves_the_last_use_for_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let account = AccountId::new(now);
+        let key = NewKey {
+            id: KeyId::new(now),
+            account,
+            label: "first".into(),
+            key: ApiKey::generate().unwrap(),
+            rate: RateOverride::default(),
+            created_at: now,
+        };
+        let id = key.id;
+        let new = Account { id: account, name: "Northwind".into(), created_at: now };
+        block_on(store.accounts.create(new, key)).unwrap();
+        let counted =
+            Counted { account, day: 0, key: id, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
+        let path = folder.path().join(LEDGER.file);
+        let connection = sqlite::writer(&path, Durability::Checkpoint).unwrap();
+        let (_flushes, asked) = mpsc::sync_channel(1);
+        let mut scribe = Scribe::new(Arc::default(), connection, asked);
+
+        let read = || {
+            let days = block_on(store.usage.days(account, 0, 0)).unwrap();
+            let key = block_on(store.accounts.key(id)).unwrap().unwrap();
+            (days.iter().map(|day| day.calls).sum::<u64>(), key.last_used_at)
+        };
+        scribe.gathered.lock().add(counted, Sum { calls: 3, credits: 3, last_at: now });
+        scribe.write(Pace::Steady).unwrap();
+        assert_eq!(read(), (3, None));
+        scribe.write(Pace::Hurried).unwrap();
+        assert_eq!(read(), (3, Some(now)));
+    }
 }

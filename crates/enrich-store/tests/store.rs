@@ -19,6 +19,8 @@ mod customer;
 mod folder;
 #[path = "store/migrations.rs"]
 mod migrations;
+#[path = "store/reading.rs"]
+mod reading;
 #[path = "store/tampering.rs"]
 mod tampering;
 #[path = "store/together.rs"]

@@ -17,7 +17,7 @@ pub(crate) fn find(
 ) -> rusqlite::Result<Option<(Company, Confidence)>> {
     match company {
         CompanyRef::Domain(domain) => by_domain(view, domain),
-        CompanyRef::Page(page) => by(view, IdentifierKind::CompanyPage, page.key()),
+        CompanyRef::Page(page) => view.company_with(IdentifierKind::CompanyPage, page.key()),
         CompanyRef::Email(email) => by_email(view, email),
         CompanyRef::Name { name, country } => Ok(names::best(names::ranked(view, name, *country)?)),
         CompanyRef::DomainOrName(domain, name) => match by_domain(view, domain)? {
@@ -54,15 +54,6 @@ pub(crate) fn find_all(
     }
 }
 
-/// The subject among holders of one identifier: the first, which is sure only as far as no other
-/// holds it as well.
-pub(crate) fn first(holders: &[Holder]) -> Option<(SubjectId, Confidence)> {
-    let (first, others) = holders.split_first()?;
-    let is_shared = others.iter().any(|other| other.tier == first.tier);
-    let most = if is_shared { Confidence::AMBIGUOUS } else { Confidence::FULL };
-    Some((first.subject, first.confidence.min(most)))
-}
-
 /// The ids that a domain leads to: those of the host, else those of its registrable domain.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
@@ -70,23 +61,27 @@ pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Re
     if !holders.is_empty() {
         return Ok(holders);
     }
-    let registrable = domain.registrable();
-    if registrable == *domain {
-        return Ok(holders);
+    match above(domain) {
+        Some(registrable) => view.holders(kind, registrable.as_str(), 2),
+        None => Ok(holders),
     }
-    view.holders(kind, registrable.as_str(), 2)
 }
 
 fn by_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<(Company, Confidence)>> {
-    company_of(view, first(&holders_of_domain(view, domain)?))
+    let kind = IdentifierKind::CompanyDomain;
+    if let Some(found) = view.company_with(kind, domain.as_str())? {
+        return Ok(Some(found));
+    }
+    match above(domain) {
+        Some(registrable) => view.company_with(kind, registrable.as_str()),
+        None => Ok(None),
+    }
 }
 
-fn by(
-    view: View<'_>,
-    kind: IdentifierKind,
-    key: &str,
-) -> rusqlite::Result<Option<(Company, Confidence)>> {
-    company_of(view, first(&view.holders(kind, key, 2)?))
+/// The registrable domain, where that is another.
+fn above(domain: &Domain) -> Option<Domain> {
+    let registrable = domain.registrable();
+    (registrable != *domain).then_some(registrable)
 }
 
 /// The company with the address, else the employer of the person with it, else the company at its
@@ -98,7 +93,7 @@ fn by_email(
     let without_tag = email.without_tag();
     let spellings = || [Some(email), without_tag.as_ref()].into_iter().flatten();
     for email in spellings() {
-        if let Some(found) = by(view, IdentifierKind::CompanyEmail, email.as_str())? {
+        if let Some(found) = view.company_with(IdentifierKind::CompanyEmail, email.as_str())? {
             return Ok(Some(found));
         }
     }
@@ -121,16 +116,9 @@ fn by_employee(
     for holder in holders {
         let person = view.person(holder.subject)?;
         if let Some(employer) = person.and_then(|person| person.employer) {
-            return company_of(view, Some((employer.id, holder.confidence.min(most))));
+            let company = view.company(employer.id)?;
+            return Ok(company.map(|company| (company, holder.confidence.min(most))));
         }
     }
     Ok(None)
-}
-
-fn company_of(
-    view: View<'_>,
-    found: Option<(SubjectId, Confidence)>,
-) -> rusqlite::Result<Option<(Company, Confidence)>> {
-    let Some((id, confidence)) = found else { return Ok(None) };
-    Ok(view.company(id)?.map(|company| (company, confidence)))
 }

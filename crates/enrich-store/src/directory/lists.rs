@@ -36,7 +36,7 @@ impl Lists {
         let jobs = Arc::new(Mutex::new(jobs));
         for _ in 0..THREADS {
             let connection =
-                sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+                sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
             let jobs = Arc::clone(&jobs);
             thread::Builder::new()
                 .name("enrich-lists".to_owned())

@@ -72,9 +72,8 @@ fn by(
     kind: IdentifierKind,
     key: &str,
 ) -> rusqlite::Result<Option<(Person, Confidence)>> {
-    let holders = view.holders(kind, key, 2)?;
-    let Some((id, confidence)) = companies::first(&holders) else { return Ok(None) };
-    Ok(view.person(id)?.map(|person| (person, confidence)))
+    let Some((person, confidence)) = view.person_with(kind, key)? else { return Ok(None) };
+    Ok(Some((view.with_employer(person)?, confidence)))
 }
 
 /// The one person of this name in these places; `None` when there are several.

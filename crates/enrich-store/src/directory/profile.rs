@@ -26,19 +26,19 @@ impl From<serde_json::Error> for BadProfile {
 }
 
 #[derive(Serialize, Deserialize)]
-struct CompanyRow {
+struct CompanyRow<'a> {
     #[serde(rename = "n")]
     name: String,
     #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<String>,
-    #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty")]
-    seats: Vec<String>,
+    #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty", borrow)]
+    seats: Vec<&'a str>,
     /// A domain and the country it is for, which is often not said.
-    #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty")]
-    sites: Vec<(String, Option<String>)>,
+    #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty", borrow)]
+    sites: Vec<(String, Option<&'a str>)>,
     /// The network's name and the page.
-    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
-    pages: Vec<(String, String)>,
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty", borrow)]
+    pages: Vec<(&'a str, String)>,
     #[serde(rename = "e", default, skip_serializing_if = "Vec::is_empty")]
     emails: Vec<String>,
     #[serde(rename = "t", default, skip_serializing_if = "Vec::is_empty")]
@@ -46,7 +46,7 @@ struct CompanyRow {
 }
 
 #[derive(Serialize, Deserialize)]
-struct PersonRow {
+struct PersonRow<'a> {
     #[serde(rename = "f")]
     first_name: String,
     #[serde(rename = "l")]
@@ -56,7 +56,7 @@ struct PersonRow {
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     employer: Option<u64>,
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
-    country: Option<String>,
+    country: Option<&'a str>,
     #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
     page: Option<String>,
     #[serde(rename = "e", default, skip_serializing_if = "Vec::is_empty")]
@@ -67,12 +67,12 @@ struct PersonRow {
 
 /// A company's profile. Its employees are not in it.
 pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
-    let site = |site: Site| (site.domain, site.country.map(|country| country.alpha2().to_owned()));
-    let page = |(network, page): (Network, String)| (network.as_str().to_owned(), page);
+    let site = |site: Site| (site.domain, site.country.map(|country| country.alpha2()));
+    let page = |(network, page): (Network, String)| (network.as_str(), page);
     Ok(serde_json::to_string(&CompanyRow {
         name: company.name,
         aliases: company.aliases,
-        seats: company.seats.into_iter().map(|seat| seat.alpha2().to_owned()).collect(),
+        seats: company.seats.iter().map(|seat| seat.alpha2()).collect(),
         sites: company.sites.into_iter().map(site).collect(),
         pages: company.pages.into_iter().map(page).collect(),
         emails: company.emails,
@@ -82,14 +82,13 @@ pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
 
 /// The company of a profile, without its employees.
 pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadProfile> {
-    let row: CompanyRow = serde_json::from_str(profile)?;
+    let row: CompanyRow<'_> = serde_json::from_str(profile)?;
     let seats = row.seats.iter().map(|code| Country::from_code(code)).collect::<Result<_, _>>()?;
-    let site = |(domain, country): (String, Option<String>)| {
-        let country = country.as_deref().map(Country::from_code).transpose()?;
+    let site = |(domain, country): (String, Option<&str>)| {
+        let country = country.map(Country::from_code).transpose()?;
         Ok::<_, BadProfile>(Site { domain, country })
     };
-    let page =
-        |(network, page): (String, String)| Ok::<_, BadProfile>((network_of(&network)?, page));
+    let page = |(network, page): (&str, String)| Ok::<_, BadProfile>((network_of(network)?, page));
     Ok(Company {
         id,
         name: row.name,
@@ -110,7 +109,7 @@ pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
         last_name: person.last_name,
         title: person.title,
         employer: person.employer.map(|employer| employer.id.0),
-        country: person.country.map(|country| country.alpha2().to_owned()),
+        country: person.country.map(|country| country.alpha2()),
         page: person.page,
         emails: person.emails,
         phones: person.phones,
@@ -119,14 +118,14 @@ pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
 
 /// The person of a profile; the employer has its id alone.
 pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadProfile> {
-    let row: PersonRow = serde_json::from_str(profile)?;
+    let row: PersonRow<'_> = serde_json::from_str(profile)?;
     Ok(Person {
         id,
         first_name: row.first_name,
         last_name: row.last_name,
         title: row.title,
         employer: row.employer.map(|id| employer_to_be_read(SubjectId(id))),
-        country: row.country.as_deref().map(Country::from_code).transpose()?,
+        country: row.country.map(Country::from_code).transpose()?,
         page: row.page,
         emails: row.emails,
         phones: row.phones,
@@ -135,7 +134,7 @@ pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadPro
 
 /// The person of a profile, as a list of employees shows them.
 pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
-    let row: PersonRow = serde_json::from_str(profile)?;
+    let row: PersonRow<'_> = serde_json::from_str(profile)?;
     let name = format!("{} {}", row.first_name, row.last_name);
     Ok(Employee { name, title: row.title, page: row.page })
 }

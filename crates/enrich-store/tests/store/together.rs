@@ -9,13 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use enrich_core::Credits;
-use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{ChargeError, Charged, Ledger as _};
 use enrich_store::{Options, Store};
 use futures_util::future::join_all;
 use pollster::block_on;
 
-use crate::customer::{Customer, now, open};
+use crate::customer::{Customer, open};
 
 #[test]
 fn another_process_s_grant_counts_for_the_next_charge() {
@@ -79,16 +78,6 @@ fn rows_are_read_in_order_wherever_reading_begins() {
         let expected: Vec<u64> = (after + 1..=after + read).collect();
         assert_eq!(numbers, expected, "{limit} after {after}");
     }
-}
-
-#[test]
-fn another_process_s_end_of_a_key_shows_at_once() {
-    let customer = Customer::with(1);
-    let found = || block_on(customer.store.accounts.find_key(&customer.secret)).unwrap().unwrap();
-    assert!(found().is_active(now()));
-    let command_line = open(customer.folder.path());
-    assert!(block_on(command_line.accounts.expire_key(customer.key, now())).unwrap());
-    assert!(!found().is_active(now()));
 }
 
 #[test]

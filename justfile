@@ -36,3 +36,13 @@ fuzz CASES="1000000":
 # Loads public companies from a folder of data outside the repository and asks for a few.
 real DATA:
     bash scripts/real-data.sh {{DATA}}
+
+# Measures the service against a bare handler, in turn in one run; needs wrk. See bins/enrich-bench.
+bench *ARGS:
+    cargo build --release --bin enrich --bin enrich-bench
+    target/release/enrich-bench run {{ARGS}}
+
+# Kills, cuts the power of, fills and damages what the ledger stands on; needs root and strace.
+torture *ARGS="all":
+    cargo build --release --bin enrich --bin enrich-torture
+    target/release/enrich-torture {{ARGS}}

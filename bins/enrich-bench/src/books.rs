@@ -1,0 +1,190 @@
+//! Keeps the books of a service under load: what it says it answered, against what was asked and
+//! against what is gone from the balances.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+
+use crate::call::Outcome;
+use crate::metrics::Tally;
+use crate::program::Program;
+
+/// How long a service may still be at work after its last caller has gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often the counters are read again to see whether they stand still…
+const STILL: u32 = 5;
+/// …and how far apart.
+const BETWEEN_READINGS: Duration = Duration::from_millis(50);
+
+/// What an answer costs at each endpoint.
+pub(crate) type Prices = BTreeMap<String, u64>;
+
+/// The books of one service, from its start on.
+pub(crate) struct Books {
+    program: Program,
+    folder: PathBuf,
+    address: SocketAddr,
+    /// The sum of balances before it started.
+    credits_before: u64,
+    tally: Tally,
+}
+
+/// How many answers there were, and of what kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Expected {
+    pub(crate) outcome: Outcome,
+    pub(crate) answers: RangeInclusive<u64>,
+}
+
+impl Books {
+    /// Books of a service that was just started, on a folder with so many credits.
+    pub(crate) fn new(
+        program: &Program,
+        folder: PathBuf,
+        address: SocketAddr,
+        credits_before: u64,
+    ) -> Self {
+        let (program, tally) = (program.clone(), Tally::default());
+        Self { program, folder, address, credits_before, tally }
+    }
+
+    /// What was answered since the last time. The balances are down by what all of it cost.
+    ///
+    /// Callers who hung up may still be answered: the counters are read until they stand still and
+    /// agree with the balances. What never agrees is an error.
+    pub(crate) fn turn(&mut self) -> anyhow::Result<Tally> {
+        let started = Instant::now();
+        loop {
+            let tally = self.settled()?;
+            let charged = tally.sum().credits;
+            let balances = self.program.balances(&self.folder)?;
+            if self.credits_before.checked_sub(balances) == Some(charged) {
+                let since = tally.since(&self.tally);
+                self.tally = tally;
+                return Ok(since);
+            }
+            ensure!(
+                started.elapsed() < PATIENCE,
+                "the service says that it charged {charged} credits, and the balances went from \
+                 {} to {balances}",
+                self.credits_before
+            );
+        }
+    }
+
+    /// The counters, once they stand still.
+    fn settled(&self) -> anyhow::Result<Tally> {
+        let (mut last, mut same, started) = (Tally::of(self.address)?, 0, Instant::now());
+        while same < STILL {
+            ensure!(
+                started.elapsed() < PATIENCE,
+                "the service still answers, though nobody asks it any more"
+            );
+            thread::sleep(BETWEEN_READINGS);
+            let next = Tally::of(self.address)?;
+            same = if next == last { same + 1 } else { 0 };
+            last = next;
+        }
+        Ok(last)
+    }
+
+    /// Makes sure that what was answered since the last time is what is expected, and no more.
+    pub(crate) fn expect(&mut self, expected: &Expected, prices: &Prices) -> anyhow::Result<()> {
+        expected.check(&self.turn()?, prices)
+    }
+
+    /// Charges and credits since the service started, up to the last turn.
+    pub(crate) fn charged(&self) -> (u64, u64) {
+        let sum = self.tally.sum();
+        (sum.found, sum.credits)
+    }
+}
+
+impl Expected {
+    fn check(&self, since: &Tally, prices: &Prices) -> anyhow::Result<()> {
+        for (path, counts) in &since.0 {
+            let price = prices.get(path).with_context(|| format!("{path} was answered"))?;
+            let answers = counts.answered;
+            let (found, missed, replayed) = match self.outcome {
+                Outcome::Found => (answers, 0, 0),
+                Outcome::Missed => (0, answers, 0),
+                Outcome::Replayed => (0, 0, answers),
+            };
+            let told = (counts.refused, counts.found, counts.missed, counts.replayed);
+            ensure!(
+                told == (0, found, missed, replayed) && counts.credits == found * price,
+                "not every answer of {path} is {:?}, at {price} credits each: {counts:?}",
+                self.outcome
+            );
+        }
+        let answers = since.sum().answered;
+        ensure!(
+            self.answers.contains(&answers),
+            "the service says that it gave {answers} answers, and {:?} were asked for",
+            self.answers
+        );
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Counts;
+
+    fn complaint(counts: Counts, outcome: Outcome) -> Option<String> {
+        let since = Tally(BTreeMap::from([("/v1/cone".to_owned(), counts)]));
+        let prices = BTreeMap::from([("/v1/cone".to_owned(), 3)]);
+        let expected = Expected { outcome, answers: 10..=12 };
+        expected.check(&since, &prices).err().map(|error| error.to_string())
+    }
+
+    fn found(answered: u64) -> Counts {
+        Counts { answered, found: answered, credits: 3 * answered, ..Counts::default() }
+    }
+
+    #[test]
+    fn what_was_asked_for_is_what_was_answered() {
+        for answered in 10..=12 {
+            assert_eq!(complaint(found(answered), Outcome::Found), None);
+        }
+        let missed = Counts { answered: 10, missed: 10, ..Counts::default() };
+        assert_eq!(complaint(missed, Outcome::Missed), None);
+        let replayed = Counts { answered: 10, replayed: 10, ..Counts::default() };
+        assert_eq!(complaint(replayed, Outcome::Replayed), None);
+    }
+
+    #[test]
+    fn one_answer_too_few_or_too_many_is_noticed() {
+        assert!(complaint(found(9), Outcome::Found).unwrap().contains("9 answers"));
+        assert!(complaint(found(13), Outcome::Found).unwrap().contains("13 answers"));
+    }
+
+    #[test]
+    fn one_answer_of_another_kind_is_noticed() {
+        let right = found(10);
+        for wrong in [
+            Counts { refused: 1, ..right },
+            Counts { found: 9, ..right },
+            Counts { missed: 1, ..right },
+            Counts { replayed: 1, ..right },
+            Counts { credits: 29, ..right },
+        ] {
+            assert!(complaint(wrong, Outcome::Found).is_some(), "{wrong:?}");
+        }
+        assert!(complaint(right, Outcome::Missed).is_some());
+        assert!(complaint(right, Outcome::Replayed).is_some());
+    }
+
+    #[test]
+    fn an_answer_of_a_path_that_nobody_asked_is_noticed() {
+        let since = Tally(BTreeMap::from([("other".to_owned(), found(10))]));
+        let expected = Expected { outcome: Outcome::Found, answers: 10..=12 };
+        assert!(expected.check(&since, &BTreeMap::new()).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! A call of the service: what is asked, and the one answer that is right.
+
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
+
+use crate::client::Answer;
+use crate::wrk::Halves;
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Something is found, and charged.
+    Found,
+    /// Nothing is found, which is free.
+    Missed,
+    /// It was answered before under its `Idempotency-Key`, and is answered so again.
+    Replayed,
+}
+
+/// A call and its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// The endpoint's path.
+    pub(crate) path: &'static str,
+    /// The inputs by name.
+    pub(crate) inputs: Vec<(&'static str, String)>,
+    /// Values of the answer, each with its place in the JSON (RFC 6901).
+    pub(crate) values: Vec<(&'static str, Value)>,
+}
+
+impl Call {
+    pub(crate) fn new(path: &'static str, input: &'static str, text: impl Into<String>) -> Self {
+        Self { path, inputs: vec![(input, text.into())], values: Vec::new() }
+    }
+
+    pub(crate) fn with(mut self, input: &'static str, text: impl Into<String>) -> Self {
+        self.inputs.push((input, text.into()));
+        self
+    }
+
+    /// Says what the answer holds at `place`.
+    pub(crate) fn answers(mut self, place: &'static str, value: impl Into<Value>) -> Self {
+        self.values.push((place, value.into()));
+        self
+    }
+
+    /// The request in the parts before and behind an API key of so many bytes. Generation 1 has
+    /// the key in its body, generation 2 in a header.
+    pub(crate) fn halves(&self, key_bytes: usize, idempotency_key: Option<&str>) -> Halves {
+        // Strings and maps of them have a JSON form.
+        let quoted = |text: &str| Value::from(text).to_string();
+        let inputs: Vec<String> = self
+            .inputs
+            .iter()
+            .map(|(name, text)| format!("{}:{}", quoted(name), quoted(text)))
+            .collect();
+        let inputs = inputs.join(",");
+        let repeat = idempotency_key.map(|key| format!("\r\nIdempotency-Key: {key}"));
+        let head = format!(
+            "POST {} HTTP/1.1{}\r\nHost: localhost\r\nContent-Type: application/json",
+            self.path,
+            repeat.unwrap_or_default()
+        );
+        if self.path.starts_with("/v2/") {
+            let body = format!("{{{inputs}}}");
+            let before = format!("{head}\r\nContent-Length: {}\r\nX-Api-Key: ", body.len());
+            return Halves { before, behind: format!("\r\n\r\n{body}") };
+        }
+        let (opening, behind) = ("{\"apiKey\":\"", format!("\",{inputs}}}"));
+        let length = opening.len() + key_bytes + behind.len();
+        let before = format!("{head}\r\nContent-Length: {length}\r\n\r\n{opening}");
+        Halves { before, behind }
+    }
+
+    /// The whole request.
+    pub(crate) fn request(&self, key: &str, idempotency_key: Option<&str>) -> Vec<u8> {
+        let Halves { before, behind } = self.halves(key.len(), idempotency_key);
+        [before, key.to_owned(), behind].concat().into_bytes()
+    }
+
+    /// Makes sure that an answer of the service is the right one: its status, its values, and
+    /// what it cost, where something found costs `price`.
+    pub(crate) fn check(
+        &self,
+        answer: &Answer,
+        outcome: Outcome,
+        price: u64,
+    ) -> anyhow::Result<()> {
+        let text = || {
+            let body = String::from_utf8_lossy(&answer.body);
+            format!("{} {:?} was answered {} {body}", self.path, self.inputs, answer.status)
+        };
+        ensure!(answer.status == 200, "{}", text());
+        let body = answer.json()?;
+        for (place, value) in &self.values {
+            let there = body.pointer(place);
+            ensure!(there == Some(value), "{}, where {place} should be {value}", text());
+        }
+        let used = if outcome == Outcome::Found { price } else { 0 };
+        let told = answer.header("x-credits-used").context("an answer without X-Credits-Used")?;
+        ensure!(told == used.to_string(), "{} for {told} credits, not {used}", text());
+        let is_replayed = answer.header("idempotency-replayed") == Some("true");
+        ensure!(
+            is_replayed == (outcome == Outcome::Replayed),
+            "{}, replayed: {is_replayed}",
+            text()
+        );
+        Ok(())
+    }
+}
+
+/// `/v1/dtc` for a domain; the answer names the company.
+pub(crate) fn domain_to_name(domain: &str, name: &str) -> Call {
+    Call::new("/v1/dtc", "companyWebsite", domain).answers("/query", domain).answers("/url", name)
+}
+
+/// `/v1/dtc` for a domain that nobody has.
+pub(crate) fn unknown_domain(domain: &str) -> Call {
+    domain_to_name(domain, "").answers("/confidence_level", json!(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(call: &Call, key: &str, idempotency_key: Option<&str>) -> String {
+        String::from_utf8(call.request(key, idempotency_key)).unwrap()
+    }
+
+    #[test]
+    fn generation_1_has_the_key_in_its_body() {
+        let request = text(&domain_to_name("é.example", "É"), "secret", None);
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert_eq!(body, r#"{"apiKey":"secret","companyWebsite":"é.example"}"#);
+        assert!(head.starts_with("POST /v1/dtc HTTP/1.1\r\n"), "{head}");
+        assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{head}");
+    }
+
+    #[test]
+    fn generation_2_has_the_key_in_a_header() {
+        let call = Call::new("/v2/services/domain_to_name", "domain", "quill.example");
+        let request = text(&call, "secret", Some("once"));
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert_eq!(body, r#"{"domain":"quill.example"}"#);
+        assert!(head.ends_with("\r\nX-Api-Key: secret"), "{head}");
+        assert!(head.contains(&format!("\r\nContent-Length: {}\r\n", body.len())), "{head}");
+        assert!(head.contains("\r\nIdempotency-Key: once\r\n"), "{head}");
+    }
+}

@@ -1,0 +1,252 @@
+//! One workload, measured: the yardstick and the services, all of them up, one loaded at a time.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use enrich_testkit::serving::Serving;
+
+use crate::books::{Books, Expected, Prices};
+use crate::call::{Outcome, domain_to_name};
+use crate::client::{Answer, Connection};
+use crate::echo;
+use crate::part::Part;
+use crate::process::Process;
+use crate::program::Program;
+use crate::workload::{Plan, Sampled, Workload, World, check_sample, send};
+use crate::wrk::{Said, Wrk};
+
+/// How far the sizes of the yardstick's answers may be from the service's, as a share of these.
+const SIZE_TOLERANCE: f64 = 0.1;
+
+/// What every contest of a run shares.
+pub(crate) struct Ground {
+    pub(crate) program: Program,
+    pub(crate) wrk: PathBuf,
+    pub(crate) prices: Prices,
+    /// The folder of this run.
+    pub(crate) folder: PathBuf,
+    /// What the services serve, each with its copy of the data folder.
+    pub(crate) worlds: Vec<(World, PathBuf)>,
+}
+
+/// How long and how hard each server is loaded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    pub(crate) connections: usize,
+    pub(crate) seconds: u64,
+    /// The number of the round; 0 is the warm-up.
+    pub(crate) round: u64,
+}
+
+/// A workload with its servers.
+pub(crate) struct Contest {
+    workload: Workload,
+    yardstick: Server,
+    services: Vec<Service>,
+    /// What a reader of the figures should know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A server and what loads it.
+struct Server {
+    serving: Serving,
+    process: Process,
+    wrk: Wrk,
+}
+
+struct Service {
+    server: Server,
+    outcome: Outcome,
+    books: Books,
+    /// From the start of the process to its first answer, which was charged.
+    first_answer: Duration,
+}
+
+/// What a service did over a contest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Account {
+    pub(crate) charges: u64,
+    pub(crate) credits: u64,
+    pub(crate) first_answer: Duration,
+}
+
+impl Contest {
+    /// Starts the servers, draws the requests, and makes sure that a sample of them is answered
+    /// as it should be.
+    pub(crate) fn open(ground: &Ground, workload: Workload) -> anyhow::Result<Self> {
+        let (mut services, mut notes, mut first) = (Vec::new(), Vec::new(), None);
+        for (place, (world, folder)) in ground.worlds.iter().enumerate() {
+            let name = world.which.told();
+            let opened = Service::open(ground, workload, place, world, folder);
+            let (service, plan, answers) =
+                opened.with_context(|| format!("the service, {name}"))?;
+            notes.extend(plan.note.as_ref().map(|note| format!("{name}: {note}")));
+            services.push(service);
+            first.get_or_insert((plan, answers));
+        }
+        let (plan, answers) = first.context("there is no folder to serve")?;
+        let yardstick = Server::yardstick(ground, workload, &plan, &answers);
+        let yardstick = yardstick.context("the yardstick")?;
+        Ok(Self { workload, yardstick, services, notes })
+    }
+
+    /// Loads every server in turn, the yardstick first in even rounds and last in odd ones, and
+    /// returns what was measured: of the yardstick, then of the services.
+    pub(crate) fn round(&mut self, ground: &Ground, load: Load) -> anyhow::Result<Vec<Part>> {
+        let mut parts = vec![None; 1 + self.services.len()];
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        if load.round % 2 == 1 {
+            order.reverse();
+        }
+        for place in order {
+            let part = match place.checked_sub(1) {
+                None => self.yardstick.part(self.workload, load).map(|(_, part)| part),
+                Some(at) => self.services[at].part(self.workload, load, &ground.prices),
+            };
+            parts[place] = Some(part.with_context(|| self.told(ground, place, load))?);
+        }
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    fn told(&self, ground: &Ground, place: usize, load: Load) -> String {
+        let server = match place.checked_sub(1) {
+            None => "the yardstick".to_owned(),
+            Some(at) => format!("the service, {}", ground.worlds[at].0.which.told()),
+        };
+        let Load { connections, round, .. } = load;
+        format!("{}, {connections} connections, round {round}, {server}", self.workload)
+    }
+
+    /// Stops the servers and returns what each service did.
+    pub(crate) fn close(self) -> anyhow::Result<Vec<Account>> {
+        self.yardstick.serving.stop()?;
+        let close = |service: Service| {
+            let (charges, credits) = service.books.charged();
+            service.server.serving.stop()?;
+            Ok(Account { charges, credits, first_answer: service.first_answer })
+        };
+        self.services.into_iter().map(close).collect()
+    }
+}
+
+impl Service {
+    fn open(
+        ground: &Ground,
+        workload: Workload,
+        place: usize,
+        world: &World,
+        folder: &Path,
+    ) -> anyhow::Result<(Self, Plan, Vec<Answer>)> {
+        let Ground { program, prices, .. } = ground;
+        let credits_before = program.balances(folder)?;
+        let log = ground.folder.join(format!("service-{place}.log"));
+        let log = File::options().create(true).append(true).open(log)?;
+        let started = Instant::now();
+        let serving = program.serve(folder, &workload.options(), log)?;
+        let address = serving.address();
+        first_answer(world, address, prices)?;
+        let first_answer = started.elapsed();
+
+        let mut books = Books::new(program, folder.to_owned(), address, credits_before);
+        let plan = workload.plan(world, address, prices)?;
+        books.turn()?;
+        let answers = check_sample(address, &plan.sample, plan.outcome, prices)?;
+        let asked = plan.sample.len() as u64;
+        books.expect(&Expected { outcome: plan.outcome, answers: asked..=asked }, prices)?;
+        let server = Server::new(ground, serving, &format!("{workload}-{place}"), &plan)?;
+        Ok((Self { server, outcome: plan.outcome, books, first_answer }, plan, answers))
+    }
+
+    fn part(&mut self, workload: Workload, load: Load, prices: &Prices) -> anyhow::Result<Part> {
+        let (said, part) = self.server.part(workload, load)?;
+        // Whoever hung up in the end may have been answered all the same.
+        let answers = said.requests..=said.requests + load.connections as u64;
+        self.books.expect(&Expected { outcome: self.outcome, answers }, prices)?;
+        Ok(part)
+    }
+}
+
+/// Asks for one company, which is found and charged.
+fn first_answer(world: &World, address: SocketAddr, prices: &Prices) -> anyhow::Result<()> {
+    let company = world.generated.company(0)?;
+    let call = domain_to_name(company.domain(), &company.name);
+    let key = world.keys.many.first().context("there are no keys")?;
+    let price = prices.get(call.path).copied().unwrap_or_default();
+    let answer = Connection::open(address)?.send(&call.request(key, None))?;
+    call.check(&answer, Outcome::Found, price)
+}
+
+impl Server {
+    fn new(ground: &Ground, serving: Serving, name: &str, plan: &Plan) -> anyhow::Result<Self> {
+        let folder = ground.folder.join(name);
+        fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
+        let wrk = Wrk::new(&ground.wrk, &folder, &plan.requests)?;
+        let process = Process::with_id(serving.process_id())?;
+        Ok(Self { serving, process, wrk })
+    }
+
+    /// Starts a yardstick whose answers have the sizes of `answers`, which a service gave.
+    fn yardstick(
+        ground: &Ground,
+        workload: Workload,
+        plan: &Plan,
+        answers: &[Answer],
+    ) -> anyhow::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("echo");
+        for (path, bytes) in text_bytes(&plan.sample, answers) {
+            command.args(["--answer", &format!("{path}={bytes}")]);
+        }
+        let serving = Serving::spawn(command, Stdio::inherit())?;
+        let echoed = send(serving.address(), &plan.sample)?;
+        ensure!(echoed.iter().all(|answer| answer.status == 200), "it refuses a request");
+        let (size, wanted) = (mean_bytes(&echoed), mean_bytes(answers));
+        ensure!(
+            (size - wanted).abs() <= wanted * SIZE_TOLERANCE,
+            "its answers have {size:.0} bytes and the service's {wanted:.0}"
+        );
+        Self::new(ground, serving, &format!("{workload}-yardstick"), plan)
+    }
+
+    fn part(&self, workload: Workload, load: Load) -> anyhow::Result<(Said, Part)> {
+        let Load { connections, seconds, round } = load;
+        let name = format!("{workload}-{connections}-{round}");
+        let before = self.process.processor_micros()?;
+        let said = self.wrk.run(self.serving.address(), (connections, seconds), round, &name)?;
+        let used = self.process.processor_micros()?.saturating_sub(before);
+        let private_bytes = self.process.private_bytes()? as f64;
+        said.check()?;
+        let part = Part {
+            requests_per_second: said.requests_a_second(),
+            p50_micros: said.p50 as f64,
+            p99_micros: said.p99 as f64,
+            p99_9_micros: said.p99_9 as f64,
+            processor_micros: used as f64 / said.requests as f64,
+            private_bytes,
+        };
+        Ok((said, part))
+    }
+}
+
+/// How many bytes of text the yardstick's answers hold at each path, so that they are as long as
+/// the service's. The query, which the yardstick repeats, is part of both.
+fn text_bytes(sample: &[Sampled], answers: &[Answer]) -> BTreeMap<&'static str, usize> {
+    let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+    for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {
+        let query = call.inputs.first().map_or(0, |(_, text)| text.len());
+        let (bytes, number) = sums.entry(call.path).or_default();
+        *bytes += answer.body.len().saturating_sub(query + echo::bare_bytes());
+        *number += 1;
+    }
+    sums.into_iter().map(|(path, (bytes, number))| (path, bytes / number)).collect()
+}
+
+fn mean_bytes(answers: &[Answer]) -> f64 {
+    let sum: usize = answers.iter().map(|answer| answer.body.len()).sum();
+    sum as f64 / answers.len().max(1) as f64
+}

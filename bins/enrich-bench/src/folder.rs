@@ -1,0 +1,195 @@
+//! The data folders: those that are prepared and kept, and the copies that a run works on.
+//!
+//! A run charges accounts by the million, so that it works on a copy of the ledger: what was
+//! prepared stays as it is, and every run begins with the same. The directory, which may be large
+//! and which no run changes, is linked and not copied.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+
+/// The file of a data folder that a copy shares with its original.
+const SHARED: &str = "directory.sqlite";
+
+/// The folder that holds the data folders, and the files beside each.
+#[derive(Clone, Debug)]
+pub(crate) struct Scratch(PathBuf);
+
+/// Which data folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Which {
+    pub(crate) companies: u64,
+    /// Charges that its ledger holds before anything is measured.
+    pub(crate) charges: u64,
+}
+
+/// The API keys of a data folder's accounts.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    /// One account each.
+    pub(crate) many: Vec<String>,
+    /// That of an account that nothing else uses.
+    pub(crate) hot: String,
+}
+
+impl Scratch {
+    /// The folder at `path`, which is made if it is not there.
+    pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
+        fs::create_dir_all(path).with_context(|| path.display().to_string())?;
+        Ok(Self(path.canonicalize()?))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn folder(&self, which: Which) -> PathBuf {
+        self.0.join(which.name())
+    }
+
+    /// Whether a folder was made to its end.
+    pub(crate) fn is_ready(&self, which: Which) -> bool {
+        self.beside(which, "ready").exists()
+    }
+
+    pub(crate) fn set_ready(&self, which: Which) -> anyhow::Result<()> {
+        Ok(fs::write(self.beside(which, "ready"), "")?)
+    }
+
+    /// The keys of a folder's accounts; `None` when it has none yet.
+    pub(crate) fn keys(&self, which: Which) -> anyhow::Result<Option<Keys>> {
+        let path = self.beside(which, "keys");
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(Keys::read(&text).with_context(|| path.display().to_string())?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| path.display().to_string()),
+        }
+    }
+
+    /// Keeps the keys of a folder's accounts, readable by their owner alone.
+    pub(crate) fn keep_keys(&self, which: Which, keys: &Keys) -> anyhow::Result<()> {
+        let path = self.beside(which, "keys");
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);
+        let mut file = file.with_context(|| path.display().to_string())?;
+        file.write_all(keys.written().as_bytes())?;
+        Ok(file.sync_all()?)
+    }
+
+    fn beside(&self, which: Which, kind: &str) -> PathBuf {
+        self.0.join(format!("{}.{kind}", which.name()))
+    }
+}
+
+impl Which {
+    fn name(self) -> String {
+        match self.charges {
+            0 => format!("companies-{}", self.companies),
+            charges => format!("companies-{}-charges-{charges}", self.companies),
+        }
+    }
+
+    /// As it stands in tables.
+    pub(crate) fn told(self) -> String {
+        let companies = format!("{} companies", told(self.companies));
+        match self.charges {
+            0 => companies,
+            charges => format!("{companies}, {} charges before", told(charges)),
+        }
+    }
+}
+
+/// A number for people: `10,000`, `1 million`.
+fn told(number: u64) -> String {
+    const MILLION: u64 = 1_000_000;
+    match number {
+        0..=999 => number.to_string(),
+        _ if number.is_multiple_of(MILLION) => format!("{} million", number / MILLION),
+        _ => format!("{},{:03}", told(number / 1000), number % 1000),
+    }
+}
+
+impl Keys {
+    fn read(text: &str) -> anyhow::Result<Self> {
+        let mut many: Vec<String> = text.lines().map(str::to_owned).collect();
+        let hot = many.pop().context("it holds no keys")?;
+        ensure!(!many.is_empty(), "it holds one key alone");
+        let is_like_others = |key: &String| key.len() == hot.len();
+        ensure!(many.iter().all(is_like_others), "its keys differ in length");
+        Ok(Self { many, hot })
+    }
+
+    fn written(&self) -> String {
+        let keys = self.many.iter().chain([&self.hot]);
+        keys.map(|key| format!("{key}\n")).collect()
+    }
+}
+
+/// Makes `copy` a data folder with a ledger of its own and the directory of `original`. What is
+/// copied is on the disk when this returns, so that nothing of it is still to be written while
+/// something is measured.
+pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
+    DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
+    for entry in fs::read_dir(original).with_context(|| original.display().to_string())? {
+        let name = entry?.file_name();
+        let (from, to) = (original.join(&name), copy.join(&name));
+        if name.to_str() == Some(SHARED) {
+            symlink(from.canonicalize()?, to)?;
+        } else if !name.to_string_lossy().starts_with(SHARED) {
+            fs::copy(&from, &to).with_context(|| from.display().to_string())?;
+            File::open(&to)?.sync_all()?;
+        }
+    }
+    Ok(File::open(copy)?.sync_all()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: Which = Which { companies: 10_000, charges: 0 };
+
+    #[test]
+    fn folders_are_told_by_what_they_hold() {
+        assert_eq!(
+            (SMALL.name().as_str(), SMALL.told().as_str()),
+            ("companies-10000", "10,000 companies")
+        );
+        let large = Which { companies: 10_000_000, charges: 2_500_000 };
+        assert_eq!(large.name(), "companies-10000000-charges-2500000");
+        assert_eq!(large.told(), "10 million companies, 2,500,000 charges before");
+    }
+
+    #[test]
+    fn keys_are_kept_for_their_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let scratch = Scratch::at(folder.path()).unwrap();
+        assert!(scratch.keys(SMALL).unwrap().is_none());
+        let keys = Keys { many: vec!["a".to_owned(), "b".to_owned()], hot: "c".to_owned() };
+        scratch.keep_keys(SMALL, &keys).unwrap();
+        let read = scratch.keys(SMALL).unwrap().unwrap();
+        assert_eq!((read.many, read.hot), (keys.many, keys.hot));
+        let mode = fs::metadata(scratch.beside(SMALL, "keys")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_copy_has_its_own_ledger_and_the_same_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let (original, other) = (folder.path().join("a"), folder.path().join("b"));
+        fs::create_dir(&original).unwrap();
+        for name in ["directory.sqlite", "directory.sqlite-wal", "ledger.sqlite", "secret.key"] {
+            fs::write(original.join(name), name).unwrap();
+        }
+        copy(&original, &other).unwrap();
+        fs::write(other.join("ledger.sqlite"), "changed").unwrap();
+        assert_eq!(fs::read_to_string(original.join("ledger.sqlite")).unwrap(), "ledger.sqlite");
+        assert!(fs::symlink_metadata(other.join("directory.sqlite")).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 3);
+        assert!(copy(&original, &other).is_err(), "it is there already");
+    }
+}

@@ -1,0 +1,131 @@
+//! The generated companies and people as records: what a folder made of them has to answer.
+
+use anyhow::Context;
+use enrich_testkit::generate::Generator;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Any number would do; this one is kept so that measurements can be compared.
+const SEED: u64 = 20_261_121;
+
+/// How many people there are at most, however many the companies.
+const MOST_PEOPLE: u64 = 100_000;
+
+/// So many companies, and a tenth as many people who work there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Generated {
+    generator: Generator,
+    pub(crate) companies: u64,
+    pub(crate) people: u64,
+}
+
+/// A company, as its line says.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Company {
+    pub(crate) name: String,
+    domains: Vec<Value>,
+    pub(crate) linkedin: Option<String>,
+    pub(crate) facebook: Option<String>,
+    pub(crate) twitter: Option<String>,
+    pub(crate) instagram: Option<String>,
+    pub(crate) youtube: Option<String>,
+    #[serde(default)]
+    pub(crate) emails: Vec<String>,
+    #[serde(default)]
+    pub(crate) phones: Vec<String>,
+    pub(crate) ip: Option<String>,
+    pub(crate) page_rank: Option<String>,
+}
+
+/// A person, as their line says.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Person {
+    pub(crate) first_name: String,
+    pub(crate) last_name: String,
+    pub(crate) title: String,
+    pub(crate) company_domain: String,
+    pub(crate) country: String,
+    pub(crate) linkedin: Option<String>,
+    #[serde(default)]
+    pub(crate) emails: Vec<String>,
+    #[serde(default)]
+    pub(crate) phones: Vec<String>,
+}
+
+impl Generated {
+    pub(crate) const fn new(companies: u64) -> Self {
+        let tenth = companies / 10;
+        let people = if tenth < MOST_PEOPLE { tenth } else { MOST_PEOPLE };
+        Self { generator: Generator::new(SEED), companies, people }
+    }
+
+    /// Every line of the native format, companies first.
+    pub(crate) fn lines(self) -> impl Iterator<Item = String> {
+        let companies = (0..self.companies).map(move |index| self.generator.company(index));
+        let people =
+            (0..self.people).map(move |index| self.generator.person(index, self.companies));
+        companies.chain(people)
+    }
+
+    pub(crate) fn company(&self, index: u64) -> anyhow::Result<Company> {
+        let line = self.generator.company(index);
+        serde_json::from_str(&line).with_context(|| format!("no company: {line}"))
+    }
+
+    pub(crate) fn person(&self, index: u64) -> anyhow::Result<Person> {
+        let line = self.generator.person(index, self.companies);
+        serde_json::from_str(&line).with_context(|| format!("no person: {line}"))
+    }
+
+    /// The company a person works at: its number stands at the end of the domain's first label.
+    pub(crate) fn employer(&self, person: &Person) -> anyhow::Result<Company> {
+        let label = person.company_domain.trim_end_matches(".example");
+        let number = label.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        let index = number.parse().with_context(|| format!("no number in `{label}`"))?;
+        self.company(index)
+    }
+
+    /// A company, each as likely as the others.
+    pub(crate) fn any_company(&self, chance: &mut fastrand::Rng) -> anyhow::Result<Company> {
+        self.company(chance.u64(..self.companies.max(1)))
+    }
+}
+
+impl Company {
+    /// The main domain.
+    pub(crate) fn domain(&self) -> &str {
+        self.domains.first().and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+impl Person {
+    pub(crate) fn full_name(&self) -> String {
+        format!("{} {}", self.first_name, self.last_name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_reads_as_what_it_is() {
+        let generated = Generated::new(200);
+        for index in 0..200 {
+            let company = generated.company(index).unwrap();
+            assert!(company.domain().ends_with(&format!("{index}.example")), "{company:?}");
+        }
+        for index in 0..20 {
+            let person = generated.person(index).unwrap();
+            let employer = generated.employer(&person).unwrap();
+            assert_eq!(employer.domain(), person.company_domain);
+        }
+        assert_eq!(generated.lines().count(), 220);
+    }
+
+    #[test]
+    fn people_are_a_tenth_up_to_their_most() {
+        assert_eq!(Generated::new(10_000).people, 1000);
+        assert_eq!(Generated::new(10_000_000).people, 100_000);
+    }
+}

@@ -1,0 +1,105 @@
+//! Measures the service against a bare handler: `just bench`.
+//!
+//! What is not here: a rule of the service, a test of it. What is measured is the program itself,
+//! from outside.
+
+mod books;
+mod call;
+mod client;
+mod contest;
+mod echo;
+mod folder;
+mod generated;
+mod machine;
+mod metrics;
+mod mixed;
+mod part;
+mod prepare;
+mod process;
+mod program;
+mod report;
+mod run;
+mod workload;
+mod wrk;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::echo::Echo;
+use crate::prepare::Prepare;
+use crate::run::Run;
+
+/// Measures Enrich against a bare handler with the same bodies and answers
+#[derive(Debug, Parser)]
+#[command(
+    name = "enrich-bench",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "\
+Examples:
+  enrich-bench run --scratch target/bench
+  enrich-bench run --scratch target/bench --workloads found,hot --connections 256,64
+  enrich-bench run --scratch target/bench --companies 10000,10000000 --workloads found,missing
+
+Exit status: 0 measured, and every answer was the expected one; 1 it could not be measured, or an
+answer or the ledger was wrong; 2 a wrong command line."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure: the yardstick and the service in turn, in one run
+    Run(Run),
+    /// Make the data folders that a run needs
+    Prepare(Prepare),
+    /// Serve the yardstick: a bare handler that reads and writes the same JSON
+    Echo(Echo),
+}
+
+fn main() -> ExitCode {
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    let done = match Cli::parse().command {
+        Command::Run(run) => run.run(&mut out, &mut err),
+        Command::Prepare(prepare) => prepare.run(&mut err),
+        Command::Echo(echo) => echo.run(&mut out),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Where the message cannot be written, the status has to do.
+            let _ = writeln!(err, "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    /// Whatever the service allocates with, the yardstick does.
+    #[test]
+    fn both_programs_have_the_same_allocator() {
+        let allocator = |text: &'static str| -> Vec<&str> {
+            let lines = text.lines().skip_while(|line| *line != "#[global_allocator]");
+            lines.take(2).collect()
+        };
+        let (service, yardstick) =
+            (include_str!("../../enrich/src/main.rs"), include_str!("main.rs"));
+        assert_eq!(allocator(service), allocator(yardstick));
+    }
+}

@@ -1,0 +1,86 @@
+//! One timed part: so many seconds of load on one server, and what it took.
+
+use serde::Serialize;
+
+/// What was measured in a part, or the medians over parts, or ratios of such.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Part {
+    pub(crate) requests_per_second: f64,
+    /// Latencies in microseconds.
+    pub(crate) p50_micros: f64,
+    pub(crate) p99_micros: f64,
+    pub(crate) p99_9_micros: f64,
+    /// Processor time of the server's process for each request, in microseconds.
+    pub(crate) processor_micros: f64,
+    /// Private memory of the server's process when the part ended, in bytes.
+    pub(crate) private_bytes: f64,
+}
+
+impl Part {
+    /// The median of each measure by itself.
+    pub(crate) fn median(parts: &[Self]) -> Option<Self> {
+        let of = |measure: fn(&Self) -> f64| median(parts.iter().map(measure).collect());
+        Some(Self {
+            requests_per_second: of(|part| part.requests_per_second)?,
+            p50_micros: of(|part| part.p50_micros)?,
+            p99_micros: of(|part| part.p99_micros)?,
+            p99_9_micros: of(|part| part.p99_9_micros)?,
+            processor_micros: of(|part| part.processor_micros)?,
+            private_bytes: of(|part| part.private_bytes)?,
+        })
+    }
+
+    /// Each measure as a ratio to that of another.
+    pub(crate) fn over(&self, other: &Self) -> Self {
+        Self {
+            requests_per_second: self.requests_per_second / other.requests_per_second,
+            p50_micros: self.p50_micros / other.p50_micros,
+            p99_micros: self.p99_micros / other.p99_micros,
+            p99_9_micros: self.p99_9_micros / other.p99_9_micros,
+            processor_micros: self.processor_micros / other.processor_micros,
+            private_bytes: self.private_bytes / other.private_bytes,
+        }
+    }
+}
+
+/// The middle of the numbers, or half-way between the two in the middle; of none, nothing.
+pub(crate) fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    let upper = *numbers.get(middle)?;
+    if numbers.len() % 2 == 1 {
+        return Some(upper);
+    }
+    let lower = *numbers.get(middle.checked_sub(1)?)?;
+    Some(f64::midpoint(lower, upper))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle_whatever_the_order() {
+        assert_eq!(median(vec![9.0, 1.0, 5.0]), Some(5.0));
+        assert_eq!(median(vec![9.0, 1.0, 5.0, 6.0]), Some(5.5));
+        assert_eq!(median(vec![2.0]), Some(2.0));
+        assert_eq!(median(vec![]), None);
+    }
+
+    #[test]
+    fn each_measure_has_its_own_median_and_ratio() {
+        let part = |number: f64| Part {
+            requests_per_second: number,
+            p50_micros: 10.0 - number,
+            p99_micros: number * 2.0,
+            p99_9_micros: 1.0,
+            processor_micros: number,
+            private_bytes: 4.0,
+        };
+        let median = Part::median(&[part(1.0), part(3.0), part(2.0)]).unwrap();
+        assert_eq!(median, part(2.0));
+        let ratio = part(4.0).over(&part(2.0));
+        assert_eq!((ratio.requests_per_second, ratio.p50_micros), (2.0, 0.75));
+        assert_eq!(Part::median(&[]), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! Makes the data folders that a run needs: companies, accounts with keys and credits, charges.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use enrich_core::port::accounts::Accounts;
+use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger};
+use enrich_core::{
+    Account, AccountId, ChargeId, Clock, Generation, KeyId, NewKey, Price, RequestId,
+};
+use enrich_store::{Options, Store, SystemClock};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+
+use crate::folder::{self, Keys, Scratch, Which};
+use crate::generated::Generated;
+use crate::program::Program;
+
+/// Accounts that share the load.
+const ACCOUNTS: usize = 1000;
+/// What each is granted: no run comes near the end of it.
+const CREDITS: i64 = 1_000_000_000_000;
+/// How many charges or grants are on their way at once.
+const IN_FLIGHT: usize = 2000;
+/// How often the progress of charges is told.
+const CHARGES_A_NOTE: u64 = 1_000_000;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich-bench prepare --scratch target/bench --companies 10000000
+
+What is there is left as it is; what was begun is completed. `enrich-bench run` prepares what it
+needs by itself.")]
+pub(crate) struct Prepare {
+    /// Folder for the data folders
+    #[arg(long, value_name = "DIR")]
+    scratch: PathBuf,
+    /// How many companies
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    companies: u64,
+    /// Charges that the ledger holds beforehand
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    charges: u64,
+    /// The program
+    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
+    enrich: PathBuf,
+}
+
+impl Prepare {
+    pub(crate) fn run(self, err: &mut dyn Write) -> anyhow::Result<()> {
+        let (scratch, program) = (Scratch::at(&self.scratch)?, Program::at(&self.enrich)?);
+        let which = Which { companies: self.companies, charges: self.charges };
+        prepare(&scratch, &program, which, err).map(|_| ())
+    }
+}
+
+/// Makes a folder ready, or what is missing of it, and returns the keys of its accounts.
+pub(crate) fn prepare(
+    scratch: &Scratch,
+    program: &Program,
+    which: Which,
+    err: &mut dyn Write,
+) -> anyhow::Result<Keys> {
+    let plain = Which { charges: 0, ..which };
+    if !scratch.is_ready(plain) {
+        writeln!(err, "making a folder of {}", plain.told())?;
+        program.import(&scratch.folder(plain), Generated::new(which.companies).lines())?;
+        scratch.set_ready(plain)?;
+    }
+    let keys = match scratch.keys(plain)? {
+        Some(keys) => keys,
+        None => {
+            writeln!(err, "making {ACCOUNTS} accounts in it, and a hot one")?;
+            let keys = make_accounts(&scratch.folder(plain))?;
+            scratch.keep_keys(plain, &keys)?;
+            keys
+        }
+    };
+    if which.charges == 0 {
+        return Ok(keys);
+    }
+    if !scratch.is_ready(which) {
+        let charged = scratch.folder(which);
+        if scratch.keys(which)?.is_none() {
+            // What lies there was not copied to its end.
+            match std::fs::remove_dir_all(&charged) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error.into());
+                }
+                _ => folder::copy(&scratch.folder(plain), &charged)?,
+            }
+            scratch.keep_keys(which, &keys)?;
+        }
+        writeln!(err, "making a folder of {}", which.told())?;
+        add_charges(&charged, which.charges, err)?;
+        scratch.set_ready(which)?;
+    }
+    scratch.keys(which)?.context("the keys of its accounts are gone; remove the folder")
+}
+
+fn open(folder: &Path) -> anyhow::Result<Store> {
+    let store = Store::open(folder, Options::default());
+    store.with_context(|| folder.display().to_string())
+}
+
+/// Makes the accounts of a folder, each with a key and more credits than a run can take.
+fn make_accounts(folder: &Path) -> anyhow::Result<Keys> {
+    let store = open(folder)?;
+    let make = |number: usize| {
+        let store = &store;
+        async move {
+            let now = SystemClock.now();
+            let name = if number < ACCOUNTS { format!("load {number}") } else { "hot".to_owned() };
+            let account = Account::new(name, now);
+            let (id, key) = (account.id, NewKey::generate(account.id, "", now)?);
+            let secret = key.key.expose().to_owned();
+            store.accounts.create(account, key).await?;
+            let granted = store.ledger.grant(Grant::new(id, CREDITS, SystemClock.now())).await?;
+            ensure!(matches!(granted, Granted::Written { .. }), "the ledger says {granted:?}");
+            Ok(secret)
+        }
+    };
+    let made = stream::iter(0..=ACCOUNTS).map(make).buffered(IN_FLIGHT);
+    let mut many: Vec<String> = pollster::block_on(made.try_collect())?;
+    let hot = many.pop().context("there are no accounts")?;
+    Ok(Keys { many, hot })
+}
+
+/// Charges the accounts of a folder in turn until its ledger holds so many charges.
+fn add_charges(folder: &Path, charges: u64, err: &mut dyn Write) -> anyhow::Result<()> {
+    let store = open(folder)?;
+    let payers = pollster::block_on(payers(&store))?;
+    let found = pollster::block_on(store.ledger.verify())?;
+    ensure!(found.faults.is_empty(), "the ledger does not add up: {:?}", found.faults);
+    let missing = charges.checked_sub(found.charges);
+    missing.with_context(|| format!("its ledger holds {} charges already", found.charges))?;
+    let charge = |number: u64| {
+        let (account, key) = payers[number as usize % payers.len()];
+        let (ledger, now) = (&store.ledger, SystemClock.now());
+        let charge = Charge {
+            id: ChargeId::new(now),
+            account,
+            key,
+            endpoint: "/v1/dtc",
+            items: 1,
+            price: Price::PerAnswer(1),
+            request_id: RequestId::make(now),
+            generation: Generation(1),
+            at: now,
+            keep: None,
+        };
+        async move {
+            let charged = ledger.charge(charge).await?;
+            ensure!(matches!(charged, Charged::Taken { .. }), "the ledger says {charged:?}");
+            anyhow::Ok(number)
+        }
+    };
+    let mut charging = stream::iter(found.charges..charges).map(charge).buffer_unordered(IN_FLIGHT);
+    pollster::block_on(async {
+        let mut done = found.charges;
+        while let Some(result) = charging.next().await {
+            result?;
+            done += 1;
+            if done.is_multiple_of(CHARGES_A_NOTE) {
+                writeln!(err, "{done} of {charges} charges")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Every account but those without a key, each with its first.
+async fn payers(store: &Store) -> anyhow::Result<Vec<(AccountId, KeyId)>> {
+    let mut payers = Vec::new();
+    for account in store.accounts.accounts().await? {
+        let keys = store.accounts.keys(account.id).await?;
+        payers.extend(keys.first().map(|key| (account.id, key.id)));
+    }
+    ensure!(!payers.is_empty(), "there are no accounts to charge");
+    Ok(payers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_and_charges_are_there_as_often_as_they_were_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("data");
+        drop(Store::open_or_create(&folder, Options::default()).unwrap());
+        let keys = make_accounts(&folder).unwrap();
+        assert_eq!(keys.many.len(), ACCOUNTS);
+        let mut err = Vec::new();
+        add_charges(&folder, 3000, &mut err).unwrap();
+        add_charges(&folder, 5000, &mut err).unwrap();
+        let store = open(&folder).unwrap();
+        let found = pollster::block_on(store.ledger.verify()).unwrap();
+        assert_eq!((found.charges, found.charged, found.accounts), (5000, 5000, 1001));
+        assert!(found.faults.is_empty(), "{:?}", found.faults);
+        drop(store);
+        assert!(add_charges(&folder, 10, &mut err).is_err(), "there are more by now");
+    }
+}

@@ -1,0 +1,173 @@
+//! The program that is measured, and what its commands say.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+use enrich_testkit::serving::Serving;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The `enrich` program.
+#[derive(Clone, Debug)]
+pub(crate) struct Program(PathBuf);
+
+/// What `enrich ledger verify` adds up.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct Proof {
+    ok: bool,
+    granted: i64,
+    /// Credits.
+    pub(crate) charged: u64,
+    /// Rows.
+    pub(crate) charges: u64,
+}
+
+impl Program {
+    /// # Errors
+    ///
+    /// When there is no such program.
+    pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
+        ensure!(
+            path.is_file(),
+            "{} is not there: build it with `cargo build --release`, or name it with --enrich",
+            path.display()
+        );
+        Ok(Self(path.to_owned()))
+    }
+
+    /// What it calls itself.
+    pub(crate) fn version(&self) -> anyhow::Result<String> {
+        let output = self.command(["--version"]).output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Serves a folder on a free port.
+    pub(crate) fn serve(
+        &self,
+        folder: &Path,
+        options: &[String],
+        log: File,
+    ) -> anyhow::Result<Serving> {
+        let mut command = self.command(["serve", "--listen", "127.0.0.1:0"]);
+        command.arg("--data").arg(folder).args(options);
+        Ok(Serving::spawn(command, log.into())?)
+    }
+
+    /// Imports lines into a folder, which is made if it is not there. All have to be taken.
+    pub(crate) fn import(
+        &self,
+        folder: &Path,
+        lines: impl Iterator<Item = String>,
+    ) -> anyhow::Result<()> {
+        let mut command = self.command(["import", "-", "--source", "generated", "--json"]);
+        command.arg("--data").arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().context("`enrich import` cannot be run")?;
+        let mut given: u64 = 0;
+        if let Some(input) = child.stdin.take() {
+            let mut input = BufWriter::new(input);
+            for line in lines {
+                writeln!(input, "{line}").context("`enrich import` stopped reading")?;
+                given += 1;
+            }
+            input.flush()?;
+        }
+        let output = child.wait_with_output()?;
+        ensure!(output.status.success(), "`enrich import` ended with {}", output.status);
+        let told: Value = serde_json::from_slice(&output.stdout)?;
+        ensure!(
+            told["read"] == given && told["rejected"] == 0,
+            "`enrich import` was given {given} lines and says {told}"
+        );
+        Ok(())
+    }
+
+    /// The sum of all balances.
+    pub(crate) fn balances(&self, folder: &Path) -> anyhow::Result<u64> {
+        let accounts = self.json(["account", "list"], Some(folder))?;
+        let accounts = accounts.as_array().context("`enrich account list` lists nothing")?;
+        let balances = accounts.iter().map(|account| account["balance"].as_u64());
+        balances.sum::<Option<u64>>().context("`enrich account list` shows an account without one")
+    }
+
+    /// Walks the whole ledger of a folder.
+    pub(crate) fn prove(&self, folder: &Path) -> anyhow::Result<Proof> {
+        let proof = self.json(["ledger", "verify"], Some(folder))?;
+        let read = Proof::deserialize(&proof)?;
+        ensure!(read.ok, "`enrich ledger verify` says {proof}");
+        let balances = self.balances(folder)?;
+        let left = u64::try_from(read.granted).ok().and_then(|all| all.checked_sub(read.charged));
+        ensure!(left == Some(balances), "the balances are {balances} credits, but {proof}");
+        Ok(read)
+    }
+
+    /// Checks both databases of a folder.
+    pub(crate) fn check(&self, folder: &Path) -> anyhow::Result<()> {
+        let health = self.json(["check"], Some(folder))?;
+        ensure!(health["ok"] == true, "`enrich check` says {health}");
+        Ok(())
+    }
+
+    /// What an answer costs at each endpoint; one of a list, if it holds no more than five items.
+    pub(crate) fn prices(&self) -> anyhow::Result<BTreeMap<String, u64>> {
+        #[derive(Deserialize)]
+        struct Endpoint {
+            path: String,
+            price: Price,
+        }
+        #[derive(Deserialize)]
+        struct Price {
+            credits: u64,
+        }
+        let endpoints = Vec::<Endpoint>::deserialize(self.json(["endpoints"], None)?)?;
+        Ok(endpoints.into_iter().map(|endpoint| (endpoint.path, endpoint.price.credits)).collect())
+    }
+
+    /// Runs a command that prints JSON; a status that says no may come with it.
+    fn json<const N: usize>(
+        &self,
+        words: [&str; N],
+        folder: Option<&Path>,
+    ) -> anyhow::Result<Value> {
+        let shown = format!("`enrich {}`", words.join(" "));
+        let mut command = self.command(words);
+        command.arg("--json");
+        if let Some(folder) = folder {
+            command.arg("--data").arg(folder);
+        }
+        let output = command.output().with_context(|| format!("{shown} cannot be run"))?;
+        match serde_json::from_slice(&output.stdout) {
+            Ok(value) => Ok(value),
+            Err(_) => {
+                let errors = String::from_utf8_lossy(&output.stderr);
+                bail!("{shown} ended with {}: {}", output.status, errors.trim())
+            }
+        }
+    }
+
+    /// A command with none of the settings that the environment may hold.
+    fn command<const N: usize>(&self, words: [&str; N]) -> Command {
+        let mut command = Command::new(&self.0);
+        command.args(words);
+        let is_setting = |name: &OsStr| name.to_string_lossy().starts_with("ENRICH_");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(name)) {
+            command.env_remove(name);
+        }
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_told_how_to_get() {
+        let error = Program::at(Path::new("/nowhere/enrich")).unwrap_err().to_string();
+        assert!(error.contains("cargo build --release"), "{error}");
+    }
+}

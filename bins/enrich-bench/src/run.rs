@@ -1,0 +1,247 @@
+//! `enrich-bench run`: prepares, measures, proves the ledgers, reports.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+
+use crate::contest::{Account, Contest, Ground, Load};
+use crate::folder::{self, Scratch, Which};
+use crate::generated::Generated;
+use crate::machine::Machine;
+use crate::part::Part;
+use crate::prepare::prepare;
+use crate::program::{Program, Proof};
+use crate::report::{FirstAnswers, Report, Row, Settings};
+use crate::workload::{Workload, World};
+use crate::wrk;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  enrich-bench run --scratch target/bench
+  enrich-bench run --scratch target/bench --companies 10000,10000000 --workloads found,missing
+  enrich-bench run --scratch target/bench --ledger-charges 10000000 --workloads found
+
+Every workload is run on the yardstick and on the service in turn, in one run; ratios are those of
+the medians over the rounds. A run counts only if every answer was the expected one and the ledger
+holds exactly the charges that were answered: anything else is an error.")]
+pub(crate) struct Run {
+    /// Folder for the data folders, which are made where they are missing and kept
+    #[arg(long, value_name = "DIR")]
+    scratch: PathBuf,
+    /// Companies in the directory; of several, each is served and measured
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    companies: Vec<u64>,
+    /// Measure one more service: the first number of companies, over a ledger of so many charges
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    ledger_charges: Option<u64>,
+    /// What is asked
+    #[arg(long, value_delimiter = ',', default_value = "found,hot,missing,mixed,repeats")]
+    workloads: Vec<Workload>,
+    /// Connections of the load generator; of several, each workload is run with each
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "256",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    connections: Vec<u16>,
+    /// How often each server is measured
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    rounds: u64,
+    /// How long each time
+    #[arg(long, value_name = "SECONDS", default_value_t = 8,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// How long each server is loaded before it is measured
+    #[arg(long, value_name = "SECONDS", default_value_t = 3,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    warmup: u64,
+    /// The load generator
+    #[arg(long, value_name = "FILE", default_value = "wrk")]
+    wrk: PathBuf,
+    /// The program that is measured
+    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
+    enrich: PathBuf,
+    /// Write the report to this file, too, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What is known of a folder's ledger without asking it again.
+struct Ledger {
+    before: Proof,
+    charges: u64,
+    credits: u64,
+}
+
+impl Run {
+    pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
+        wrk::find(&self.wrk)?;
+        ensure!(are_distinct(&self.workloads), "a workload is named twice");
+        ensure!(are_distinct(&self.connections), "a number of connections is named twice");
+        ensure!(are_distinct(&self.companies), "a number of companies is named twice");
+        if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
+            // Better now than after all that was measured.
+            let is_there = parent.as_os_str().is_empty() || parent.is_dir();
+            ensure!(is_there, "{} is not there, for the report", parent.display());
+        }
+        let scratch = Scratch::at(&self.scratch)?;
+        let folder = tempfile::Builder::new().prefix("run-").tempdir_in(scratch.path())?;
+        let report = match self.measure(&scratch, folder.path(), err) {
+            Ok(report) => report,
+            Err(error) => {
+                let kept = folder.keep();
+                writeln!(err, "the data and logs of this run are kept in {}", kept.display())?;
+                return Err(error);
+            }
+        };
+        if let Some(path) = &self.json {
+            let text = serde_json::to_string_pretty(&report)?;
+            std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
+        }
+        Ok(report.write_markdown(out)?)
+    }
+
+    fn measure(
+        &self,
+        scratch: &Scratch,
+        folder: &Path,
+        err: &mut dyn Write,
+    ) -> anyhow::Result<Report> {
+        let ground = self.ground(scratch, folder, err)?;
+        let ledgers = ground.worlds.iter().map(|(_, folder)| {
+            let before = ground.program.prove(folder)?;
+            anyhow::Ok(Ledger { before, charges: 0, credits: 0 })
+        });
+        let mut ledgers = ledgers.collect::<Result<Vec<_>, _>>()?;
+        let mut report = Report {
+            program: ground.program.version()?,
+            machine: Machine::with_data_in(scratch.path())?,
+            settings: Settings {
+                rounds: self.rounds,
+                seconds: self.seconds,
+                warmup_seconds: self.warmup,
+            },
+            rows: Vec::new(),
+            first_answers: Vec::new(),
+            notes: Vec::new(),
+        };
+        let mut first_answers = vec![Vec::new(); ledgers.len()];
+        for workload in self.workloads.iter().copied() {
+            let accounts = self.contest(&ground, workload, &mut report, err);
+            let accounts = accounts.with_context(|| format!("workload {workload}"))?;
+            for (place, account) in accounts.into_iter().enumerate() {
+                let Account { charges, credits, first_answer } = account;
+                ledgers[place].charges += charges;
+                ledgers[place].credits += credits;
+                first_answers[place].push(first_answer.as_secs_f64());
+            }
+        }
+        for (((world, folder), ledger), seconds) in
+            ground.worlds.iter().zip(ledgers).zip(first_answers)
+        {
+            let name = world.which.told();
+            writeln!(err, "proving the ledger, and checking both databases: {name}")?;
+            ledger.prove(&ground.program, folder).with_context(|| name.clone())?;
+            report.first_answers.push(FirstAnswers { server: name, seconds });
+        }
+        Ok(report)
+    }
+
+    /// The folders of this run, prepared and copied.
+    fn ground(
+        &self,
+        scratch: &Scratch,
+        folder: &Path,
+        err: &mut dyn Write,
+    ) -> anyhow::Result<Ground> {
+        let program = Program::at(&self.enrich)?;
+        let plain = self.companies.iter().map(|companies| (*companies, 0));
+        let charged = self.companies.first().copied().zip(self.ledger_charges);
+        let mut worlds = Vec::new();
+        for (companies, charges) in plain.chain(charged) {
+            let which = Which { companies, charges };
+            let keys = prepare(scratch, &program, which, err)?;
+            let copy = folder.join(format!("data-{}", worlds.len()));
+            folder::copy(&scratch.folder(which), &copy)?;
+            worlds.push((World { which, generated: Generated::new(companies), keys }, copy));
+        }
+        let prices = program.prices()?;
+        Ok(Ground { program, wrk: self.wrk.clone(), prices, folder: folder.to_owned(), worlds })
+    }
+
+    /// Runs a workload with each number of connections, and adds its rows to the report.
+    fn contest(
+        &self,
+        ground: &Ground,
+        workload: Workload,
+        report: &mut Report,
+        err: &mut dyn Write,
+    ) -> anyhow::Result<Vec<Account>> {
+        let mut contest = Contest::open(ground, workload)?;
+        let notes = contest.notes.drain(..);
+        report.notes.extend(notes.map(|note| format!("{workload}, {note}")));
+        for connections in self.connections.iter().copied().map(usize::from) {
+            let warm = Load { connections, seconds: self.warmup, round: 0 };
+            contest.round(ground, warm)?;
+            let mut rounds = Vec::new();
+            for round in 1..=self.rounds {
+                let load = Load { connections, seconds: self.seconds, round };
+                let parts = contest.round(ground, load)?;
+                writeln!(
+                    err,
+                    "{workload}, {connections} connections, round {round}: {}",
+                    told(&parts)
+                )?;
+                rounds.push(parts);
+            }
+            let services = ground.worlds.iter().map(|(world, _)| world.which.told());
+            let servers = std::iter::once("yardstick".to_owned()).chain(services);
+            report.rows.extend(Row::all(workload, connections, servers, &rounds));
+        }
+        contest.close()
+    }
+}
+
+impl Ledger {
+    /// Makes sure that the ledger of `folder` adds up and has grown by exactly what was charged,
+    /// and that both databases are sound.
+    fn prove(&self, program: &Program, folder: &Path) -> anyhow::Result<()> {
+        let after = program.prove(folder)?;
+        let grown = (
+            after.charges.checked_sub(self.before.charges),
+            after.charged.checked_sub(self.before.charged),
+        );
+        ensure!(
+            grown == (Some(self.charges), Some(self.credits)),
+            "the services charged {} answers, {} credits in all, and the ledger went from {:?} \
+             to {after:?}",
+            self.charges,
+            self.credits,
+            self.before
+        );
+        program.check(folder)
+    }
+}
+
+/// The requests a second of each server, for who is waiting.
+fn told(parts: &[Part]) -> String {
+    let rates = parts.iter().map(|part| format!("{:.0}/s", part.requests_per_second));
+    rates.collect::<Vec<_>>().join(", ")
+}
+
+fn are_distinct<T: PartialEq>(items: &[T]) -> bool {
+    items.iter().enumerate().all(|(place, item)| !items[..place].contains(item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_named_twice_is_noticed() {
+        assert!(are_distinct(&[1, 2, 3]) && are_distinct::<u8>(&[]));
+        assert!(!are_distinct(&[1, 2, 1]));
+    }
+}

@@ -1,0 +1,327 @@
+//! What is asked: each workload's calls, and the requests made of them.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use anyhow::{Context, ensure};
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::books::Prices;
+use crate::call::{Call, Outcome, domain_to_name, unknown_domain};
+use crate::client::{self, Answer};
+use crate::folder::{Keys, Which};
+use crate::generated::Generated;
+use crate::mixed;
+use crate::wrk::{Halves, Requests};
+
+/// Calls that are drawn for a workload; each is asked many times in random order.
+const CALLS: usize = 100_000;
+/// Names that are asked for, to see which of them tell one company.
+const NAMES: usize = 5000;
+/// Requests that are answered once before they are repeated.
+const REPEATS: usize = 10_000;
+/// Requests whose answers are looked at before anything is timed.
+const SAMPLE: usize = 500;
+/// Connections over which that is done.
+const CONNECTIONS: usize = 16;
+
+/// A kind of load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Workload {
+    /// `/v1/dtc` by a company's main domain, each company as likely, over 1,000 accounts
+    Found,
+    /// The same, all on one account
+    Hot,
+    /// `/v1/dtc` by domains that nobody has
+    Missing,
+    /// `/v1/cuf` by names that tell one company
+    Name,
+    /// All 29 endpoints alike, each with inputs that find something
+    Mixed,
+    /// Repeats of calls that were answered before, by their Idempotency-Key
+    Repeats,
+    /// As found, each request with an Idempotency-Key of its own
+    Keyed,
+}
+
+/// A folder as the workloads see it: what it holds, and who may ask.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) which: Which,
+    pub(crate) generated: Generated,
+    pub(crate) keys: Keys,
+}
+
+/// A workload made ready for one service.
+pub(crate) struct Plan {
+    /// What becomes of each request.
+    pub(crate) outcome: Outcome,
+    /// What is sent while it is timed.
+    pub(crate) requests: Requests,
+    /// What is sent before, to look at the answers.
+    pub(crate) sample: Vec<Sampled>,
+    /// What a reader of the figures should know of the requests.
+    pub(crate) note: Option<String>,
+}
+
+/// A request, and the call it is.
+pub(crate) struct Sampled {
+    pub(crate) call: Call,
+    pub(crate) request: Vec<u8>,
+}
+
+/// As it is typed.
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{self:?}").to_lowercase())
+    }
+}
+
+impl Workload {
+    /// Settings that the service needs beside its defaults.
+    pub(crate) fn options(self) -> Vec<String> {
+        match self {
+            // More answers are to be kept than the default allows: a run asks some millions.
+            Self::Repeats | Self::Keyed => vec!["--max-kept".to_owned(), "100000000".to_owned()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Draws the requests. `address` is the service that will be asked: inputs that may or may
+    /// not find something are tried on it first.
+    pub(crate) fn plan(
+        self,
+        world: &World,
+        address: SocketAddr,
+        prices: &Prices,
+    ) -> anyhow::Result<Plan> {
+        let mut chance = fastrand::Rng::with_seed(world.which.companies);
+        let (keys, mut note) = (self.keys(world), None);
+        let mut prober = Prober { address, prices, keys: &keys, chance: chance.fork() };
+        let calls = match self {
+            Self::Found | Self::Hot | Self::Keyed => companies(world, CALLS, &mut chance)?,
+            Self::Repeats => companies(world, REPEATS, &mut chance)?,
+            Self::Missing => nobodies(&mut chance),
+            Self::Mixed => mixed::calls(world, &mut prober, &mut chance)?,
+            Self::Name => {
+                let names = names(world, &mut chance)?;
+                let asked = names.len();
+                let found = prober.found(names)?;
+                ensure!(!found.is_empty(), "of {asked} names none tells one company");
+                let share = found.len() as f64 * 100.0 / asked as f64;
+                note = Some(format!("{share:.1} % of the names tell one company; those are asked"));
+                found
+            }
+        };
+        let outcome = match self {
+            Self::Missing => Outcome::Missed,
+            Self::Repeats => Outcome::Replayed,
+            _ => Outcome::Found,
+        };
+        if self == Self::Repeats {
+            let repeated = prober.answered_once(calls)?;
+            return Ok(Plan { outcome, ..repeats(repeated, &mut chance) });
+        }
+        let sample = self.sample(&calls, &keys, &mut chance);
+        let key_bytes = keys.first().map_or(0, String::len);
+        let halves = calls.iter().map(|call| call.halves(key_bytes, None));
+        let requests = match self {
+            Self::Keyed => fresh(halves, keys)?,
+            _ => Requests { calls: halves.collect(), keys, fresh_after: None },
+        };
+        Ok(Plan { outcome, requests, sample, note })
+    }
+
+    fn keys(self, world: &World) -> Vec<String> {
+        match self {
+            Self::Hot => vec![world.keys.hot.clone()],
+            _ => world.keys.many.clone(),
+        }
+    }
+
+    fn sample(self, calls: &[Call], keys: &[String], chance: &mut fastrand::Rng) -> Vec<Sampled> {
+        let sampled = |number| {
+            let call = calls[chance.usize(..calls.len())].clone();
+            let key = &keys[chance.usize(..keys.len())];
+            let once = (self == Self::Keyed).then(|| format!("sample-{number}"));
+            let request = call.request(key, once.as_deref());
+            Sampled { call, request }
+        };
+        (0..SAMPLE).map(sampled).collect()
+    }
+}
+
+/// Asks a service before anything is timed.
+pub(crate) struct Prober<'a> {
+    address: SocketAddr,
+    prices: &'a Prices,
+    keys: &'a [String],
+    chance: fastrand::Rng,
+}
+
+impl Prober<'_> {
+    /// The endpoints there are.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.prices.keys().map(String::as_str)
+    }
+
+    /// Asks every call once and returns those that find something. An answer that finds something
+    /// else than it should is an error.
+    pub(crate) fn found(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Call>> {
+        let sampled = self.with_keys(calls, |_| None);
+        let answers = send(self.address, &sampled)?;
+        let mut found = Vec::new();
+        for (Sampled { call, .. }, answer) in sampled.into_iter().zip(answers) {
+            if answer.header("x-credits-used") != Some("0") {
+                call.check(&answer, Outcome::Found, price_of(self.prices, &call)?)?;
+                found.push(call);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Asks every call once under an idempotency key and returns the requests.
+    fn answered_once(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Sampled>> {
+        let sampled = self.with_keys(calls, |number| Some(format!("repeat-{number}")));
+        check_sample(self.address, &sampled, Outcome::Found, self.prices)?;
+        Ok(sampled)
+    }
+
+    fn with_keys(&mut self, calls: Vec<Call>, once: fn(usize) -> Option<String>) -> Vec<Sampled> {
+        let keyed = calls.into_iter().enumerate().map(|(number, call)| {
+            let key = &self.keys[self.chance.usize(..self.keys.len())];
+            let request = call.request(key, once(number).as_deref());
+            Sampled { call, request }
+        });
+        keyed.collect()
+    }
+}
+
+/// Sends a sample and makes sure that every answer is the right one. Returns the answers.
+pub(crate) fn check_sample(
+    address: SocketAddr,
+    sample: &[Sampled],
+    outcome: Outcome,
+    prices: &Prices,
+) -> anyhow::Result<Vec<Answer>> {
+    let answers = send(address, sample)?;
+    for (Sampled { call, .. }, answer) in sample.iter().zip(&answers) {
+        call.check(answer, outcome, price_of(prices, call)?)?;
+    }
+    Ok(answers)
+}
+
+/// Sends a sample and returns the answers in its order.
+pub(crate) fn send(address: SocketAddr, sample: &[Sampled]) -> anyhow::Result<Vec<Answer>> {
+    let requests: Vec<Vec<u8>> = sample.iter().map(|sampled| sampled.request.clone()).collect();
+    client::send_all(address, &requests, CONNECTIONS)
+}
+
+fn price_of(prices: &Prices, call: &Call) -> anyhow::Result<u64> {
+    prices.get(call.path).copied().with_context(|| format!("{} has no price", call.path))
+}
+
+fn companies(
+    world: &World,
+    number: usize,
+    chance: &mut fastrand::Rng,
+) -> anyhow::Result<Vec<Call>> {
+    let call = |_| {
+        let company = world.generated.any_company(chance)?;
+        Ok(domain_to_name(company.domain(), &company.name))
+    };
+    (0..number).map(call).collect()
+}
+
+/// No generated domain begins with this word.
+fn nobodies(chance: &mut fastrand::Rng) -> Vec<Call> {
+    let call = |_| unknown_domain(&format!("nobodyhere{}.example", chance.u32(..10_000_000)));
+    (0..CALLS).map(call).collect()
+}
+
+fn names(world: &World, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>> {
+    let call = |_| {
+        let company = world.generated.any_company(chance)?;
+        let call = Call::new("/v1/cuf", "companyName", &company.name);
+        Ok(call.answers("/query", company.name.as_str()).answers("/url", company.domain()))
+    };
+    (0..NAMES).map(call).collect()
+}
+
+/// Whole requests, again and again. The outcome is the caller's to say.
+fn repeats(answered: Vec<Sampled>, chance: &mut fastrand::Rng) -> Plan {
+    let whole = |sampled: &Sampled| {
+        let before = String::from_utf8_lossy(&sampled.request).into_owned();
+        Halves { before, behind: String::new() }
+    };
+    let calls = answered.iter().map(whole).collect();
+    let requests = Requests { calls, keys: vec![String::new()], fresh_after: None };
+    let mut sample = answered;
+    chance.shuffle(&mut sample);
+    sample.truncate(SAMPLE);
+    Plan { outcome: Outcome::Replayed, requests, sample, note: None }
+}
+
+/// Requests that get an idempotency key behind their first line, which they all share.
+fn fresh(halves: impl Iterator<Item = Halves>, keys: Vec<String>) -> anyhow::Result<Requests> {
+    const FIRST: &str = "POST /v1/dtc HTTP/1.1";
+    let cut = |Halves { before, behind }: Halves| {
+        let rest = before.strip_prefix(FIRST).context("a call of another endpoint")?;
+        anyhow::Ok(Halves { before: rest.to_owned(), behind })
+    };
+    let calls = halves.map(cut).collect::<Result<_, _>>()?;
+    Ok(Requests { calls, keys, fresh_after: Some(format!("{FIRST}\r\nIdempotency-Key: ")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(workload: Workload) -> Plan {
+        let keys = Keys { many: vec!["k1".to_owned(), "k2".to_owned()], hot: "k3".to_owned() };
+        let which = Which { companies: 1000, charges: 0 };
+        let world = World { which, generated: Generated::new(1000), keys };
+        let nobody = "127.0.0.1:9".parse().unwrap();
+        workload.plan(&world, nobody, &Prices::new()).unwrap()
+    }
+
+    #[test]
+    fn every_request_is_whole_whichever_key_is_drawn() {
+        for workload in [Workload::Found, Workload::Missing, Workload::Hot] {
+            let Requests { calls, keys, fresh_after } = plan(workload).requests;
+            assert_eq!((calls.len(), fresh_after), (CALLS, None));
+            let Halves { before, behind } = &calls[7];
+            let request = format!("{before}{}{behind}", keys[0]);
+            let (head, body) = request.split_once("\r\n\r\n").unwrap();
+            assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{request}");
+            serde_json::from_str::<serde_json::Value>(body).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_fresh_key_stands_between_the_first_line_and_the_other_headers() {
+        let Requests { calls, keys, fresh_after } = plan(Workload::Keyed).requests;
+        let Halves { before, behind } = &calls[0];
+        let request = format!("{}once{before}{}{behind}", fresh_after.unwrap(), keys[0]);
+        let first = "POST /v1/dtc HTTP/1.1\r\nIdempotency-Key: once\r\nHost: localhost\r\n";
+        assert!(request.starts_with(first), "{request}");
+    }
+
+    #[test]
+    fn the_same_companies_are_drawn_each_time_and_the_hot_account_is_alone() {
+        assert_eq!(plan(Workload::Found).requests.calls, plan(Workload::Found).requests.calls);
+        assert_eq!(plan(Workload::Hot).requests.keys, ["k3"]);
+        assert_eq!(plan(Workload::Found).requests.keys, ["k1", "k2"]);
+    }
+
+    #[test]
+    fn a_sample_is_of_the_calls_that_are_sent() {
+        let Plan { sample, requests, .. } = plan(Workload::Missing);
+        assert_eq!(sample.len(), SAMPLE);
+        let sent = |call: &Call| requests.calls.contains(&call.halves(2, None));
+        assert!(sample.iter().take(20).all(|sampled| sent(&sampled.call)));
+        assert_eq!(sample[0].call.values[1].1, "");
+    }
+}

@@ -1,0 +1,260 @@
+//! The load generator, wrk: its script, its files, what it says in the end.
+//!
+//! The script keeps every request as two strings, the parts before and behind an API key, and puts
+//! a random one together with a random key: one concatenation a request. It looks at no answer,
+//! which would cost the machine that is measured more than the request.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
+
+/// Threads of the load generator.
+const THREADS: usize = 2;
+
+/// How late an answer may be; a later one is a fault, an earlier one counts as late as it is.
+const TIMEOUT: &str = "10s";
+
+/// What is common to the scripts: the lists, the order of chance, the line in the end. Every
+/// thread has its own order; the same number begins the same ones.
+const LISTS: &str = r#"
+local threads = 0
+function setup(thread)
+  threads = threads + 1
+  thread:set("number", threads)
+end
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+local random = math.random
+local before, behind, keys, sent, name = {}, {}, {}, 0, ""
+
+function init(args)
+  math.randomseed(tonumber(args[1]) * 64 + number)
+  name = args[2] .. "-" .. number .. "-"
+  for one, other in read(CALLS):gmatch("([^%z]*)%z([^%z]*)%z") do
+    before[#before + 1] = one
+    behind[#behind + 1] = other
+  end
+  for key in read(KEYS):gmatch("([^%z]*)%z") do
+    keys[#keys + 1] = key
+  end
+end
+
+function done(summary, latency, requests)
+  local errors = summary.errors
+  io.write(string.format(
+    '{"requests":%d,"micros":%d,"failed":{"connect":%d,"read":%d,"write":%d,' ..
+    '"status":%d,"timeout":%d},"p50":%d,"p99":%d,"p99_9":%d}\n',
+    summary.requests, summary.duration, errors.connect, errors.read, errors.write,
+    errors.status, errors.timeout, latency:percentile(50), latency:percentile(99),
+    latency:percentile(99.9)))
+end
+"#;
+
+/// A request from the lists.
+const PLAIN: &str = r#"
+function request()
+  local at = random(#before)
+  return before[at] .. keys[random(#keys)] .. behind[at]
+end
+"#;
+
+/// A request from the lists with an `Idempotency-Key` that no other has.
+const FRESH: &str = r#"
+function request()
+  local at = random(#before)
+  sent = sent + 1
+  return FIRST .. name .. sent .. before[at] .. keys[random(#keys)] .. behind[at]
+end
+"#;
+
+/// A request in its two parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Halves {
+    pub(crate) before: String,
+    pub(crate) behind: String,
+}
+
+/// What is sent.
+pub(crate) struct Requests {
+    pub(crate) calls: Vec<Halves>,
+    pub(crate) keys: Vec<String>,
+    /// What stands before an `Idempotency-Key` made for each request, if one is.
+    pub(crate) fresh_after: Option<String>,
+}
+
+/// The load generator with a script of its own.
+pub(crate) struct Wrk {
+    program: PathBuf,
+    script: PathBuf,
+}
+
+/// What it said in the end.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// Answers that came in time.
+    pub(crate) requests: u64,
+    micros: u64,
+    failed: Failed,
+    /// Latency in microseconds, of half of the answers at most.
+    pub(crate) p50: u64,
+    pub(crate) p99: u64,
+    pub(crate) p99_9: u64,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+struct Failed {
+    connect: u64,
+    read: u64,
+    write: u64,
+    status: u64,
+    timeout: u64,
+}
+
+/// Makes sure that the load generator can be run.
+pub(crate) fn find(program: &Path) -> anyhow::Result<()> {
+    match Command::new(program).arg("--version").output() {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => bail!(
+            "`{}` is not there: install wrk (`apt-get install wrk`), or name it with --wrk",
+            program.display()
+        ),
+        Err(error) => Err(error).with_context(|| program.display().to_string()),
+    }
+}
+
+impl Wrk {
+    /// Writes the script and its lists into `folder`, which has to be there.
+    pub(crate) fn new(program: &Path, folder: &Path, requests: &Requests) -> anyhow::Result<Self> {
+        let (calls, keys) = (folder.join("calls"), folder.join("keys"));
+        let script = folder.join("script.lua");
+        let parts = requests.calls.iter().flat_map(|call| [&call.before, &call.behind]);
+        fs::write(&calls, ended(parts)?)?;
+        fs::write(&keys, ended(requests.keys.iter())?)?;
+        let quoted = |path: &Path| -> anyhow::Result<String> {
+            // Lua reads the escapes of Rust's strings, but for those of letters beyond ASCII.
+            let text = path.to_str().filter(|text| text.is_ascii());
+            let text = text.with_context(|| format!("{} is not ASCII", path.display()))?;
+            Ok(format!("{text:?}"))
+        };
+        let mut text = format!("local CALLS, KEYS = {}, {}\n", quoted(&calls)?, quoted(&keys)?);
+        text += LISTS;
+        match &requests.fresh_after {
+            None => text += PLAIN,
+            Some(first) => text += &format!("local FIRST = {first:?}\n{FRESH}"),
+        }
+        fs::write(&script, text)?;
+        Ok(Self { program: program.to_owned(), script })
+    }
+
+    /// Loads a server. `order` begins the order of chance, `name` the idempotency keys.
+    pub(crate) fn run(
+        &self,
+        address: SocketAddr,
+        (connections, seconds): (usize, u64),
+        order: u64,
+        name: &str,
+    ) -> anyhow::Result<Said> {
+        let output = Command::new(&self.program)
+            .args(["--threads", &THREADS.min(connections).to_string()])
+            .args(["--connections", &connections.to_string()])
+            .args(["--duration", &format!("{seconds}s"), "--timeout", TIMEOUT])
+            .args(["--latency", "--script"])
+            .arg(&self.script)
+            .args([&format!("http://{address}/"), "--", &order.to_string(), name])
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| self.program.display().to_string())?;
+        let (text, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() {
+            bail!("wrk ended with {}: {text}{errors}", output.status);
+        }
+        Said::read(&text).with_context(|| format!("wrk said: {text}{errors}"))
+    }
+}
+
+/// Texts in a row, each with a zero byte behind it.
+fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for text in texts {
+        ensure!(!text.contains('\0'), "a request holds a zero byte");
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.push(0);
+    }
+    Ok(bytes)
+}
+
+impl Said {
+    /// Finds the script's line in what wrk printed.
+    fn read(text: &str) -> anyhow::Result<Self> {
+        let line = text.lines().find(|line| line.starts_with('{'));
+        Ok(serde_json::from_str(line.context("the script's line is missing")?)?)
+    }
+
+    pub(crate) fn requests_a_second(&self) -> f64 {
+        self.requests as f64 * 1e6 / self.micros.max(1) as f64
+    }
+
+    /// Makes sure that every request was answered, with a status below 400 and in time.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let none = Failed { connect: 0, read: 0, write: 0, status: 0, timeout: 0 };
+        ensure!(self.failed == none, "not every request was answered: {:?}", self.failed);
+        ensure!(self.requests > 0, "no request was answered");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "Running 2s test @ http://127.0.0.1:1/\n  Latency  {stdev}\n\
+        {\"requests\":2000,\"micros\":2000000,\"failed\":{\"connect\":0,\"read\":0,\"write\":0,\
+        \"status\":0,\"timeout\":0},\"p50\":100,\"p99\":900,\"p99_9\":1500}\n";
+
+    #[test]
+    fn the_line_is_found_among_what_wrk_says_itself() {
+        let said = Said::read(TEXT).unwrap();
+        assert_eq!((said.p50, said.p99, said.p99_9), (100, 900, 1500));
+        assert!((said.requests_a_second() - 1000.0).abs() < 1e-9);
+        said.check().unwrap();
+    }
+
+    #[test]
+    fn one_request_that_failed_is_one_too_many() {
+        for kind in ["connect", "read", "write", "status", "timeout"] {
+            let text = TEXT.replace(&format!("\"{kind}\":0"), &format!("\"{kind}\":1"));
+            let error = Said::read(&text).unwrap().check().unwrap_err().to_string();
+            assert!(error.contains(&format!("{kind}: 1")), "{error}");
+        }
+        assert!(Said::read(&TEXT.replace("2000,", "0,")).unwrap().check().is_err());
+    }
+
+    #[test]
+    fn a_missing_line_is_an_error() {
+        assert!(Said::read("unable to connect to 127.0.0.1:1 Connection refused").is_err());
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_told_how_to_get() {
+        let error = find(Path::new("/nowhere/wrk")).unwrap_err().to_string();
+        assert!(error.contains("apt-get install wrk"), "{error}");
+    }
+
+    #[test]
+    fn a_text_with_the_byte_that_ends_texts_is_refused() {
+        assert_eq!(ended(["a".to_owned(), String::new()].iter()).unwrap(), b"a\0\0");
+        assert!(ended(["a\0b".to_owned()].iter()).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! Reads the ledger through its port, row by row from where the last reading ended, and folds it.
+
+use anyhow::Result;
+use enrich_core::port::ledger::Ledger as _;
+use enrich_core::{AccountId, Entry, EntryKind};
+use enrich_store::Store;
+
+use crate::broken::Broken;
+use crate::judge::Row;
+use crate::world::World;
+
+/// How many rows are read at a time.
+const PAGE_ROWS: u32 = 1000;
+
+/// What has been read so far.
+#[derive(Debug)]
+pub(crate) struct Audit {
+    folds: Vec<Fold>,
+}
+
+/// New rows, as the judge wants them.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// Charges.
+    pub(crate) charges: Vec<Row>,
+    /// Grants: account, note, credits.
+    pub(crate) grants: Vec<(usize, String, i64)>,
+}
+
+/// One account, folded from its first row on.
+#[derive(Debug)]
+struct Fold {
+    account: AccountId,
+    last: Option<Entry>,
+    balance: i128,
+    granted: i128,
+    charged: u64,
+    charges: u64,
+    /// What does not fit, as it is found.
+    faults: Vec<String>,
+}
+
+impl Audit {
+    /// Nothing read yet.
+    pub(crate) fn new(world: &World) -> Self {
+        let fold = |account| Fold {
+            account,
+            last: None,
+            balance: 0,
+            granted: 0,
+            charged: 0,
+            charges: 0,
+            faults: Vec::new(),
+        };
+        Self { folds: world.payers.iter().map(|payer| fold(payer.account)).collect() }
+    }
+
+    /// Reads what is new in every account, and whether what was read last is still there.
+    ///
+    /// # Errors
+    ///
+    /// [`Broken`] when a sequence has a gap, a row was altered or is gone, or a balance is not
+    /// the sum of its rows. Others when the ledger cannot be read.
+    pub(crate) fn read(&mut self, store: &Store) -> Result<News> {
+        let mut news = News::default();
+        for (place, fold) in self.folds.iter_mut().enumerate() {
+            fold.read(store, place, &mut news)?;
+        }
+        let faults = self.folds.iter_mut().flat_map(|fold| fold.faults.drain(..));
+        Broken::unless_none(faults.collect())?;
+        Ok(news)
+    }
+
+    /// How many rows have been read.
+    pub(crate) fn rows(&self) -> u64 {
+        let last = |fold: &Fold| fold.last.as_ref().map_or(0, |entry| entry.sequence);
+        self.folds.iter().map(last).sum()
+    }
+
+    /// Lets the ledger prove itself, SQLite check both files, and holds the sums against ours.
+    ///
+    /// # Errors
+    ///
+    /// As [`Audit::read`].
+    pub(crate) fn prove(&self, store: &Store) -> Result<()> {
+        let proof = pollster::block_on(store.ledger.verify())?;
+        let check = store.check()?;
+        let mut broken: Vec<String> = proof.faults.clone();
+        broken.extend(check.ledger.problems);
+        broken.extend(check.directory.problems);
+        let sum = |of: fn(&Fold) -> i128| self.folds.iter().map(of).sum::<i128>();
+        let ours = [
+            self.folds.len() as i128,
+            i128::from(self.rows()),
+            sum(|fold| fold.granted),
+            sum(|fold| fold.charged.into()),
+            sum(|fold| fold.charges.into()),
+        ];
+        let theirs = [
+            i128::from(proof.accounts),
+            proof.entries.into(),
+            proof.granted.into(),
+            proof.charged.into(),
+            proof.charges.into(),
+        ];
+        if ours != theirs {
+            broken.push(format!(
+                "accounts, rows, granted, charged and charges are {ours:?}; verify says {theirs:?}"
+            ));
+        }
+        Broken::unless_none(broken)
+    }
+}
+
+impl Fold {
+    fn read(&mut self, store: &Store, place: usize, news: &mut News) -> Result<()> {
+        if let Some(last) = self.last.clone() {
+            let before = last.sequence - 1;
+            let page = pollster::block_on(store.ledger.entries(self.account, before, 1))?;
+            if page.first() != Some(&last) {
+                let now = page.first();
+                self.fault(format!("row {} was {last:?}, it is {now:?}", last.sequence));
+                return Ok(());
+            }
+        }
+        loop {
+            let after = self.last.as_ref().map_or(0, |entry| entry.sequence);
+            let page = pollster::block_on(store.ledger.entries(self.account, after, PAGE_ROWS))?;
+            if page.is_empty() {
+                break;
+            }
+            for entry in page {
+                self.take(entry, place, news);
+            }
+        }
+        let told = pollster::block_on(store.ledger.balance(self.account))?;
+        if told.map(|credits| i128::from(credits.0)) != Some(self.balance) {
+            self.fault(format!("the rows add up to {}, the balance is {told:?}", self.balance));
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, entry: Entry, place: usize, news: &mut News) {
+        let expected = self.last.as_ref().map_or(0, |last| last.sequence) + 1;
+        if (entry.account, entry.sequence) != (self.account, expected) {
+            self.fault(format!("row {expected} is {entry:?}"));
+        }
+        self.balance += i128::from(entry.credits);
+        if self.balance < 0 || self.balance != i128::from(entry.balance.0) {
+            self.fault(format!("the rows add up to {} at {entry:?}", self.balance));
+        }
+        match &entry.kind {
+            EntryKind::Charge { endpoint, request_id, .. } => {
+                if entry.credits >= 0 {
+                    self.fault(format!("a charge that takes nothing: {entry:?}"));
+                }
+                self.charges += 1;
+                self.charged += entry.credits.unsigned_abs();
+                news.charges.push(Row {
+                    account: place,
+                    id: entry.id,
+                    endpoint: endpoint.clone(),
+                    request_id: request_id.clone(),
+                    credits: entry.credits.unsigned_abs(),
+                    balance: entry.balance.0,
+                });
+            }
+            EntryKind::Grant => {
+                self.granted += i128::from(entry.credits);
+                news.grants.push((place, entry.note.clone(), entry.credits));
+            }
+            EntryKind::Adjustment { .. } => {
+                self.fault(format!("an adjustment that nobody made: {entry:?}"));
+            }
+        }
+        self.last = Some(entry);
+    }
+
+    fn fault(&mut self, what: String) {
+        self.faults.push(format!("account {}: {what}", self.account));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::{ChargeId, Clock as _, Credits, Timestamp};
+    use enrich_store::SystemClock;
+
+    use super::*;
+
+    fn fold() -> Fold {
+        let account = AccountId::new(SystemClock.now());
+        let world = World {
+            data: "unused".into(),
+            payers: vec![crate::world::Payer { account, key: String::new() }],
+            questions: Vec::new(),
+        };
+        Audit::new(&world).folds.remove(0)
+    }
+
+    fn grant(fold: &Fold, sequence: u64, credits: i64, balance: u64) -> Entry {
+        let at = Timestamp::UNIX_EPOCH;
+        Entry {
+            account: fold.account,
+            sequence,
+            id: ChargeId::new(at),
+            kind: EntryKind::Grant,
+            credits,
+            balance: Credits(balance),
+            note: String::new(),
+            at,
+        }
+    }
+
+    /// How many faults are found in rows of this sequence, credits and balance.
+    fn faults(rows: &[(u64, i64, u64)]) -> usize {
+        let mut fold = fold();
+        for (sequence, credits, balance) in rows {
+            let entry = grant(&fold, *sequence, *credits, *balance);
+            fold.take(entry, 0, &mut News::default());
+        }
+        fold.faults.len()
+    }
+
+    #[test]
+    fn rows_that_add_up_are_taken() {
+        assert_eq!(faults(&[(1, 10, 10), (2, -4, 6), (3, -6, 0)]), 0);
+    }
+
+    #[test]
+    fn gaps_wrong_sums_and_negative_balances_are_seen() {
+        assert_eq!(faults(&[(1, 10, 10), (3, -4, 6)]), 1, "a gap");
+        assert_eq!(faults(&[(1, 10, 10), (1, 1, 11)]), 1, "a sequence number twice");
+        assert_eq!(faults(&[(1, 10, 10), (2, -4, 7)]), 1, "a wrong sum");
+        assert_eq!(faults(&[(1, 10, 10), (2, -11, 0)]), 1, "below zero");
+    }
+}

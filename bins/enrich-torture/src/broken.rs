@@ -1,0 +1,62 @@
+//! The one error that means that Enrich is at fault: an invariant that does not hold.
+//!
+//! Every other error means that the harness could not do its work.
+
+use anyhow::Result;
+
+use crate::judge::Breach;
+
+/// How many are shown; the first ones say it all.
+const SHOWN: usize = 20;
+
+/// What does not hold.
+#[derive(Debug, thiserror::Error)]
+#[error("broken: {}", shown(.0))]
+pub(crate) struct Broken(Vec<String>);
+
+impl Broken {
+    /// One thing that does not hold.
+    pub(crate) fn because(what: impl Into<String>) -> anyhow::Error {
+        Self(vec![what.into()]).into()
+    }
+
+    /// Fails when anything does not hold.
+    pub(crate) fn unless_none(broken: Vec<String>) -> Result<()> {
+        if broken.is_empty() { Ok(()) } else { Err(Self(broken).into()) }
+    }
+
+    /// Fails when the judge found anything.
+    pub(crate) fn unless_innocent(breaches: &[Breach]) -> Result<()> {
+        let told = breaches.iter().map(|Breach { kind, what }| format!("{kind:?}: {what}"));
+        Self::unless_none(told.collect())
+    }
+}
+
+fn shown(broken: &[String]) -> String {
+    let mut text = broken.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("\n  ");
+    if broken.len() > SHOWN {
+        text.push_str(&format!("\n  and {} more", broken.len() - SHOWN));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn it_is_known_as_itself_behind_what_was_added_to_it() {
+        let error = Broken::because("x");
+        let error = Err::<(), _>(error).context("round 3").context("the folder").unwrap_err();
+        assert!(error.downcast_ref::<Broken>().is_some());
+        assert!(Broken::unless_none(Vec::new()).is_ok());
+    }
+
+    #[test]
+    fn a_flood_is_cut_short() {
+        let text = Broken(vec!["x".to_owned(); 25]).to_string();
+        assert!(text.ends_with("and 5 more"), "{text}");
+    }
+}

@@ -1,0 +1,230 @@
+//! The command line: which torture, how often, and with what.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use serde_json::Value;
+
+use crate::fsync::Fails;
+use crate::mount::FileSystem;
+use crate::power::Control;
+use crate::report::{Console, Summary};
+use crate::setting::Setting;
+use crate::{flip, fsync, full, kill, power};
+
+/// Kills, cuts, fills and damages what the ledger stands on, and holds it to its promises
+#[derive(Debug, Parser)]
+#[command(
+    name = "enrich-torture",
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  enrich-torture kill --rounds 1000
+  sudo enrich-torture power --rounds 300 --filesystem xfs
+  sudo enrich-torture all --json torture.json
+
+Exit status: 0 every promise was kept; 1 one was broken, and the data folder is left where it is
+and named; 2 the torture could not be carried out, because a program or a right is missing."
+)]
+pub(crate) struct Cli {
+    /// Which torture.
+    #[command(subcommand)]
+    torture: Torture,
+}
+
+#[derive(Debug, Subcommand)]
+enum Torture {
+    /// Kill the server under load and start it again
+    Kill {
+        /// How often
+        #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+        rounds: u64,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Cut the power of the file system under load (needs root)
+    Power {
+        /// How often
+        #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+        rounds: u64,
+        /// What the image is formatted as
+        #[arg(long, value_name = "KIND", default_value = "ext4")]
+        filesystem: FileSystem,
+        /// Torture something that has to lose charges, and fail if it loses none
+        #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "checkpoint")]
+        control: Option<Control>,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Let each of the first fsyncs or writes fail once (needs strace)
+    Fsync {
+        /// How many positions
+        #[arg(long, value_name = "NUMBER", default_value_t = 50)]
+        rounds: u64,
+        /// The first position
+        #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+        first: u64,
+        /// What fails, and how
+        #[arg(long, value_name = "WHAT", default_value = "fsync")]
+        call: Fails,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Fill the disk under load and free it again (needs root)
+    Full {
+        /// How often
+        #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+        rounds: u64,
+        /// Size of the disk, in MiB
+        #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u64).range(8..))]
+        size: u64,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Flip bytes in copies of a ledger
+    Flip {
+        /// How many, each in a copy of its own
+        #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
+        rounds: u64,
+        /// Of a hundred flips, those in the write-ahead log
+        #[arg(long, value_name = "PERCENT", default_value_t = 20, value_parser = clap::value_parser!(u8).range(..=100))]
+        log_percent: u8,
+        /// Accept that only SQLite's own integrity check finds a flip
+        #[arg(long)]
+        allow_check: bool,
+        /// Accept that a damaged write-ahead log counts up to the damage, as one does whose end was
+        /// never written
+        #[arg(long)]
+        allow_cut: bool,
+        /// Go on after a flip that nobody noticed, and list them all
+        #[arg(long)]
+        keep_going: bool,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Everything: 1,000 kills, 300 power cuts and both controls, 200 failing fsyncs and 200 failing
+    /// writes, 50 full disks, 1,000 flips in the ledger and 200 in its log (needs root and strace)
+    All {
+        /// Do only one of so many rounds, to see whether everything is there
+        #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+        divide_by: u64,
+        #[command(flatten)]
+        setting: Setting,
+    },
+}
+
+impl Cli {
+    /// Tortures, and says what it showed.
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<()> {
+        let setting = self.torture.setting().clone();
+        setting.check()?;
+        console.say(format_args!("seed {}", setting.seed))?;
+        let mut summaries = Vec::new();
+        let done = self.torture.run(console, &mut summaries);
+        // What was finished before something broke is told as well.
+        for summary in &summaries {
+            summary.write(console.out)?;
+        }
+        if let Some(file) = &setting.json {
+            let json: Vec<Value> = summaries.iter().map(Summary::json).collect();
+            fs::write(file, format!("{:#}\n", Value::Array(json)))
+                .with_context(|| format!("{} cannot be written", file.display()))?;
+        }
+        done
+    }
+}
+
+impl Torture {
+    fn setting(&self) -> &Setting {
+        match self {
+            Self::Kill { setting, .. }
+            | Self::Power { setting, .. }
+            | Self::Fsync { setting, .. }
+            | Self::Full { setting, .. }
+            | Self::Flip { setting, .. }
+            | Self::All { setting, .. } => setting,
+        }
+    }
+
+    fn run(self, console: &mut Console<'_>, summaries: &mut Vec<Summary>) -> Result<()> {
+        let summary = match self {
+            Self::Kill { rounds, setting } => kill::run(&setting, rounds, console)?,
+            Self::Power { rounds, filesystem, control, setting } => {
+                let plan = power::Plan { rounds, file_system: filesystem, control };
+                power::run(&setting, plan, console)?
+            }
+            Self::Fsync { rounds, first, call, setting } => {
+                fsync::run(&setting, (call, first, rounds), console)?
+            }
+            Self::Full { rounds, size, setting } => full::run(&setting, (rounds, size), console)?,
+            Self::Flip { rounds, log_percent, allow_check, allow_cut, keep_going, setting } => {
+                let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };
+                flip::run(&setting, plan, console)?
+            }
+            Self::All { divide_by, setting } => {
+                return all(&setting, divide_by, console, summaries);
+            }
+        };
+        summaries.push(summary);
+        Ok(())
+    }
+}
+
+/// What the ledger has to withstand before it is called done.
+fn all(
+    setting: &Setting,
+    divide_by: u64,
+    console: &mut Console<'_>,
+    summaries: &mut Vec<Summary>,
+) -> Result<()> {
+    // What is missing shows at once and not after an hour.
+    for file_system in [FileSystem::Ext4, FileSystem::Xfs] {
+        power::check(file_system, Some(Control::NoFsync))?;
+    }
+    fsync::check()?;
+    full::check()?;
+    let share = |rounds: u64| rounds.div_ceil(divide_by);
+    // SQLite takes a damaged log for one whose end was never written; that cannot be told apart.
+    for (rounds, log_percent, allow_cut) in [(1000, 0, false), (200, 100, true)] {
+        let (rounds, allow_check, keep_going) = (share(rounds), false, false);
+        let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };
+        summaries.push(flip::run(setting, plan, console)?);
+    }
+    let cuts = [
+        (FileSystem::Ext4, None, 150),
+        (FileSystem::Xfs, None, 150),
+        (FileSystem::Ext4, Some(Control::Checkpoint), 20),
+        (FileSystem::Ext4, Some(Control::NoFsync), 20),
+    ];
+    for (file_system, control, rounds) in cuts {
+        let plan = power::Plan { rounds: share(rounds), file_system, control };
+        summaries.push(power::run(setting, plan, console)?);
+    }
+    for fails in [Fails::Fsync, Fails::WriteFull, Fails::WriteBroken] {
+        let positions = if fails == Fails::Fsync { 200 } else { 100 };
+        summaries.push(fsync::run(setting, (fails, 1, share(positions)), console)?);
+    }
+    summaries.push(full::run(setting, (share(50), 24), console)?);
+    summaries.push(kill::run(setting, share(1000), console)?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_control_is_the_checkpoint_one_unless_named() {
+        let parsed = Cli::try_parse_from(["enrich-torture", "power", "--control"]).unwrap();
+        let Torture::Power { control, .. } = parsed.torture else { panic!("not power") };
+        assert_eq!(control, Some(Control::Checkpoint));
+    }
+}

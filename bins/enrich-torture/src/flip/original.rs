@@ -1,0 +1,273 @@
+//! The ledger that copies are damaged of, and what it says while it is whole.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
+use enrich_core::{
+    Account, AccountId, ChargeId, Clock as _, Credits, Entry, Generation, IdempotencyKey, Keep,
+    Kept, KeyId, NewKey, Price, RequestId, Timestamp,
+};
+use enrich_store::{Options, Store, SystemClock};
+
+/// The files that a copy consists of.
+pub(super) const LEDGER: &str = "ledger.sqlite";
+pub(super) const LOG: &str = "ledger.sqlite-wal";
+const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
+
+const ACCOUNTS: usize = 5;
+const CHARGES_EACH: u64 = 60;
+/// Charges after the last checkpoint, which are in the log alone.
+const CHARGES_EACH_IN_LOG: u64 = 20;
+/// Every so manieth charge keeps its answer.
+const KEPT_EVERY: u64 = 3;
+const GRANTED_CREDITS: i64 = 1000;
+
+/// A ledger to copy.
+#[derive(Debug)]
+pub(super) struct Original {
+    folder: PathBuf,
+    /// The bytes of the database.
+    pub(super) ledger: Vec<u8>,
+    /// The bytes of its write-ahead log; none when it was closed.
+    pub(super) log: Vec<u8>,
+    /// What it says while it is whole.
+    pub(super) state: State,
+    accounts: Vec<(AccountId, KeyId)>,
+    keeps: Vec<(AccountId, IdempotencyKey)>,
+    at: Timestamp,
+    written: u64,
+}
+
+/// What a ledger says.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    accounts: Vec<Told>,
+    /// What is kept for each key; absent where that cannot be read, which says so itself.
+    kept: Vec<Option<Option<Kept>>>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Told {
+    account: AccountId,
+    balance: Option<Credits>,
+    entries: Vec<Entry>,
+}
+
+impl Original {
+    /// A ledger that was closed: everything is in the database.
+    pub(super) fn closed(folder: &Path) -> Result<Self> {
+        let (mut original, store) = Self::begin(folder)?;
+        original.write(&store, CHARGES_EACH)?;
+        drop(store);
+        original.remember(folder)?;
+        ensure!(original.log.is_empty(), "a ledger that was closed has left a log");
+        Ok(original)
+    }
+
+    /// A ledger whose process died: its last rows are in the log alone.
+    pub(super) fn died(folder: &Path) -> Result<Self> {
+        let (mut original, store) = Self::begin(folder)?;
+        original.write(&store, CHARGES_EACH)?;
+        drop(store);
+        let store = Store::open(folder, Options::default())?;
+        original.write(&store, CHARGES_EACH_IN_LOG)?;
+        // Read while it is open, as it would lie there after `kill -9`.
+        original.remember(folder)?;
+        ensure!(!original.log.is_empty(), "a ledger that is open has no log");
+        Ok(original)
+    }
+
+    /// Writes a copy; `spoil` gets the bytes of the database and of the log before.
+    pub(super) fn copy_to(
+        &self,
+        folder: &Path,
+        spoil: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>),
+    ) -> Result<()> {
+        let (mut ledger, mut log) = (self.ledger.clone(), self.log.clone());
+        spoil(&mut ledger, &mut log);
+        fs::create_dir(folder).with_context(|| format!("making {}", folder.display()))?;
+        for file in OTHERS {
+            fs::copy(self.folder.join(file), folder.join(file))?;
+        }
+        fs::write(folder.join(LEDGER), ledger)?;
+        if !log.is_empty() {
+            fs::write(folder.join(LOG), log)?;
+        }
+        Ok(())
+    }
+
+    /// A charge of one credit that nobody made yet.
+    pub(super) fn charge(&self, account: AccountId) -> Result<Charge> {
+        let key = self.accounts.iter().find(|(id, _)| *id == account);
+        let (_, key) = *key.context("an account of this ledger")?;
+        self.charge_of(account, key, "flip-after", None)
+    }
+
+    fn begin(folder: &Path) -> Result<(Self, Store)> {
+        let store = Store::open_or_create(folder, Options::default())?;
+        let at = SystemClock.now();
+        let mut accounts = Vec::new();
+        for number in 0..ACCOUNTS {
+            let account = Account::new(format!("Payer {number}"), at);
+            let id = account.id;
+            let key = NewKey::generate(id, "", at)?;
+            accounts.push((id, key.id));
+            pollster::block_on(store.accounts.create(account, key))?;
+            let granted =
+                pollster::block_on(store.ledger.grant(Grant::new(id, GRANTED_CREDITS, at)))?;
+            ensure!(matches!(granted, Granted::Written { .. }), "a grant was refused");
+        }
+        let original = Self {
+            folder: folder.to_owned(),
+            ledger: Vec::new(),
+            log: Vec::new(),
+            state: State::default(),
+            accounts,
+            keeps: Vec::new(),
+            at,
+            written: 0,
+        };
+        Ok((original, store))
+    }
+
+    fn write(&mut self, store: &Store, charges_each: u64) -> Result<()> {
+        for number in 0..charges_each {
+            for (account, key) in self.accounts.clone() {
+                let name = format!("flip-{:05}", self.written);
+                self.written += 1;
+                let keep = match number % KEPT_EVERY {
+                    0 => Some(IdempotencyKey::parse(&format!("key-{}", self.keeps.len()))?),
+                    _ => None,
+                };
+                self.keeps.extend(keep.iter().map(|key| (account, key.clone())));
+                let charge = self.charge_of(account, key, &name, keep)?;
+                let told = pollster::block_on(store.ledger.charge(charge))?;
+                ensure!(matches!(told, Charged::Taken { .. }), "a charge was refused: {told:?}");
+            }
+        }
+        Ok(())
+    }
+
+    fn charge_of(
+        &self,
+        account: AccountId,
+        key: KeyId,
+        request_id: &str,
+        keep: Option<IdempotencyKey>,
+    ) -> Result<Charge> {
+        let keep = keep.map(|key| Keep {
+            key,
+            asked: b"asked".to_vec(),
+            body: br#"{"query":"quill.example","url":"Quill Ltd"}"#.to_vec(),
+        });
+        Ok(Charge {
+            id: ChargeId::new(self.at),
+            account,
+            key,
+            endpoint: "/v1/dtc",
+            items: 1,
+            price: Price::PerAnswer(1),
+            request_id: RequestId::accept(request_id).context("a request id")?,
+            generation: Generation(1),
+            at: self.at,
+            keep,
+        })
+    }
+
+    /// Reads the files, and what a copy of them says.
+    fn remember(&mut self, folder: &Path) -> Result<()> {
+        self.ledger = fs::read(folder.join(LEDGER))?;
+        self.log = match folder.join(LOG) {
+            log if log.exists() => fs::read(log)?,
+            _ => Vec::new(),
+        };
+        let copy = tempfile::tempdir()?;
+        let copy = copy.path().join("copy");
+        self.copy_to(&copy, |_, _| {})?;
+        let store = Store::open(&copy, Options::default())?;
+        let proof = pollster::block_on(store.ledger.verify())?;
+        ensure!(proof.faults.is_empty(), "the ledger is not whole: {:?}", proof.faults);
+        self.state = State::of(&store, self)?;
+        let rows = ACCOUNTS as u64 * (1 + CHARGES_EACH);
+        ensure!(self.state.rows() >= rows, "only {} rows in the ledger", self.state.rows());
+        ensure!(
+            self.state.kept.iter().all(|kept| matches!(kept, Some(Some(Kept::Answer { .. })))),
+            "not every answer is kept"
+        );
+        Ok(())
+    }
+}
+
+impl State {
+    /// Asks a store for everything that the original knows of.
+    pub(super) fn of(store: &Store, original: &Original) -> Result<Self> {
+        let mut state = Self::default();
+        for (account, _) in &original.accounts {
+            let entries = pollster::block_on(store.ledger.entries(*account, 0, u32::MAX))?;
+            let balance = pollster::block_on(store.ledger.balance(*account))?;
+            state.accounts.push(Told { account: *account, balance, entries });
+        }
+        for (account, key) in &original.keeps {
+            let kept = pollster::block_on(store.ledger.kept(*account, key, b"asked", original.at));
+            state.kept.push(kept.ok());
+        }
+        Ok(state)
+    }
+
+    /// How many rows there are.
+    pub(super) fn rows(&self) -> u64 {
+        self.accounts.iter().map(|told| told.entries.len() as u64).sum()
+    }
+
+    /// The accounts and what they have left.
+    pub(super) fn balances(&self) -> impl Iterator<Item = (AccountId, Credits)> {
+        self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
+    }
+
+    /// In which account another state differs, and how.
+    pub(super) fn difference(&self, other: &Self) -> Option<String> {
+        if self.accounts.len() != other.accounts.len() {
+            return Some("not the same accounts".to_owned());
+        }
+        let differs = |(was, is): (&Told, &Told)| {
+            let row = was.entries.iter().zip(&is.entries).find(|(was, is)| was != is);
+            let row = row.map(|(was, _)| was.sequence);
+            (was != is).then(|| {
+                format!(
+                    "account {}: balance {:?} became {:?}, {} rows became {}, the first other row \
+                     is {row:?}",
+                    was.account,
+                    was.balance,
+                    is.balance,
+                    was.entries.len(),
+                    is.entries.len(),
+                )
+            })
+        };
+        self.accounts.iter().zip(&other.accounts).find_map(differs)
+    }
+
+    /// Whether this is what the other state once was: the same rows, some of the newest missing.
+    pub(super) fn is_earlier_than(&self, later: &Self) -> bool {
+        let pairs = self.accounts.iter().zip(&later.accounts);
+        self.accounts.len() == later.accounts.len()
+            && pairs.into_iter().all(|(is, later)| {
+                let last = is.entries.last().map(|entry| entry.balance);
+                later.entries.starts_with(&is.entries) && is.balance == last
+            })
+    }
+
+    /// What is kept here, beside what was kept originally.
+    pub(super) fn kept_beside(&self, original: &Self) -> super::Kept {
+        let beside = |(is, was): (&Option<Option<Kept>>, &Option<Option<Kept>>)| match is {
+            Some(None) if *was != Some(None) => super::Kept::Gone,
+            Some(Some(_)) if is != was => super::Kept::Other,
+            Some(_) | None => super::Kept::Same,
+        };
+        let worst = self.kept.iter().zip(&original.kept).map(beside).max();
+        worst.unwrap_or(super::Kept::Same)
+    }
+}

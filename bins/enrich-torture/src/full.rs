@@ -1,0 +1,269 @@
+//! Fills the disk under load and frees it, again and again.
+//!
+//! While it is full charges fail with 500 and take nothing, what is free goes on, and the server
+//! says that it is ready; when there is room again charges resume by themselves.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use enrich_testkit::serving::Serving;
+
+use crate::book::{Answer, Call, End};
+use crate::broken::Broken;
+use crate::connection::Connection;
+use crate::load::ask_once;
+use crate::mount::Mounted;
+use crate::report::{Console, Summary};
+use crate::setting::{Setting, need_root};
+use crate::tally::Tally;
+use crate::trial::{Ruling, Trial, copy_folder, enough};
+use crate::world::{World, status_of};
+
+/// After so many rounds the next tmpfs begins: the ledger only grows.
+const ROUNDS_PER_DISK: u64 = 5;
+/// How long a full disk is waited for to show, and an empty one.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The load while it is filled, slow enough for the disk to last.
+const CLIENTS: usize = 4;
+const PAUSE: Duration = Duration::from_millis(2);
+/// How long they are served before that.
+const PEACE: Duration = Duration::from_millis(100);
+/// How often it is asked while it is full.
+const QUESTIONS_WHILE_FULL: usize = 20;
+const PROBE_PAUSE: Duration = Duration::from_millis(5);
+
+/// What the rounds showed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// Charges resumed by themselves.
+    resumed: u64,
+    /// They resumed after a restart.
+    restarted: u64,
+    /// The longest time until they resumed.
+    slowest: Duration,
+    /// Free questions that were answered while nothing could be charged.
+    free_while_full: u64,
+    /// Charges that were refused meanwhile.
+    refused_while_full: u64,
+}
+
+/// What one round showed.
+struct Filled {
+    /// The time until charges resumed; `None` when they did not.
+    resumed_after: Option<Duration>,
+    free_while_full: u64,
+    refused_while_full: u64,
+    calls: Vec<Call>,
+}
+
+/// Fails when something is missing that this torture needs.
+pub(crate) fn check() -> Result<()> {
+    need_root("a full disk")
+}
+
+/// Fills and frees a disk so many times.
+pub(crate) fn run(
+    setting: &Setting,
+    (rounds, size_mib): (u64, u64),
+    console: &mut Console<'_>,
+) -> Result<Summary> {
+    check()?;
+    let (mut found, mut total) = (Found::default(), Tally::default());
+    let mut done = 0;
+    while done < rounds {
+        let these = (rounds - done).min(ROUNDS_PER_DISK);
+        total.add(
+            setting.in_folder(|folder| {
+                live(setting, folder, size_mib, done..done + these, &mut found)
+            })?,
+        );
+        done += these;
+        console.say(format_args!(
+            "full {done}/{rounds}: {} charges refused, {} free answers meanwhile, charges resumed \
+             {} times, after at most {:?}",
+            found.refused_while_full, found.free_while_full, found.resumed, found.slowest
+        ))?;
+    }
+    enough(0, &total, false)?;
+    Ok(Summary::of(format!("full disk (tmpfs of {size_mib} MiB)"))
+        .row("seed", setting.seed)
+        .row("filled and freed", rounds)
+        .row("charges resumed by themselves", found.resumed)
+        .row("charges resumed after a restart", found.restarted)
+        .row("slowest to resume, milliseconds", found.slowest.as_millis() as u64)
+        .row("charges refused while full", found.refused_while_full)
+        .row("free answers while full", found.free_while_full)
+        .tally(&total))
+}
+
+fn live(
+    setting: &Setting,
+    folder: &Path,
+    size_mib: u64,
+    rounds: std::ops::Range<u64>,
+    found: &mut Found,
+) -> Result<Tally> {
+    let disk = Mounted::tmpfs(folder, size_mib)?;
+    let lived = live_on(setting, folder, &disk, rounds, found);
+    if lived.is_err() {
+        // The tmpfs goes; what it holds stays.
+        copy_folder(&disk.at().join("data"), &folder.join("data"))?;
+    }
+    lived
+}
+
+fn live_on(
+    setting: &Setting,
+    folder: &Path,
+    disk: &Mounted,
+    rounds: std::ops::Range<u64>,
+    found: &mut Found,
+) -> Result<Tally> {
+    let data = disk.at().join("data");
+    let mut trial = Trial::begin(setting, data, folder.join("server.log"))?;
+    let filler = disk.at().join("filler");
+    let mut server = trial.serve(&[])?;
+    for round in rounds {
+        trial.probe(server.address())?;
+        let name = trial.name("full");
+        let address = server.address();
+        let filled = trial.load(address, (CLIENTS, PAUSE), |world| {
+            fill_and_free(world, &server, &filler, &name)
+        })?;
+        let filled = filled.with_context(|| format!("round {}", round + 1))?;
+        trial.book(filled.calls);
+        found.free_while_full += filled.free_while_full;
+        found.refused_while_full += filled.refused_while_full;
+        match filled.resumed_after {
+            Some(time) => {
+                found.resumed += 1;
+                found.slowest = found.slowest.max(time);
+            }
+            None => {
+                found.restarted += 1;
+                server.stop()?;
+                server = trial.serve(&[])?;
+                trial.probe(server.address())?;
+            }
+        }
+        // A restart is needed after 503 alone; the judge need not know more.
+        trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
+    }
+    trial.settle(server.address())?;
+    server.stop()?;
+    trial.judge(Ruling::default())?;
+    trial.prove()?;
+    Ok(trial.total)
+}
+
+/// Fills the disk until charges fail, asks meanwhile, frees it, and waits for charges.
+fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) -> Result<Filled> {
+    let mut prober =
+        Prober { world, connection: Connection::to(server.address()), name, calls: Vec::new() };
+    // Clients are served in peace before the disk is filled.
+    thread::sleep(PEACE);
+    let begin = Instant::now();
+    loop {
+        fill(filler)?;
+        match prober.ask(prober.charged())? {
+            200 if begin.elapsed() < PATIENCE => {}
+            500 | 503 => break,
+            status => {
+                let what = format!("on a full disk a charge is answered {status}");
+                return Err(Broken::because(what));
+            }
+        }
+    }
+    let (mut free_while_full, mut refused_while_full) = (0, 0);
+    for _ in 0..QUESTIONS_WHILE_FULL {
+        fill(filler)?;
+        let pages = [status_of(server.address(), "/healthz")?, prober.ask(prober.free())?];
+        if pages != [200, 200] {
+            let what = format!("while the disk is full /healthz and a free answer are {pages:?}");
+            return Err(Broken::because(what));
+        }
+        free_while_full += 1;
+        let charge = prober.ask(prober.charged())?;
+        let ready = status_of(server.address(), "/readyz")?;
+        match (charge, ready) {
+            // What a checkpoint freed lets one through.
+            (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
+            (503, 503) => refused_while_full += 1,
+            told => {
+                let what = format!("while the disk is full a charge and /readyz are {told:?}");
+                return Err(Broken::because(what));
+            }
+        }
+    }
+    fs::remove_file(filler)?;
+    let resumed_after = prober.resumes()?;
+    let calls = prober.calls;
+    Ok(Filled { resumed_after, free_while_full, refused_while_full, calls })
+}
+
+/// One client that looks closely.
+struct Prober<'a> {
+    world: &'a World,
+    connection: Connection,
+    name: &'a str,
+    calls: Vec<Call>,
+}
+
+impl Prober<'_> {
+    /// A question whose answer costs something.
+    fn charged(&self) -> usize {
+        self.place(|price| price > 0)
+    }
+
+    /// A question whose answer is free.
+    fn free(&self) -> usize {
+        self.place(|price| price == 0)
+    }
+
+    fn place(&self, wanted: fn(u64) -> bool) -> usize {
+        let mut prices = self.world.questions.iter().map(|question| question.price);
+        prices.position(wanted).unwrap_or_default()
+    }
+
+    fn ask(&mut self, question: usize) -> Result<u16> {
+        let request_id = format!("{}-{}", self.name, self.calls.len());
+        let call = ask_once(self.world, &mut self.connection, request_id, 0, question, None);
+        let End::Answered(Answer { status, .. }) = call.end else {
+            return Err(Broken::because(format!("a full disk left no answer: {call:?}")));
+        };
+        self.calls.push(call);
+        Ok(status)
+    }
+
+    /// How long it takes until charges are answered again; `None` when they are not in time.
+    fn resumes(&mut self) -> Result<Option<Duration>> {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            if self.ask(self.charged())? == 200 {
+                return Ok(Some(begin.elapsed()));
+            }
+            thread::sleep(PROBE_PAUSE);
+        }
+        Ok(None)
+    }
+}
+
+/// Writes until nothing more fits.
+fn fill(filler: &PathBuf) -> Result<()> {
+    let mut file = File::options().create(true).append(true).open(filler)?;
+    let mut size = 256 * 1024;
+    let bytes = vec![0; size];
+    while size > 0 {
+        match file.write(&bytes[..size]) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::StorageFull => size /= 2,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

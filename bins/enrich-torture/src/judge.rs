@@ -1,0 +1,354 @@
+//! The judge: holds what the ledger has kept against what callers were told.
+//!
+//! Acknowledged ≤ durable ≤ acknowledged + in flight, request by request: an answer that said
+//! *charged* has one row, an answer that said *nothing taken* has none, and only a request that was
+//! in flight may have one or none. Over all repeats of one idempotency key, across restarts, there
+//! is at most one row, and each answer is the first one again, byte for byte.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use enrich_core::ChargeId;
+
+use crate::book::{Answer, Call, End, Fate, GrantCall};
+use crate::tally::Tally;
+use crate::world::{Question, without_balance};
+
+/// A charge as the ledger holds it.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// The account's place in the world.
+    pub(crate) account: usize,
+    /// Its id.
+    pub(crate) id: ChargeId,
+    /// Where it was asked.
+    pub(crate) endpoint: String,
+    /// The request it names.
+    pub(crate) request_id: String,
+    /// What was taken.
+    pub(crate) credits: u64,
+    /// The balance after it.
+    pub(crate) balance: u64,
+}
+
+/// What is judged: one round.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Round<'a> {
+    /// What was sent and answered.
+    pub(crate) calls: &'a [Call],
+    /// The charges that the ledger holds since the round before.
+    pub(crate) rows: &'a [Row],
+    /// When power was cut, if it was: what was answered from then on was in flight.
+    pub(crate) cut: Option<Instant>,
+    /// The statuses from 500 on that this torture may cause before the cut.
+    pub(crate) excused: &'a [u16],
+}
+
+/// How an invariant can be broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Acknowledged as charged, and not in the ledger.
+    Lost,
+    /// Charged twice.
+    Doubled,
+    /// In the ledger, and nobody asked for it.
+    Foreign,
+    /// In the ledger, and its caller was told that nothing was taken.
+    Taken,
+    /// The ledger holds another price, account, endpoint or balance than was told.
+    Differs,
+    /// A repeat was not given the first answer again.
+    Repeat,
+    /// An answer that is wrong in itself.
+    Answer,
+}
+
+/// One broken invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Breach {
+    /// Which one.
+    pub(crate) kind: Kind,
+    /// What exactly.
+    pub(crate) what: String,
+}
+
+/// Judges round after round of one data folder.
+#[derive(Debug, Default)]
+pub(crate) struct Judge {
+    ids: HashSet<ChargeId>,
+    keys: HashMap<(usize, Arc<str>), Story>,
+}
+
+/// What is known of one idempotency key, over all its calls.
+#[derive(Debug, Default)]
+struct Story {
+    /// How many charges its calls have left in the ledger.
+    rows: u32,
+    /// The first answer that was acknowledged.
+    first: Option<First>,
+    /// How many acknowledged answers did not say that they were repeats.
+    originals: u32,
+}
+
+#[derive(Clone, Debug)]
+struct First {
+    at: Instant,
+    body: Arc<str>,
+}
+
+impl Judge {
+    /// Judges a round, and counts it.
+    pub(crate) fn round(
+        &mut self,
+        questions: &[Question],
+        round: &Round<'_>,
+    ) -> (Tally, Vec<Breach>) {
+        let mut breaches = Vec::new();
+        let rows = self.rows_by_call(questions, round, &mut breaches);
+        let mut tally = Tally::default();
+        for (call, rows) in round.calls.iter().zip(&rows) {
+            let question = &questions[call.question];
+            judge_fate(call, question, rows, round.cut, &mut breaches);
+            if let Some(answer) = call.answer_before(round.cut) {
+                judge_answer(call, answer, question, round.excused, &mut breaches);
+            }
+            tally.count(call, question, rows.len(), round.cut);
+        }
+        tally.lost = breaches.iter().filter(|breach| breach.kind == Kind::Lost).count() as u64;
+        self.judge_repeats(questions, round, &rows, &mut breaches);
+        (tally, breaches)
+    }
+
+    /// Forgets the keys that have no charge in the ledger: one that is not durable is free to
+    /// charge them again.
+    pub(crate) fn forgive_lost(&mut self) {
+        self.keys.retain(|_, story| story.rows > 0);
+    }
+
+    /// The rows of each call, in the order of the calls. Rows of no call are breaches.
+    fn rows_by_call<'a>(
+        &mut self,
+        questions: &[Question],
+        round: &Round<'a>,
+        breaches: &mut Vec<Breach>,
+    ) -> Vec<Vec<&'a Row>> {
+        let mut places = HashMap::new();
+        for (place, call) in round.calls.iter().enumerate() {
+            if places.insert(call.request_id.as_str(), place).is_some() {
+                let what = format!("the harness itself sent {} twice", call.request_id);
+                breaches.push(Breach { kind: Kind::Foreign, what });
+            }
+        }
+        let mut rows: Vec<Vec<&Row>> = vec![Vec::new(); round.calls.len()];
+        for row in round.rows {
+            let Row { id, request_id, account, .. } = row;
+            if !self.ids.insert(*id) {
+                let what = format!("the charge id {id} stands in more than one row");
+                breaches.push(Breach { kind: Kind::Doubled, what });
+            }
+            let Some(place) = places.get(request_id.as_str()).copied() else {
+                let what = format!("account {account} was charged for {request_id}, never sent");
+                breaches.push(Breach { kind: Kind::Foreign, what });
+                continue;
+            };
+            let call = &round.calls[place];
+            let question = &questions[call.question];
+            let asked = (call.account, question.path, question.price);
+            let held = (row.account, row.endpoint.as_str(), row.credits);
+            if asked != held {
+                let what = format!("{request_id} asked for {asked:?}, its row holds {held:?}");
+                breaches.push(Breach { kind: Kind::Differs, what });
+            }
+            rows[place].push(row);
+        }
+        rows
+    }
+
+    /// Follows every idempotency key through the round.
+    fn judge_repeats(
+        &mut self,
+        questions: &[Question],
+        round: &Round<'_>,
+        rows: &[Vec<&Row>],
+        breaches: &mut Vec<Breach>,
+    ) {
+        let mut keyed: Vec<(&Call, usize)> = (round.calls.iter().zip(rows))
+            .filter(|(call, _)| call.repeat_key.is_some())
+            .map(|(call, rows)| (call, rows.len()))
+            .collect();
+        // The earliest acknowledged answer is the first; calls without one come last.
+        keyed.sort_by_key(|(call, _)| {
+            let answer = call.answer_before(round.cut);
+            (answer.is_none(), answer.map(|answer| answer.at))
+        });
+        for (call, rows) in &keyed {
+            let Some(key) = call.key() else { continue };
+            let story = self.keys.entry(key).or_default();
+            if story.rows > 0 && *rows > 0 {
+                let what = format!("{} was charged for its key before", call.named());
+                breaches.push(Breach { kind: Kind::Doubled, what });
+            }
+            story.rows += *rows as u32;
+            if let Some(answer) = call.answer_before(round.cut) {
+                story.hear(call, answer, breaches);
+            }
+        }
+        for (call, _) in keyed {
+            let Some(story) = call.key().and_then(|key| self.keys.get(&key)) else { continue };
+            let is_replay = call.answer_before(round.cut).is_some_and(|answer| answer.is_replay);
+            if is_replay && questions[call.question].price > 0 && story.rows == 0 {
+                let what = format!("{} repeats an answer whose charge is not there", call.named());
+                breaches.push(Breach { kind: Kind::Lost, what });
+            }
+        }
+    }
+}
+
+impl Story {
+    /// Takes an acknowledged answer into the story of its key.
+    fn hear(&mut self, call: &Call, answer: &Answer, breaches: &mut Vec<Breach>) {
+        let mut repeat = |what: String| breaches.push(Breach { kind: Kind::Repeat, what });
+        let came_after = self.first.as_ref().is_some_and(|first| first.at < call.sent);
+        if answer.status != 200 {
+            if came_after && answer.status == 400 {
+                repeat(format!("{} was refused though its answer is kept", call.named()));
+            }
+            return;
+        }
+        self.originals += u32::from(!answer.is_replay);
+        if self.originals > 1 {
+            repeat(format!("{} was answered as the first of its key once more", call.named()));
+        }
+        let first = self.first.get_or_insert(First { at: answer.at, body: answer.body.clone() });
+        if first.body != answer.body {
+            let (first, body) = (&first.body, &answer.body);
+            repeat(format!("{} got {body}; the first answer was {first}", call.named()));
+        }
+        if came_after && !answer.is_replay {
+            repeat(format!("{} does not say that it is a repeat", call.named()));
+        }
+    }
+}
+
+impl Call {
+    fn key(&self) -> Option<(usize, Arc<str>)> {
+        Some((self.account, Arc::clone(self.repeat_key.as_ref()?)))
+    }
+
+    fn named(&self) -> String {
+        match &self.repeat_key {
+            Some(key) => format!("{} (key {key}, account {})", self.request_id, self.account),
+            None => format!("{} (account {})", self.request_id, self.account),
+        }
+    }
+}
+
+/// One call and its rows.
+fn judge_fate(
+    call: &Call,
+    question: &Question,
+    rows: &[&Row],
+    cut: Option<Instant>,
+    breaches: &mut Vec<Breach>,
+) {
+    let mut breach = |kind, what| breaches.push(Breach { kind, what });
+    let named = call.named();
+    if rows.len() > 1 {
+        breach(Kind::Doubled, format!("{named} stands in {} rows", rows.len()));
+    }
+    match (call.fate(question, cut), rows.first()) {
+        (Fate::Charged, None) => breach(Kind::Lost, format!("{named} was acknowledged as charged")),
+        (Fate::Free, Some(row)) => {
+            let end = match &call.end {
+                End::Answered(answer) => format!("answered {}", answer.status),
+                End::Silence => "free in any case".to_owned(),
+            };
+            breach(Kind::Taken, format!("{named} was {end}, and {} taken", row.credits));
+        }
+        (Fate::Charged | Fate::Open, Some(row)) => {
+            let End::Answered(Answer { remaining: Some(told), status: 200, .. }) = call.end else {
+                return;
+            };
+            if told != row.balance {
+                let held = row.balance;
+                breach(Kind::Differs, format!("{named} was told {told} are left, not {held}"));
+            }
+        }
+        (Fate::Free | Fate::Open, None) => {}
+    }
+}
+
+/// One acknowledged answer by itself.
+fn judge_answer(
+    call: &Call,
+    answer: &Answer,
+    question: &Question,
+    excused: &[u16],
+    breaches: &mut Vec<Breach>,
+) {
+    let mut wrong = |what: &str| {
+        let what = format!("{}: {what}: {answer:?}", call.named());
+        breaches.push(Breach { kind: Kind::Answer, what });
+    };
+    let is_original = answer.status == 200 && !answer.is_replay;
+    if answer.used != Some(if is_original { question.price } else { 0 }) {
+        wrong("another price than the question's");
+    }
+    match answer.status {
+        200 => {
+            let (text, balance) = without_balance(&answer.body);
+            // Before the answers were learnt there is nothing to compare.
+            if !question.answer.is_empty() && text != question.answer {
+                wrong("another answer than before");
+            }
+            if answer.remaining.is_none() || is_original && balance != answer.remaining {
+                wrong("the body names another balance than the header, or none does");
+            }
+            if answer.is_replay && call.repeat_key.is_none() {
+                wrong("a repeat, without a key");
+            }
+        }
+        400 => {
+            let needed = question.price.max(question.least);
+            if answer.remaining.is_none_or(|left| left >= needed) {
+                wrong("refused for want of credits that are there");
+            }
+        }
+        409 if call.repeat_key.is_some() => {}
+        status if excused.contains(&status) => {}
+        _ => wrong("a status that nothing here can cause"),
+    }
+}
+
+/// Grants against the rows that hold them: each acknowledged one once, no other one.
+pub(crate) fn judge_grants(calls: &[GrantCall], rows: &[(usize, String, i64)]) -> Vec<Breach> {
+    let mut breaches = Vec::new();
+    for call in calls {
+        let held: Vec<_> = rows.iter().filter(|(_, note, _)| *note == call.note).collect();
+        let named = format!("grant {} of {} to account {}", call.note, call.credits, call.account);
+        match held.as_slice() {
+            [] if call.is_acknowledged => {
+                breaches.push(Breach { kind: Kind::Lost, what: named });
+            }
+            [] => {}
+            [(account, _, credits)] => {
+                if (*account, *credits) != (call.account, call.credits) {
+                    let what = format!("{named} is {credits} to account {account}");
+                    breaches.push(Breach { kind: Kind::Differs, what });
+                }
+            }
+            _ => breaches.push(Breach { kind: Kind::Doubled, what: named }),
+        }
+    }
+    for (account, note, credits) in rows {
+        if !calls.iter().any(|call| call.note == *note) {
+            let what = format!("account {account} was granted {credits} as {note:?}, never asked");
+            breaches.push(Breach { kind: Kind::Foreign, what });
+        }
+    }
+    breaches
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Kills the server under load, again and again, and lets it start on the same folder.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use enrich_testkit::serving::Serving;
+use fastrand::Rng;
+
+use crate::book::GrantCall;
+use crate::broken::Broken;
+use crate::report::{Console, Summary};
+use crate::setting::Setting;
+use crate::tally::Tally;
+use crate::trial::{Ruling, Trial, enough};
+use crate::world::World;
+
+/// After so many rounds the next data folder begins.
+const ROUNDS_PER_FOLDER: u64 = 100;
+/// After so many rounds everything is verified from the first row on.
+const ROUNDS_PER_PROOF: u64 = 25;
+/// The load goes on for so long, in milliseconds, before it is cut.
+pub(crate) const LOAD_MILLIS: std::ops::Range<u64> = 20..300;
+/// What another process grants while the load goes on.
+const GRANTED_CREDITS: i64 = 5;
+
+/// Kills a server so many times.
+pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> Result<Summary> {
+    let mut chance = Rng::with_seed(setting.seed);
+    let mut total = Tally::default();
+    let mut done = 0;
+    while done < rounds {
+        let these = (rounds - done).min(ROUNDS_PER_FOLDER);
+        let told = setting
+            .in_folder(|folder| live(setting, folder, done..done + these, &mut chance, console))?;
+        total.add(told);
+        done += these;
+        console.say(format_args!(
+            "kill {done}/{rounds}: {} acknowledged, {} in flight, {} of these charged",
+            total.charged, total.in_flight, total.in_flight_charged
+        ))?;
+    }
+    enough(rounds, &total, true)?;
+    Ok(Summary::of("kill -9 under load")
+        .row("seed", setting.seed)
+        .row("kills", rounds)
+        .tally(&total))
+}
+
+/// The life of one data folder.
+fn live(
+    setting: &Setting,
+    folder: &Path,
+    rounds: std::ops::Range<u64>,
+    chance: &mut Rng,
+    console: &mut Console<'_>,
+) -> Result<Tally> {
+    let mut trial = Trial::begin(setting, folder.join("data"), folder.join("server.log"))?;
+    let mut server = trial.serve(&[])?;
+    for round in rounds.clone() {
+        trial.probe(server.address())?;
+        load_and_kill(setting, &mut trial, server, chance)?;
+        // Whoever opens the folder first brings it back: the server and the auditor in turn.
+        if round % 2 == 0 {
+            trial.judge(Ruling::default())?;
+            server = trial.serve(&[])?;
+        } else {
+            server = trial.serve(&[])?;
+            trial.judge(Ruling::default())?;
+        }
+        if (round + 1) % ROUNDS_PER_PROOF == 0 {
+            trial.prove()?;
+            let rows = trial.rows();
+            console.say(format_args!("kill {}: {rows} rows verified", round + 1))?;
+        }
+    }
+    trial.settle(server.address())?;
+    server.stop()?;
+    trial.judge(Ruling::default())?;
+    trial.prove()?;
+    Ok(trial.total)
+}
+
+fn load_and_kill(
+    setting: &Setting,
+    trial: &mut Trial<'_>,
+    server: Serving,
+    chance: &mut Rng,
+) -> Result<()> {
+    let wait = Duration::from_millis(chance.u64(LOAD_MILLIS));
+    let note = chance.bool().then(|| trial.name("granted"));
+    let address = server.address();
+    let granted = trial.load(address, (setting.clients, Duration::ZERO), |world| {
+        let granting = note.map(|note| grant(setting, world, note));
+        thread::sleep(wait);
+        server.kill()?;
+        granting.transpose()?.map(Granting::ended).transpose()
+    })??;
+    granted.into_iter().for_each(|grant| trial.granted(grant));
+    Ok(())
+}
+
+/// A grant that another process makes.
+struct Granting {
+    child: std::process::Child,
+    call: GrantCall,
+}
+
+/// Starts `enrich credits grant` to the account that is nearly empty.
+fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
+    let account = world.poor();
+    let child = Command::new(&setting.enrich)
+        .args(["credits", "grant", &world.payers[account].account.to_string()])
+        .args([&GRANTED_CREDITS.to_string(), "--note", &note, "--data"])
+        .arg(&world.data)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let call = GrantCall { note, account, credits: GRANTED_CREDITS, is_acknowledged: true };
+    Ok(Granting { child, call })
+}
+
+impl Granting {
+    /// Waits for it. That the server dies meanwhile is no reason for it to fail.
+    fn ended(self) -> Result<GrantCall> {
+        let output = self.child.wait_with_output()?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(Broken::because(format!("a grant failed: {}", said.trim())));
+        }
+        Ok(self.call)
+    }
+}

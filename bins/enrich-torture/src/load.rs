@@ -1,0 +1,179 @@
+//! The load: clients that ask one question after the other, each over its own connection, and
+//! write down what they hear.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use fastrand::Rng;
+
+use crate::book::{Answer, Call, End};
+use crate::connection::Connection;
+use crate::world::{Question, World};
+
+/// Of a hundred requests, those with an idempotency key.
+const KEYED_PERCENT: u8 = 30;
+/// Of a hundred keyed requests, those that repeat one whose outcome is open, while there are any.
+const UNSETTLED_PERCENT: u8 = 50;
+/// Of a hundred other keyed requests, those that repeat an earlier one.
+const REPEATED_PERCENT: u8 = 40;
+/// Of a hundred requests, those of the account that is nearly empty.
+const POOR_PERCENT: u8 = 10;
+/// Of a hundred repeats, those of one of the newest keys, which may still be running.
+const NEWEST_PERCENT: u8 = 50;
+const NEWEST: usize = 32;
+
+/// A request that can be repeated.
+#[derive(Clone, Debug)]
+pub(crate) struct Keyed {
+    /// Its key.
+    pub(crate) key: Arc<str>,
+    /// Who asked.
+    pub(crate) account: usize,
+    /// What.
+    pub(crate) question: usize,
+}
+
+/// The keys of a data folder's life.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    all: Mutex<Vec<Keyed>>,
+    unsettled: Mutex<Vec<Keyed>>,
+}
+
+/// How to ask.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load<'a> {
+    /// Who asks what.
+    pub(crate) world: &'a World,
+    /// What has been asked with which key.
+    pub(crate) keys: &'a Keys,
+    /// What the ids of its requests begin with: another one for each load.
+    pub(crate) name: &'a str,
+    /// How many ask at once.
+    pub(crate) clients: usize,
+    /// How long each waits between two requests.
+    pub(crate) pause: Duration,
+    /// Where chance begins.
+    pub(crate) seed: u64,
+}
+
+impl Keys {
+    /// Notes a key whose outcome is open.
+    pub(crate) fn unsettled(&self, keyed: Keyed) {
+        held(&self.unsettled).push(keyed);
+    }
+
+    /// Takes out everything whose outcome is open.
+    pub(crate) fn take_unsettled(&self) -> Vec<Keyed> {
+        std::mem::take(&mut held(&self.unsettled))
+    }
+
+    /// A new key, or an earlier one to repeat.
+    fn choose(&self, chance: &mut Rng, new: Keyed) -> Keyed {
+        if chance.u8(..100) < UNSETTLED_PERCENT
+            && let Some(keyed) = held(&self.unsettled).pop()
+        {
+            return keyed;
+        }
+        let mut all = held(&self.all);
+        if chance.u8(..100) < REPEATED_PERCENT && !all.is_empty() {
+            let oldest = match chance.u8(..100) < NEWEST_PERCENT {
+                true => all.len().saturating_sub(NEWEST),
+                false => 0,
+            };
+            return all[chance.usize(oldest..all.len())].clone();
+        }
+        all.push(new.clone());
+        new
+    }
+}
+
+impl Load<'_> {
+    /// Asks until `act` is done or the server is gone; every request, and what `act` gave.
+    pub(crate) fn run<T>(
+        &self,
+        server: SocketAddr,
+        act: impl FnOnce() -> T,
+    ) -> Result<(Vec<Call>, T)> {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let clients: Vec<_> = (0..self.clients)
+                .map(|client| {
+                    let is_over = &is_over;
+                    scope.spawn(move || self.ask(server, client, is_over))
+                })
+                .collect();
+            let acted = act();
+            is_over.store(true, Ordering::Relaxed);
+            let mut calls = Vec::new();
+            for client in clients {
+                calls.extend(client.join().map_err(|_| anyhow!("a client panicked"))?);
+            }
+            Ok((calls, acted))
+        })
+    }
+
+    /// One client, until the load is over or nobody listens.
+    fn ask(&self, server: SocketAddr, client: usize, is_over: &AtomicBool) -> Vec<Call> {
+        let mut chance = Rng::with_seed(self.seed ^ ((client as u64 + 1) << 48));
+        let mut connection = Connection::to(server);
+        let mut calls = Vec::new();
+        while !is_over.load(Ordering::Relaxed) {
+            let request_id = format!("{}-{client}-{}", self.name, calls.len());
+            let (account, question, repeat_key) = self.choose(&mut chance, &request_id);
+            let call =
+                ask_once(self.world, &mut connection, request_id, account, question, repeat_key);
+            let is_broken = call.end == End::Silence;
+            calls.push(call);
+            if is_broken {
+                break;
+            }
+            if !self.pause.is_zero() {
+                thread::sleep(self.pause);
+            }
+        }
+        calls
+    }
+
+    fn choose(&self, chance: &mut Rng, request_id: &str) -> (usize, usize, Option<Arc<str>>) {
+        let question = chance.usize(..self.world.questions.len());
+        let poor = self.world.poor();
+        let account = if chance.u8(..100) < POOR_PERCENT { poor } else { chance.usize(..poor) };
+        if chance.u8(..100) >= KEYED_PERCENT {
+            return (account, question, None);
+        }
+        let new = Keyed { key: format!("key-{request_id}").into(), account, question };
+        let keyed = self.keys.choose(chance, new);
+        (keyed.account, keyed.question, Some(keyed.key))
+    }
+}
+
+/// Sends one request and waits for its end.
+pub(crate) fn ask_once(
+    world: &World,
+    connection: &mut Connection,
+    request_id: String,
+    account: usize,
+    question: usize,
+    repeat_key: Option<Arc<str>>,
+) -> Call {
+    let Question { path, body, .. } = &world.questions[question];
+    let mut headers =
+        vec![("x-api-key", world.payers[account].key.as_str()), ("X-Request-Id", &request_id)];
+    headers.extend(repeat_key.as_deref().map(|key| ("Idempotency-Key", key)));
+    let sent = Instant::now();
+    let end = match connection.post(path, &headers, body) {
+        Ok(reply) => End::Answered(Answer::of(&reply, Instant::now())),
+        Err(_) => End::Silence,
+    };
+    Call { request_id, account, question, repeat_key, sent, end }
+}
+
+/// What a lock holds; a client that panicked is told apart where it is joined.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}

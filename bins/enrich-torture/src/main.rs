@@ -1,0 +1,44 @@
+//! Kills, cuts, fills and damages what the ledger stands on: `just torture`.
+//!
+//! What is not here: how the ledger does its work. Everything is asked over HTTP, on the command
+//! line, or through the ports, so that another ledger can be tortured as it is.
+
+mod audit;
+mod book;
+mod broken;
+mod cli;
+mod connection;
+mod flip;
+mod fsync;
+mod full;
+mod judge;
+mod kill;
+mod load;
+mod mount;
+mod power;
+mod report;
+mod setting;
+mod tally;
+mod trial;
+mod world;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::broken::Broken;
+use crate::report::Console;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let mut out = io::stdout();
+    let mut console = Console { out: &mut out };
+    let Err(error) = cli.run(&mut console) else {
+        return ExitCode::SUCCESS;
+    };
+    let is_broken = error.downcast_ref::<Broken>().is_some();
+    // Where the message cannot be written either, the status has to do.
+    let _ = console.say(format_args!("error: {error:#}"));
+    ExitCode::from(if is_broken { 1 } else { 2 })
+}

@@ -1,0 +1,202 @@
+//! Cuts the power of the file system under load, again and again.
+//!
+//! The image is shut down by an ioctl that drops whatever has not been written to it. Only answers
+//! that were received before that call began count as acknowledged. A harness that never finds
+//! anything proves little, so there are controls that have to lose charges: a ledger that waits
+//! for the disk only now and then, and a disk that says *done* without doing anything.
+
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::ValueEnum;
+use enrich_testkit::serving::Serving;
+use fastrand::Rng;
+
+use crate::broken::Broken;
+use crate::kill::LOAD_MILLIS;
+use crate::mount::{FileSystem, Mounted};
+use crate::report::{Console, Summary};
+use crate::setting::{Setting, need_program, need_root};
+use crate::tally::Tally;
+use crate::trial::{Ruling, Trial, copy_folder, enough};
+
+/// After so many rounds the next image begins.
+const ROUNDS_PER_IMAGE: u64 = 50;
+const ROUNDS_PER_PROOF: u64 = 10;
+
+/// Whose charges have to be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Control {
+    /// A ledger that syncs at checkpoints alone (`synchronous=NORMAL`)
+    Checkpoint,
+    /// A disk that says it has synced and has not (needs strace)
+    NoFsync,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// How often power is cut.
+    pub(crate) rounds: u64,
+    /// What the image is formatted as.
+    pub(crate) file_system: FileSystem,
+    /// Which control, if any.
+    pub(crate) control: Option<Control>,
+}
+
+/// Fails when something is missing that this torture needs.
+pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result<()> {
+    let what = "a power cut";
+    need_root(what)?;
+    let (program, package) = file_system.maker();
+    need_program(program, package, what)?;
+    need_program("xfs_io", "xfsprogs", what)?;
+    match control {
+        Some(Control::NoFsync) => need_program("strace", "strace", "a disk that lies"),
+        Some(Control::Checkpoint) | None => Ok(()),
+    }
+}
+
+/// Cuts power so many times.
+pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> Result<Summary> {
+    check(plan.file_system, plan.control)?;
+    let mut chance = Rng::with_seed(setting.seed);
+    let mut total = Tally::default();
+    let mut done = 0;
+    while done < plan.rounds {
+        let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
+        let lived = setting.in_folder(|folder| live(setting, folder, plan, these, &mut chance));
+        let told = match lived {
+            // On a disk that lies anything can break, and anything that does shows.
+            Err(error) if plan.control == Some(Control::NoFsync) => {
+                return bitten(setting, plan, done, error);
+            }
+            lived => lived?,
+        };
+        total.add(told);
+        done += these;
+        console.say(format_args!(
+            "power {done}/{}: {} acknowledged, {} in flight or answered after the cut, {} of these \
+             charged, {} lost",
+            plan.rounds,
+            total.charged,
+            total.in_flight + total.late,
+            total.in_flight_charged,
+            total.lost
+        ))?;
+    }
+    enough(plan.rounds, &total, true)?;
+    if plan.control.is_some() && total.lost == 0 {
+        let what = "the control lost nothing: this harness would not see a lost charge";
+        return Err(Broken::because(what));
+    }
+    Ok(summary(setting, plan).row("power cuts", plan.rounds).tally(&total))
+}
+
+/// The end of a control that found something: that is what it is for.
+fn bitten(setting: &Setting, plan: Plan, done: u64, error: anyhow::Error) -> Result<Summary> {
+    if error.downcast_ref::<Broken>().is_none() {
+        return Err(error);
+    }
+    let found = error.root_cause().to_string();
+    let first = found.lines().next().unwrap_or_default().to_owned();
+    Ok(summary(setting, plan).row("rounds without a find", done).row("found as it must", first))
+}
+
+fn summary(setting: &Setting, plan: Plan) -> Summary {
+    let name = match plan.control {
+        None => "power cut under load",
+        Some(Control::Checkpoint) => "power cut, control: a ledger synced at checkpoints alone",
+        Some(Control::NoFsync) => "power cut, control: a disk that does not sync",
+    };
+    Summary::of(format!("{name} ({})", plan.file_system.name())).row("seed", setting.seed)
+}
+
+/// The life of one image.
+fn live(
+    setting: &Setting,
+    folder: &Path,
+    plan: Plan,
+    rounds: u64,
+    chance: &mut Rng,
+) -> Result<Tally> {
+    let mut disk = Mounted::image(folder, plan.file_system)?;
+    let lived = live_on(setting, folder, &mut disk, plan, rounds, chance);
+    if lived.is_err() {
+        // The image is left as it is; so that nobody has to mount it, a copy of what it holds.
+        copy_folder(&disk.at().join("data"), &folder.join("data"))?;
+    }
+    lived
+}
+
+fn live_on(
+    setting: &Setting,
+    folder: &Path,
+    disk: &mut Mounted,
+    plan: Plan,
+    rounds: u64,
+    chance: &mut Rng,
+) -> Result<Tally> {
+    let data = disk.at().join("data");
+    let mut trial = Trial::begin(setting, data, folder.join("server.log"))?;
+    // What was made in peace is on the disk before anything is cut.
+    disk.remount()?;
+    let mut server = serve(&trial, plan.control)?;
+    for round in 0..rounds {
+        trial.probe(server.address())?;
+        let cut = load_and_cut(setting, &mut trial, server, disk, chance)?;
+        disk.remount()?;
+        let ruling = Ruling { cut: Some(cut), may_lose: plan.control.is_some(), excused: &[] };
+        if round % 2 == 0 {
+            trial.judge(ruling)?;
+            server = serve(&trial, plan.control)?;
+        } else {
+            server = serve(&trial, plan.control)?;
+            trial.judge(ruling)?;
+        }
+        if (round + 1) % ROUNDS_PER_PROOF == 0 {
+            trial.prove()?;
+        }
+    }
+    trial.settle(server.address())?;
+    server.stop()?;
+    trial.judge(Ruling::default())?;
+    trial.prove()?;
+    Ok(trial.total)
+}
+
+fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
+    match control {
+        None => trial.serve(&[]),
+        Some(Control::Checkpoint) => trial.serve(&["--ledger-durability", "checkpoint"]),
+        Some(Control::NoFsync) => {
+            let mut strace = Command::new("strace");
+            // `-D`: the server is the process that was started, and the tracer goes with it.
+            strace.args(["-D", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null"]);
+            strace.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:retval=0"]);
+            trial.serve_inside(strace)
+        }
+    }
+}
+
+/// Loads the server, cuts power at a moment of chance, and ends the server, which cannot know.
+fn load_and_cut(
+    setting: &Setting,
+    trial: &mut Trial<'_>,
+    server: Serving,
+    disk: &Mounted,
+    chance: &mut Rng,
+) -> Result<Instant> {
+    let wait = Duration::from_millis(chance.u64(LOAD_MILLIS));
+    let address = server.address();
+    trial.load(address, (setting.clients, Duration::ZERO), |_| {
+        thread::sleep(wait);
+        let cut = Instant::now();
+        disk.cut_power()?;
+        server.kill()?;
+        Ok(cut)
+    })?
+}

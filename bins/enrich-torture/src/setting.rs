@@ -1,0 +1,87 @@
+//! What every torture is told: which program, where, how hard, and where chance begins.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use tempfile::TempDir;
+
+use crate::broken::Broken;
+
+/// The same for all tortures.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Setting {
+    /// The program that is tortured
+    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
+    pub(crate) enrich: PathBuf,
+    /// Where chance begins; another one each time if absent
+    #[arg(long, value_name = "NUMBER", default_value_t = fastrand::u64(..1 << 32))]
+    pub(crate) seed: u64,
+    /// Connections that ask at once
+    #[arg(long, value_name = "NUMBER", default_value_t = 24)]
+    pub(crate) clients: usize,
+    /// Folder for what is tortured; a folder in it is made and removed again
+    #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
+    pub(crate) work: PathBuf,
+    /// Write the summary to this file as well, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl Setting {
+    /// Fails when there is no program to torture.
+    pub(crate) fn check(&self) -> Result<()> {
+        let enrich = self.enrich.display();
+        ensure!(
+            self.enrich.is_file(),
+            "{enrich} is not there; build it (cargo build --release --bin enrich) or name it with \
+             --enrich"
+        );
+        ensure!(self.clients > 0, "--clients 0 would ask nothing");
+        Ok(())
+    }
+
+    /// Does something in a new folder, which is removed after it, and left where it is when it
+    /// did not end well.
+    pub(crate) fn in_folder<T>(&self, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&self.work);
+        let folder = folder.with_context(|| format!("{} cannot be used", self.work.display()))?;
+        what(folder.path()).map_err(|error| left_in_place(folder, error))
+    }
+}
+
+fn left_in_place(folder: TempDir, error: anyhow::Error) -> anyhow::Error {
+    if error.downcast_ref::<Broken>().is_none() {
+        return error;
+    }
+    let left = folder.keep();
+    error.context(format!("everything is left as it was found in {}", left.display()))
+}
+
+/// Fails when this user may not mount.
+pub(crate) fn need_root(what: &str) -> Result<()> {
+    let user = fs::metadata("/proc/self").context("who runs this cannot be told")?.uid();
+    ensure!(user == 0, "{what} needs root: it mounts file systems; run it with sudo");
+    Ok(())
+}
+
+/// Fails when a program is not installed.
+pub(crate) fn need_program(program: &str, package: &str, what: &str) -> Result<()> {
+    let mut command = Command::new(program);
+    command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = command.status() {
+        bail!("{what} needs `{program}` ({error}); install the package {package}");
+    }
+    Ok(())
+}
+
+/// Runs a program of the system to its end.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.with_context(|| format!("{command:?} cannot be started"))?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed: {}", complaint.trim());
+    Ok(())
+}

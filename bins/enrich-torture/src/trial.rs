@@ -1,0 +1,292 @@
+//! One data folder under torture: its server, what was asked of it, and what the judge says.
+
+use std::fs::{self, OpenOptions};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use enrich_store::{Options, Store};
+use enrich_testkit::serving::Serving;
+
+use crate::audit::Audit;
+use crate::book::{Call, End, GrantCall};
+use crate::broken::Broken;
+use crate::connection::Connection;
+use crate::judge::{Judge, Kind, Round, judge_grants};
+use crate::load::{Keyed, Keys, Load, ask_once};
+use crate::setting::Setting;
+use crate::tally::Tally;
+use crate::world::World;
+
+/// How often a repeat is sent until it is settled; each time but the last its first call may
+/// still be running.
+const REPEATS: u32 = 50;
+/// How much of the server's log is shown when it did not come up.
+const LOG_END_BYTES: usize = 2000;
+/// What the nearly empty account is given after each round: enough to be charged again, too
+/// little to last.
+const TOP_UP_CREDITS: i64 = 9;
+
+/// A data folder, and everything that is known of it.
+pub(crate) struct Trial<'a> {
+    /// What is in the folder.
+    pub(crate) world: World,
+    /// What was counted since the trial began.
+    pub(crate) total: Tally,
+    setting: &'a Setting,
+    log: PathBuf,
+    keys: Keys,
+    judge: Judge,
+    audit: Audit,
+    /// What was asked since the last judgement.
+    calls: Vec<Call>,
+    grants: Vec<GrantCall>,
+    /// How many things were named, so that no two have one name.
+    named: u64,
+}
+
+/// How a round is judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ruling<'a> {
+    /// When power was cut, if it was.
+    pub(crate) cut: Option<Instant>,
+    /// The statuses from 500 on that may have been answered before that.
+    pub(crate) excused: &'a [u16],
+    /// Whether acknowledged charges may be lost: in a control, which must lose some.
+    pub(crate) may_lose: bool,
+}
+
+impl<'a> Trial<'a> {
+    /// Makes a data folder and asks everything once while nothing is broken.
+    pub(crate) fn begin(setting: &'a Setting, data: PathBuf, log: PathBuf) -> Result<Self> {
+        let (world, grants) = World::create(&setting.enrich, data)?;
+        let audit = Audit::new(&world);
+        let mut trial = Self {
+            world,
+            total: Tally::default(),
+            setting,
+            log,
+            keys: Keys::default(),
+            judge: Judge::default(),
+            audit,
+            calls: Vec::new(),
+            grants,
+            named: 0,
+        };
+        let server = trial.serve(&[])?;
+        let mut connection = Connection::to(server.address());
+        for question in 0..trial.world.questions.len() {
+            trial.ask(&mut connection, 0, question, None);
+        }
+        server.stop()?;
+        let answers = trial.calls.iter().filter_map(|call| match &call.end {
+            End::Answered(answer) => Some((call.question, answer.body.to_string())),
+            End::Silence => None,
+        });
+        trial.world.learn(answers)?;
+        trial.judge(Ruling::default())?;
+        trial.prove()?;
+        trial.total = Tally::default();
+        Ok(trial)
+    }
+
+    /// Starts a server on the folder; one that does not come up is at fault.
+    pub(crate) fn serve(&self, options: &[&str]) -> Result<Serving> {
+        let log = self.append_log()?;
+        let begin = fs::metadata(&self.log)?.len();
+        Serving::start(&self.setting.enrich, &self.world.data, options, log).map_err(|error| {
+            let said = self.log_since(begin).unwrap_or_default();
+            Broken::because(format!("{error}; its log: {said}"))
+        })
+    }
+
+    /// Starts a server inside another program, whose command line ends where ours begins.
+    pub(crate) fn serve_inside(&self, mut command: Command) -> Result<Serving> {
+        command.arg(&self.setting.enrich).args(["serve", "--listen", "127.0.0.1:0", "--data"]);
+        command.arg(&self.world.data);
+        Ok(Serving::spawn(command, self.append_log()?)?)
+    }
+
+    /// The end of what the server said since its log had this length.
+    pub(crate) fn log_since(&self, begin: u64) -> Result<String> {
+        let log = fs::read(&self.log)?;
+        let begin = (begin as usize).max(log.len().saturating_sub(LOG_END_BYTES)).min(log.len());
+        Ok(String::from_utf8_lossy(&log[begin..]).trim().to_owned())
+    }
+
+    /// The length of the server's log.
+    pub(crate) fn log_length(&self) -> u64 {
+        fs::metadata(&self.log).map_or(0, |log| log.len())
+    }
+
+    /// Asks one question, and books it.
+    pub(crate) fn ask(
+        &mut self,
+        connection: &mut Connection,
+        account: usize,
+        question: usize,
+        repeat_key: Option<Arc<str>>,
+    ) -> Call {
+        let request_id = self.name("single");
+        let call = ask_once(&self.world, connection, request_id, account, question, repeat_key);
+        self.calls.push(call.clone());
+        call
+    }
+
+    /// Asks something that is there; the server has to answer, and to charge.
+    pub(crate) fn probe(&mut self, server: SocketAddr) -> Result<()> {
+        let call = self.ask(&mut Connection::to(server), 0, 0, None);
+        match &call.end {
+            End::Answered(answer) if answer.status == 200 => Ok(()),
+            end => Err(Broken::because(format!("it does not answer and charge again: {end:?}"))),
+        }
+    }
+
+    /// Lets clients ask until `act` is done.
+    pub(crate) fn load<T>(
+        &mut self,
+        server: SocketAddr,
+        (clients, pause): (usize, Duration),
+        act: impl FnOnce(&World) -> T,
+    ) -> Result<T> {
+        let name = self.name("load");
+        let seed = self.setting.seed ^ self.named << 32;
+        let load = Load { world: &self.world, keys: &self.keys, name: &name, clients, pause, seed };
+        let (calls, acted) = load.run(server, || act(&self.world))?;
+        self.calls.extend(calls);
+        Ok(acted)
+    }
+
+    /// Books what somebody else asked.
+    pub(crate) fn book(&mut self, calls: Vec<Call>) {
+        self.calls.extend(calls);
+    }
+
+    /// Books a grant that was made by another process.
+    pub(crate) fn granted(&mut self, grant: GrantCall) {
+        self.grants.push(grant);
+    }
+
+    /// A name that was not used before in this trial.
+    pub(crate) fn name(&mut self, what: &str) -> String {
+        self.named += 1;
+        format!("{what}-{}", self.named)
+    }
+
+    /// Opens the folder, reads what is new in it, and judges everything asked since the last
+    /// time. Then gives the nearly empty account a few credits.
+    pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
+        let store = Store::open(&self.world.data, Options::default())
+            .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;
+        let news = self.audit.read(&store)?;
+        let calls = std::mem::take(&mut self.calls);
+        let Ruling { cut, excused, may_lose } = ruling;
+        let round = Round { calls: &calls, rows: &news.charges, cut, excused };
+        let (tally, mut breaches) = self.judge.round(&self.world.questions, &round);
+        if may_lose && tally.lost > 0 {
+            breaches.retain(|breach| breach.kind != Kind::Lost);
+            self.judge.forgive_lost();
+        }
+        breaches.extend(judge_grants(&self.grants, &news.grants));
+        self.grants.clear();
+        Broken::unless_innocent(&breaches)?;
+        self.note_unsettled(&calls, cut);
+        let note = self.name("top-up");
+        let grant = self.world.grant(&store, self.world.poor(), TOP_UP_CREDITS, note)?;
+        self.grants.push(grant);
+        self.total.add(tally);
+        Ok(tally)
+    }
+
+    /// Lets the ledger prove itself. What was asked must have been judged.
+    pub(crate) fn prove(&mut self) -> Result<()> {
+        let store = Store::open(&self.world.data, Options::default())?;
+        let news = self.audit.read(&store)?;
+        let breaches = judge_grants(&self.grants, &news.grants);
+        self.grants.clear();
+        Broken::unless_innocent(&breaches)?;
+        let foreign = news.charges.iter().map(|row| format!("nobody asked for {row:?}"));
+        Broken::unless_none(foreign.collect())?;
+        self.audit.prove(&store)
+    }
+
+    /// Repeats everything whose outcome is open until a client would know it.
+    pub(crate) fn settle(&mut self, server: SocketAddr) -> Result<()> {
+        let mut connection = Connection::to(server);
+        for Keyed { key, account, question } in self.keys.take_unsettled() {
+            let mut repeats = 0;
+            loop {
+                let call = self.ask(&mut connection, account, question, Some(Arc::clone(&key)));
+                repeats += 1;
+                match &call.end {
+                    End::Answered(answer) if [200, 400].contains(&answer.status) => break,
+                    End::Answered(answer) if answer.status == 409 && repeats < REPEATS => {
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                    end => {
+                        let what = format!("the repeat with the key {key} ended as {end:?}");
+                        return Err(Broken::because(what));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows in the ledger.
+    pub(crate) fn rows(&self) -> u64 {
+        self.audit.rows()
+    }
+
+    fn note_unsettled(&self, calls: &[Call], cut: Option<Instant>) {
+        let is_settled = |call: &&Call| !call.is_unsettled(cut) && !is_still_running(call, cut);
+        let settled: std::collections::HashSet<_> = calls
+            .iter()
+            .filter(is_settled)
+            .filter_map(|call| Some((call.account, Arc::clone(call.repeat_key.as_ref()?))))
+            .collect();
+        let mut noted = std::collections::HashSet::new();
+        for call in calls {
+            let Some(key) = &call.repeat_key else { continue };
+            let (account, question) = (call.account, call.question);
+            let name = (account, Arc::clone(key));
+            if !settled.contains(&name) && noted.insert(name) {
+                self.keys.unsettled(Keyed { key: Arc::clone(key), account, question });
+            }
+        }
+    }
+
+    fn append_log(&self) -> Result<Stdio> {
+        let log = OpenOptions::new().create(true).append(true).open(&self.log);
+        let log = log.with_context(|| format!("{} cannot be written", self.log.display()))?;
+        Ok(log.into())
+    }
+}
+
+fn is_still_running(call: &Call, cut: Option<Instant>) -> bool {
+    call.answer_before(cut).is_some_and(|answer| answer.status == 409)
+}
+
+/// Copies a folder, for whoever looks into what went wrong.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    crate::setting::run(Command::new("cp").arg("-a").arg(from).arg(to))
+}
+
+/// Fails when there was too little load to prove anything.
+pub(crate) fn enough(rounds: u64, total: &Tally, is_cut: bool) -> Result<()> {
+    ensure!(
+        total.charged >= 2 * rounds,
+        "too little load to prove anything: {} charges in {rounds} rounds",
+        total.charged
+    );
+    ensure!(
+        !is_cut || total.in_flight > 0,
+        "too little load to prove anything: nothing was ever in flight"
+    );
+    ensure!(rounds < 10 || total.replayed > 0, "nothing was ever repeated");
+    ensure!(rounds < 10 || total.without_credits > 0, "no account ever ran out of credits");
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The small world that is tortured: a directory, accounts that pay, and questions whose right
+//! answers are known.
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::ledger::{Grant, Granted, Ledger as _};
+use enrich_core::{Account, AccountId, Clock as _, NewKey};
+use enrich_store::{Options, Store, SystemClock};
+use enrich_testkit::generate::Generator;
+use serde_json::{Value, json};
+
+use crate::book::GrantCall;
+use crate::connection::Connection;
+
+/// How many companies can be asked for.
+const COMPANIES: u64 = 12;
+/// How many accounts have more credits than they can spend.
+const RICH_ACCOUNTS: usize = 6;
+const RICH_CREDITS: i64 = 1_000_000_000;
+/// What the nearly empty account begins with.
+const POOR_CREDITS: i64 = 25;
+
+/// A data folder and what is in it.
+#[derive(Debug)]
+pub(crate) struct World {
+    /// The data folder.
+    pub(crate) data: PathBuf,
+    /// Who can pay. The last one is nearly empty.
+    pub(crate) payers: Vec<Payer>,
+    /// What can be asked.
+    pub(crate) questions: Vec<Question>,
+}
+
+/// An account and its key.
+#[derive(Debug)]
+pub(crate) struct Payer {
+    /// The account.
+    pub(crate) account: AccountId,
+    /// The key's secret.
+    pub(crate) key: String,
+}
+
+/// A question and its answer.
+#[derive(Debug)]
+pub(crate) struct Question {
+    /// The endpoint.
+    pub(crate) path: &'static str,
+    /// The request's body.
+    pub(crate) body: String,
+    /// What its answer costs; 0 where nothing is found.
+    pub(crate) price: u64,
+    /// The balance below which it is refused before anything is looked up.
+    pub(crate) least: u64,
+    /// The answer, its balance taken out; empty until it was learnt.
+    pub(crate) answer: String,
+}
+
+impl World {
+    /// Makes a data folder with companies and accounts, and the grants they began with.
+    pub(crate) fn create(enrich: &Path, data: PathBuf) -> Result<(Self, Vec<GrantCall>)> {
+        // The same ones each time: what they are called is not what is tortured.
+        let generator = Generator::new(1);
+        let companies: Vec<String> = (0..COMPANIES).map(|index| generator.company(index)).collect();
+        import(enrich, &data, &companies)?;
+        let questions = questions(&companies)?;
+        let store = Store::open(&data, Options::default())?;
+        let mut world = Self { data, payers: Vec::new(), questions };
+        let mut grants = Vec::new();
+        for number in 0..=RICH_ACCOUNTS {
+            let now = SystemClock.now();
+            let account = Account::new(format!("Payer {number}"), now);
+            let id = account.id;
+            let key = NewKey::generate(id, "torture", now)?;
+            let secret = key.key.expose().to_owned();
+            pollster::block_on(store.accounts.create(account, key))?;
+            world.payers.push(Payer { account: id, key: secret });
+            let credits = if number == RICH_ACCOUNTS { POOR_CREDITS } else { RICH_CREDITS };
+            grants.push(world.grant(&store, number, credits, format!("first-{number}"))?);
+        }
+        Ok((world, grants))
+    }
+
+    /// The account that is nearly empty.
+    pub(crate) fn poor(&self) -> usize {
+        self.payers.len() - 1
+    }
+
+    /// Gives credits through the store itself.
+    pub(crate) fn grant(
+        &self,
+        store: &Store,
+        account: usize,
+        credits: i64,
+        note: String,
+    ) -> Result<GrantCall> {
+        let to = self.payers[account].account;
+        let grant = Grant { note: note.clone(), ..Grant::new(to, credits, SystemClock.now()) };
+        let granted = pollster::block_on(store.ledger.grant(grant))?;
+        ensure!(matches!(granted, Granted::Written { .. }), "a grant was refused: {granted:?}");
+        Ok(GrantCall { note, account, credits, is_acknowledged: true })
+    }
+
+    /// Remembers the answers, by question, that were given while nothing was broken yet.
+    pub(crate) fn learn(&mut self, answers: impl Iterator<Item = (usize, String)>) -> Result<()> {
+        for (question, body) in answers {
+            let (text, _) = without_balance(&body);
+            self.questions[question].answer = text;
+        }
+        ensure!(
+            self.questions.iter().all(|question| !question.answer.is_empty()),
+            "not every question was answered while nothing was broken"
+        );
+        Ok(())
+    }
+}
+
+/// A page beside the interface: its status.
+pub(crate) fn status_of(server: SocketAddr, page: &str) -> Result<u16> {
+    let reply = Connection::to(server).get(page).with_context(|| format!("asking for {page}"))?;
+    Ok(reply.status)
+}
+
+/// An answer's text without the balance it names, and that balance.
+pub(crate) fn without_balance(body: &str) -> (String, Option<u64>) {
+    for field in ["\"credit_count\":", "\"remaining_credits\":"] {
+        if let Some((before, rest)) = body.split_once(field) {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (balance, after) = rest.split_at(digits);
+            return (format!("{before}{field}{after}"), balance.parse().ok());
+        }
+    }
+    (body.to_owned(), None)
+}
+
+fn questions(companies: &[String]) -> Result<Vec<Question>> {
+    let ask = |path, body: Value, price, least| Question {
+        path,
+        body: body.to_string(),
+        price,
+        least,
+        answer: String::new(),
+    };
+    let mut questions = Vec::new();
+    for (index, line) in companies.iter().enumerate() {
+        let company: Value = serde_json::from_str(line)?;
+        let domain = company["domains"][0].as_str().context("a company without a domain")?;
+        questions.push(ask("/v1/dtc", json!({ "companyWebsite": domain }), 1, 1));
+        let by_name = json!({ "companyName": company["name"] });
+        questions.push(ask("/v1/company_enrichment", by_name, 3, 3));
+        let second = json!({ "domain": domain });
+        questions.push(ask("/v2/services/domain_to_name", second, 1, 1));
+        let nobody = json!({ "companyWebsite": format!("nobody{index}.example") });
+        questions.push(ask("/v1/dtc", nobody, 0, 1));
+    }
+    Ok(questions)
+}
+
+fn import(enrich: &Path, data: &Path, lines: &[String]) -> Result<()> {
+    let mut child = Command::new(enrich)
+        .args(["import", "-", "--source", "generated", "--strict", "--json", "--data"])
+        .arg(data)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{} cannot be started", enrich.display()))?;
+    let mut input = child.stdin.take().context("a pipe to the import")?;
+    input.write_all((lines.join("\n") + "\n").as_bytes())?;
+    drop(input);
+    let done = child.wait_with_output()?;
+    let complaint = String::from_utf8_lossy(&done.stderr);
+    ensure!(done.status.success(), "the import failed: {complaint}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_balance_is_taken_out_of_an_answer_of_either_generation() {
+        let (text, balance) = without_balance(r#"{"query":"q","credit_count":939,"level":9}"#);
+        assert_eq!(
+            (text.as_str(), balance),
+            (r#"{"query":"q","credit_count":,"level":9}"#, Some(939))
+        );
+        let (text, balance) = without_balance(r#"{"data":{"remaining_credits":0}}"#);
+        assert_eq!((text.as_str(), balance), (r#"{"data":{"remaining_credits":}}"#, Some(0)));
+        assert_eq!(without_balance("{}"), ("{}".to_owned(), None));
+    }
+
+    #[test]
+    fn every_company_can_be_asked_for_at_every_price() {
+        let lines: Vec<String> = (0..3).map(|index| Generator::new(1).company(index)).collect();
+        let prices: Vec<u64> =
+            questions(&lines).unwrap().iter().map(|question| question.price).collect();
+        assert_eq!(prices, [1, 3, 1, 0, 1, 3, 1, 0, 1, 3, 1, 0]);
+    }
+}

@@ -40,7 +40,7 @@ real DATA:
 # Measures the service against a bare handler, in turn in one run; needs wrk. See bins/enrich-bench.
 bench *ARGS:
     cargo build --release --bin enrich --bin enrich-bench
-    target/release/enrich-bench run {{ARGS}}
+    target/release/enrich-bench run --scratch target/bench {{ARGS}}
 
 # Kills, cuts the power of, fills and damages what the ledger stands on; needs root and strace.
 torture *ARGS="all":

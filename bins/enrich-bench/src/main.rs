@@ -31,6 +31,10 @@ use crate::echo::Echo;
 use crate::prepare::Prepare;
 use crate::run::Run;
 
+/// That of the service, or the yardstick would measure another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measures Enrich against a bare handler with the same bodies and answers
 #[derive(Debug, Parser)]
 #[command(

@@ -8,6 +8,7 @@
 
 mod body;
 mod connection;
+mod ending;
 mod listener;
 mod metrics;
 mod page;
@@ -16,12 +17,13 @@ mod route;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, web};
 use enrich_core::{Refusal, RequestId, Service};
@@ -30,11 +32,16 @@ use futures_util::FutureExt;
 
 use connection::LastAnswer;
 pub(crate) use connection::Patience;
+use ending::ToItsEnd;
 pub(crate) use listener::{Listener, ListenerLimits};
 use metrics::Metrics;
 use record::Course;
 pub(crate) use route::Serves;
 use route::Target;
+
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What all workers share.
 pub(crate) struct Shared {
@@ -50,7 +57,7 @@ impl Shared {
     pub(crate) fn new(service: Service, body_timeout: Duration, logs_requests: bool) -> Self {
         Self {
             service,
-            metrics: Metrics::new(),
+            metrics: Metrics::new(route::labels()),
             is_closing: AtomicBool::new(false),
             body_timeout,
             logs_requests,
@@ -143,8 +150,8 @@ async fn answer(request: &HttpRequest, body: &mut web::Payload, door: &Door) -> 
         Target::Endpoint(generation, endpoint) => {
             match body::read(headers, body, shared.body_timeout).await {
                 Ok(body) => {
-                    let call = Received::new(generation, endpoint, headers, body);
-                    (call.answer(Arc::clone(shared), course).await, true)
+                    let call = Received { generation, endpoint, request: request.clone(), body };
+                    (ToItsEnd::of(call.answer(Arc::clone(shared), course)).await, true)
                 }
                 Err(unread) => (refused(unread.refusal), unread.is_at_end),
             }
@@ -156,54 +163,31 @@ async fn answer(request: &HttpRequest, body: &mut web::Payload, door: &Door) -> 
 struct Received {
     generation: &'static Generation,
     endpoint: &'static Endpoint,
-    content_type: Option<String>,
-    api_key: Option<String>,
-    idempotency_key: Option<String>,
+    request: HttpRequest,
     body: Vec<u8>,
 }
 
 impl Received {
-    fn new(
-        generation: &'static Generation,
-        endpoint: &'static Endpoint,
-        headers: &HeaderMap,
-        body: Vec<u8>,
-    ) -> Self {
-        Self {
-            generation,
-            endpoint,
-            content_type: header_text(headers, "content-type"),
-            api_key: header_text(headers, "x-api-key"),
-            idempotency_key: header_text(headers, "idempotency-key"),
-            body,
-        }
-    }
-
-    /// Runs the call as a task of its own: a caller who hangs up must not stop it between its
-    /// charge and its place in the counters.
+    /// Answers it and writes it down.
     async fn answer(self, shared: Arc<Shared>, course: Course) -> Response {
-        let generation = self.generation;
-        let request_id = course.request_id.clone();
-        let task = actix_web::rt::spawn(async move {
-            let request = Request {
-                content_type: self.content_type.as_deref(),
-                api_key: self.api_key.as_deref(),
-                idempotency_key: self.idempotency_key.as_deref(),
-                body: &self.body,
-            };
-            let answer =
-                respond(&shared.service, generation, self.endpoint, &course.request_id, request);
-            // A panic is a bug; its caller is still owed an answer. Whether the charge was
-            // written by then is not known.
-            let response = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
-                refuse(generation, Refusal::OutcomeUnknown(Panicked.into()), &course.request_id)
-            });
-            course.finish(&shared, &response);
-            response
+        let headers = self.request.headers();
+        let (content_type, api_key) = (text(headers, CONTENT_TYPE), text(headers, API_KEY));
+        let idempotency_key = text(headers, IDEMPOTENCY_KEY);
+        let request = Request {
+            content_type: content_type.as_deref(),
+            api_key: api_key.as_deref(),
+            idempotency_key: idempotency_key.as_deref(),
+            body: &self.body,
+        };
+        let id = &course.request_id;
+        let answer = respond(&shared.service, self.generation, self.endpoint, id, request);
+        // A panic is a bug; its caller is still owed an answer. Whether the charge was written by
+        // then is not known.
+        let response = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
+            refuse(self.generation, Refusal::OutcomeUnknown(Panicked.into()), id)
         });
-        // The task ends early only when its worker is stopped by force, and then nobody is left
-        // to read this.
-        task.await.unwrap_or_else(|_| refuse(generation, Refusal::ShuttingDown, &request_id))
+        course.finish(&shared, &response);
+        response
     }
 }
 
@@ -214,26 +198,29 @@ struct Panicked;
 
 /// The caller's id for the request, if it is one; else one that is made.
 fn request_id(shared: &Shared, headers: &HeaderMap) -> RequestId {
-    header_text(headers, "x-request-id")
+    text(headers, REQUEST_ID)
         .and_then(|text| RequestId::accept(&text))
         .unwrap_or_else(|| RequestId::make(shared.service.clock.now()))
 }
 
 /// A header's value as text. A header sent twice is one value with a comma (RFC 9110, section
 /// 5.3): no rule accepts that for a key, so a proxy and this server cannot choose differently.
-fn header_text(headers: &HeaderMap, name: &'static str) -> Option<String> {
-    let name = HeaderName::from_static(name);
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
     let mut values = headers.get_all(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let first = values.next()?.into_owned();
-    Some(values.fold(first, |all, value| all + ", " + &value))
+    let first = values.next()?;
+    Some(values.fold(first, |all, value| all + ", " + value))
 }
 
 /// The response as actix sends it; `closes` ends the connection with it.
 fn written(response: Response, closes: bool) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let mut builder = HttpResponse::build(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
-    for header in response.headers {
-        builder.insert_header(header);
+    for (name, value) in response.headers {
+        let name = HeaderName::from_static(name);
+        match value {
+            Cow::Borrowed(text) => builder.insert_header((name, HeaderValue::from_static(text))),
+            Cow::Owned(text) => builder.insert_header((name, text)),
+        };
     }
     if closes {
         builder.force_close();

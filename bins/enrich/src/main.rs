@@ -20,6 +20,10 @@ use clap::Parser;
 
 use crate::commands::{Console, Failure};
 
+/// Answers are many small pieces of memory on every worker; see `docs/performance.md`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,

@@ -113,7 +113,7 @@ pub struct Outcome {
     /// The answer, or why there is none.
     pub result: Result<Answer, Refusal>,
     /// The key that asked, once it is known.
-    pub key: Option<KeyInfo>,
+    pub key: Option<Arc<KeyInfo>>,
     /// How the key stands in its rate window, once it is known.
     pub standing: Option<Standing>,
     /// The credits left, once the key is known.
@@ -216,7 +216,7 @@ impl Service {
     }
 
     /// The record of the key that was sent; every way a key can be wrong looks the same.
-    async fn identify(&self, key: Option<&str>, now: Timestamp) -> Result<KeyInfo, Refusal> {
+    async fn identify(&self, key: Option<&str>, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
         let key = key.and_then(|text| ApiKey::parse(text).ok()).ok_or(Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
         found.filter(|info| info.is_active(now)).ok_or(Refusal::InvalidKey)
@@ -331,7 +331,7 @@ impl Service {
     async fn close(
         &self,
         call: &Call<'_>,
-        key: KeyInfo,
+        key: Arc<KeyInfo>,
         standing: Option<Standing>,
         balance: Option<Credits>,
         result: Result<Answer, Refusal>,

@@ -165,7 +165,7 @@ impl Accounts for SqliteAccounts {
         .await
     }
 
-    async fn find_key(&self, key: &ApiKey) -> Result<Option<KeyInfo>, StoreError> {
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
         let hashes = || self.secrets.newest_first().map(|secret| hash_of(secret, key));
         if let Some(info) = hashes().find_map(|hash| self.recent.get(&hash)) {
             return Ok(Some(info));
@@ -175,6 +175,7 @@ impl Accounts for SqliteAccounts {
             let mut statement = connection.prepare_cached(KEY_BY_HASH)?;
             for hash in hashes() {
                 if let Some(info) = statement.query_row([hash], read_key).optional()? {
+                    let info = Arc::new(info);
                     self.recent.remember(hash, &info, reading);
                     return Ok(Some(info));
                 }

@@ -9,6 +9,7 @@
 
 pub(crate) mod codes;
 pub(crate) mod companies;
+mod hold;
 mod lists;
 pub(crate) mod names;
 pub(crate) mod people;
@@ -26,6 +27,7 @@ use rusqlite::Connection;
 
 use crate::error::OpenError;
 use crate::sqlite::Readers;
+use hold::Hold;
 use lists::Lists;
 use view::{KnownDomain, View};
 
@@ -44,12 +46,15 @@ pub(crate) const COUNTS: [(&str, &str); 6] = [
 pub struct SqliteDirectory {
     readers: Readers,
     lists: Lists,
+    /// Only has to be there.
+    _hold: Hold,
 }
 
 impl SqliteDirectory {
     /// Reads the database at `path`, which must be there and have its schema.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        Ok(Self { readers: Readers::open_mapped(path)?, lists: Lists::start(path)? })
+        let (readers, lists) = (Readers::open_mapped(path)?, Lists::start(path)?);
+        Ok(Self { readers, lists, _hold: Hold::start(path)? })
     }
 }
 

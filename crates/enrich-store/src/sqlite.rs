@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use enrich_core::port::error::StoreError;
-use parking_lot::Mutex;
 use refinery::{Runner, error::Kind};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use thread_local::ThreadLocal;
 
 use crate::error::OpenError;
 
@@ -75,9 +75,6 @@ const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
 /// How many prepared statements a connection keeps.
 const STATEMENT_CACHE: usize = 64;
-/// How many idle readers are kept open at least, per database, and as many as there are processors
-/// where those are more; more are opened when more read at once.
-const IDLE_READERS: usize = 16;
 
 /// The first SQLite without the WAL-reset corruption bug.
 const OLDEST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
@@ -167,13 +164,13 @@ pub(crate) fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Read-only connections to one database, for point reads on whatever thread asks.
+/// Read-only connections to one database, for point reads on whatever thread asks: one a thread, so
+/// that its statements and what it remembers of the file stay with one processor.
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
     connect: fn(&Path) -> rusqlite::Result<Connection>,
-    idle: Mutex<Vec<Connection>>,
-    max_idle: usize,
+    of_threads: ThreadLocal<Connection>,
 }
 
 impl Readers {
@@ -191,13 +188,12 @@ impl Readers {
         path: &Path,
         connect: fn(&Path) -> rusqlite::Result<Connection>,
     ) -> Result<Self, OpenError> {
-        let first = connect(path).map_err(|source| OpenError::of_sqlite(path, source))?;
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let max_idle = processors.max(IDLE_READERS);
-        Ok(Self { path: path.into(), connect, idle: Mutex::new(vec![first]), max_idle })
+        let readers = Self { path: path.into(), connect, of_threads: ThreadLocal::new() };
+        readers.of_thread().map_err(|source| OpenError::of_sqlite(path, source))?;
+        Ok(readers)
     }
 
-    /// Runs `read` on a connection of its own.
+    /// Runs `read` on the connection of this thread.
     pub(crate) fn read<T, E>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, E>,
@@ -205,17 +201,12 @@ impl Readers {
     where
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let idle = self.idle.lock().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => (self.connect)(&self.path).map_err(StoreError::failed)?,
-        };
-        let result = read(&connection).map_err(StoreError::failed);
-        let mut idle = self.idle.lock();
-        if idle.len() < self.max_idle {
-            idle.push(connection);
-        }
-        result
+        let connection = self.of_thread().map_err(StoreError::failed)?;
+        read(connection).map_err(StoreError::failed)
+    }
+
+    fn of_thread(&self) -> rusqlite::Result<&Connection> {
+        self.of_threads.get_or_try(|| (self.connect)(&self.path))
     }
 }
 

@@ -1,6 +1,8 @@
 //! The course of a call: request bytes in, answer bytes out.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use enrich_core::{Call, Credits, KeyInfo, Outcome, Refusal, RequestId, Service, Standing};
 
@@ -33,8 +35,8 @@ impl fmt::Debug for Request<'_> {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// The headers beside the HTTP layer's own.
-    pub headers: Vec<(&'static str, String)>,
+    /// The headers beside the HTTP layer's own; names are in lower case.
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body: JSON.
     pub body: Vec<u8>,
     /// Credits charged.
@@ -42,7 +44,7 @@ pub struct Response {
     /// Whether something was found; `None` where nothing was looked up.
     pub is_found: Option<bool>,
     /// The key that asked, once it is known.
-    pub key: Option<KeyInfo>,
+    pub key: Option<Arc<KeyInfo>>,
     /// How the key stands in its rate window.
     pub standing: Option<Standing>,
     /// Why the call was refused.
@@ -106,23 +108,23 @@ fn sent_key<'a>(place: KeyPlace, fields: &'a Fields, header: Option<&'a str>) ->
 fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) -> Response {
     let Outcome { result, key, standing, remaining } = outcome;
     let used = result.as_ref().map_or(Credits::ZERO, |answer| answer.used);
-    let mut headers = vec![
-        ("Content-Type", "application/json".to_owned()),
-        ("Cache-Control", "no-store".to_owned()),
-        ("X-Request-Id", request_id.to_string()),
-        ("X-Credits-Used", used.to_string()),
-    ];
-    headers.extend(remaining.map(|left| ("X-Credits-Remaining", left.to_string())));
+    let mut headers = Vec::with_capacity(8);
+    headers.push(("content-type", Cow::Borrowed("application/json")));
+    headers.push(("cache-control", Cow::Borrowed("no-store")));
+    headers.push(("x-request-id", request_id.as_str().to_owned().into()));
+    headers.push(("x-credits-used", used.to_string().into()));
+    headers.extend(remaining.map(|left| ("x-credits-remaining", left.to_string().into())));
     if let Some(standing) = &standing {
         let (requests, seconds) = (standing.limit.requests(), standing.limit.window_seconds());
-        headers.push(("RateLimit-Policy", format!("\"default\";q={requests};w={seconds}")));
+        let policy = format!("\"default\";q={requests};w={seconds}");
         let (left, reset) = (standing.remaining, standing.reset_seconds);
-        headers.push(("RateLimit", format!("\"default\";r={left};t={reset}")));
+        headers.push(("ratelimit-policy", policy.into()));
+        headers.push(("ratelimit", format!("\"default\";r={left};t={reset}").into()));
     }
     match result {
         Ok(answer) => {
             if answer.is_replayed {
-                headers.push(("Idempotency-Replayed", "true".to_owned()));
+                headers.push(("idempotency-replayed", "true".into()));
             }
             let is_found = (!answer.is_replayed).then_some(answer.is_found);
             let (status, body, refusal) = (200, answer.body, None);
@@ -131,9 +133,9 @@ fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) ->
         Err(refusal) => {
             let (status, body) = (generation.refuse)(&refusal);
             let retry_after = refusal.retry_after_seconds();
-            headers.extend(retry_after.map(|seconds| ("Retry-After", seconds.to_string())));
+            headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string().into())));
             if let Refusal::WrongMethod { allow } = refusal {
-                headers.push(("Allow", allow.to_owned()));
+                headers.push(("allow", allow.into()));
             }
             let refusal = Some(refusal);
             Response { status, headers, body, used, is_found: None, key, standing, refusal }

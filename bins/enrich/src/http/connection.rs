@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use actix_web::rt::net::TcpStream;
-use actix_web::rt::time::{Instant, Sleep, sleep};
+use actix_web::rt::time::{Instant, Sleep, sleep_until};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// How long a connection may stand still.
@@ -67,13 +67,17 @@ pub(super) struct Connection {
     patience: Patience,
     last_answer: LastAnswer,
     awaits: Awaits,
+    /// Until when; of no meaning while nothing is awaited.
+    deadline: Instant,
+    /// Wakes the connection at the deadline or before it, since most requests are answered long
+    /// before theirs: it is set anew when it has run out, not for each of them.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Connection {
     pub(super) fn new(stream: TcpStream, patience: Patience) -> Self {
-        let last_answer = LastAnswer::default();
-        Self { stream, patience, last_answer, awaits: Awaits::Nothing, timer: None }
+        let (last_answer, deadline) = (LastAnswer::default(), Instant::now());
+        Self { stream, patience, last_answer, awaits: Awaits::Nothing, deadline, timer: None }
     }
 
     /// By which it is told that the last answer was given.
@@ -83,19 +87,25 @@ impl Connection {
 
     fn begin(&mut self, awaits: Awaits, limit: Duration) {
         self.awaits = awaits;
-        match &mut self.timer {
-            Some(timer) => timer.as_mut().reset(Instant::now() + limit),
-            None => self.timer = Some(Box::pin(sleep(limit))),
+        self.deadline = Instant::now() + limit;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(self.deadline)));
+        if timer.deadline() > self.deadline {
+            timer.as_mut().reset(self.deadline);
         }
     }
 
     /// Fails when what is awaited has not come in time; else sees to being woken then.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        let timer = self.timer.as_mut().filter(|_| self.awaits != Awaits::Nothing);
-        match timer.map(|timer| timer.as_mut().poll(context)) {
-            Some(Poll::Ready(())) => Err(io::ErrorKind::TimedOut.into()),
-            Some(Poll::Pending) | None => Ok(()),
+        let Some(timer) = self.timer.as_mut().filter(|_| self.awaits != Awaits::Nothing) else {
+            return Ok(());
+        };
+        while timer.as_mut().poll(context).is_ready() {
+            if self.deadline <= timer.deadline() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            timer.as_mut().reset(self.deadline);
         }
+        Ok(())
     }
 
     /// Throws away what comes until the other side ends the connection, which is an error to the

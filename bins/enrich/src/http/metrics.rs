@@ -1,13 +1,17 @@
 //! The metrics: what is counted, under which names and labels.
 //!
-//! No label holds an account, a key or anything else a caller can make up.
+//! No label holds an account, a key or anything else a caller can make up. What is counted for most
+//! requests is looked up in the recorder once and then kept: finding a counter by its labels takes
+//! longer than reading a company from the directory.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use enrich_core::Generation;
 use enrich_wire::Response;
-use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram};
-use metrics::{gauge, histogram, with_local_recorder};
+use metrics::{Counter, Histogram, Unit, counter, gauge, histogram, with_local_recorder};
+use metrics::{describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
 
 const REQUESTS: &str = "enrich_requests_total";
@@ -24,12 +28,29 @@ const BUILD: &str = "enrich_build_info";
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
+/// The status of most answers.
+const USUAL_STATUS: u16 = 200;
+
 /// Counts what was answered.
-pub(super) struct Metrics(PrometheusRecorder);
+pub(super) struct Metrics {
+    recorder: PrometheusRecorder,
+    usual: HashMap<&'static str, Usual>,
+    overruns: Counter,
+}
+
+/// What most requests of an endpoint are counted by. Each shows from its first use on.
+#[derive(Default)]
+struct Usual {
+    answered: OnceLock<Counter>,
+    took: OnceLock<Histogram>,
+    credits: OnceLock<Counter>,
+    found: OnceLock<Counter>,
+    not_found: OnceLock<Counter>,
+}
 
 impl Metrics {
-    /// Metrics that have counted nothing yet.
-    pub(super) fn new() -> Self {
+    /// Metrics that have counted nothing yet, of endpoints with these names.
+    pub(super) fn new(endpoints: impl Iterator<Item = &'static str>) -> Self {
         // The builder refuses an empty list of buckets, which this one is not.
         let builder = PrometheusBuilder::new();
         let builder = builder
@@ -50,46 +71,76 @@ impl Metrics {
             describe_gauge!(CHARGING, "1 while charges are decided, 0 once that has stopped.");
             describe_gauge!(GENERATION, "The number of the directory's state.");
             describe_gauge!(BUILD, "Always 1; the label tells the version.");
-            counter!(OVERRUNS).increment(0);
             gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
         });
-        Self(recorder)
+        let overruns = with_local_recorder(&recorder, || counter!(OVERRUNS));
+        overruns.increment(0);
+        Self { recorder, usual: endpoints.map(|name| (name, Usual::default())).collect(), overruns }
     }
 
     /// Counts an answer of `endpoint`, which is a path of the tables, a page's, or `other`.
     pub(super) fn count(&self, endpoint: &'static str, response: &Response, took: Duration) {
-        with_local_recorder(&self.0, || {
-            let status = response.status.to_string();
-            counter!(REQUESTS, "endpoint" => endpoint, "status" => status).increment(1);
-            histogram!(DURATION, "endpoint" => endpoint).record(took.as_secs_f64());
-            if response.used.0 > 0 {
-                counter!(CREDITS, "endpoint" => endpoint).increment(response.used.0);
+        match self.usual.get(endpoint) {
+            Some(usual) if response.status == USUAL_STATUS => {
+                self.count_usual(usual, endpoint, response, took);
             }
-            if let Some(is_found) = response.is_found {
-                let found = if is_found { "true" } else { "false" };
-                counter!(LOOKUPS, "endpoint" => endpoint, "found" => found).increment(1);
-            } else if response.key.is_some() && response.refusal.is_none() {
-                counter!(REPLAYS, "endpoint" => endpoint).increment(1);
+            _ => self.recording(|| {
+                let status = response.status.to_string();
+                counter!(REQUESTS, "endpoint" => endpoint, "status" => status).increment(1);
+                histogram!(DURATION, "endpoint" => endpoint).record(took);
+            }),
+        }
+        if response.standing.is_some_and(|standing| standing.is_over) {
+            self.overruns.increment(1);
+        }
+    }
+
+    fn count_usual(
+        &self,
+        usual: &Usual,
+        endpoint: &'static str,
+        response: &Response,
+        took: Duration,
+    ) {
+        let answered = || counter!(REQUESTS, "endpoint" => endpoint, "status" => "200");
+        usual.answered.get_or_init(|| self.recording(answered)).increment(1);
+        let duration = || histogram!(DURATION, "endpoint" => endpoint);
+        usual.took.get_or_init(|| self.recording(duration)).record(took);
+        if response.used.0 > 0 {
+            let credits = || counter!(CREDITS, "endpoint" => endpoint);
+            usual.credits.get_or_init(|| self.recording(credits)).increment(response.used.0);
+        }
+        let lookups = |found| counter!(LOOKUPS, "endpoint" => endpoint, "found" => found);
+        let (known, found) = match response.is_found {
+            Some(true) => (&usual.found, "true"),
+            Some(false) => (&usual.not_found, "false"),
+            // Only what was looked up or given once more has a key and no refusal.
+            None if response.key.is_none() => return,
+            None => {
+                return self.recording(|| counter!(REPLAYS, "endpoint" => endpoint).increment(1));
             }
-            if response.standing.is_some_and(|standing| standing.is_over) {
-                counter!(OVERRUNS).increment(1);
-            }
-        });
+        };
+        known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
+    }
+
+    /// Runs what registers a metric, or counts by name, with our recorder.
+    fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
+        with_local_recorder(&self.recorder, record)
     }
 
     /// All of it in Prometheus' text format. `generation` is absent while it cannot be read.
     pub(super) fn render(&self, generation: Option<Generation>, is_charging: bool) -> String {
-        with_local_recorder(&self.0, || {
+        self.recording(|| {
             gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });
             let number = generation.map_or(f64::NAN, |generation| generation.0 as f64);
             gauge!(GENERATION).set(number);
         });
-        self.0.handle().render()
+        self.recorder.handle().render()
     }
 
     /// Sorts the durations recorded since the last time into their buckets; until then each is
     /// kept by itself.
     pub(super) fn tidy(&self) {
-        self.0.handle().run_upkeep();
+        self.recorder.handle().run_upkeep();
     }
 }

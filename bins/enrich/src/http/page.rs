@@ -65,9 +65,9 @@ impl Page {
         Response {
             status,
             headers: vec![
-                ("Content-Type", content_type.to_owned()),
-                ("Cache-Control", "no-store".to_owned()),
-                ("X-Request-Id", request_id.to_string()),
+                ("content-type", content_type.into()),
+                ("cache-control", "no-store".into()),
+                ("x-request-id", request_id.to_string().into()),
             ],
             body,
             used: Credits::ZERO,

@@ -39,6 +39,11 @@ pub(super) fn find(serves: Serves, path: &str) -> Target {
     page.map_or(Target::Nothing(generation), Target::Page)
 }
 
+/// The [labels](Target::label) of every endpoint.
+pub(super) fn labels() -> impl Iterator<Item = &'static str> {
+    GENERATIONS.iter().flat_map(|generation| generation.endpoints).map(|endpoint| endpoint.path)
+}
+
 /// The generation whose form is spoken under `path`.
 fn generation_of(path: &str) -> &'static Generation {
     let of_path = GENERATIONS.iter().find(|generation| path.starts_with(generation.prefix));

@@ -1,5 +1,7 @@
 //! Accounts and their keys.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -34,7 +36,7 @@ pub trait Accounts: Send + Sync {
 
     /// The record of a secret a caller sent, whether or not it has expired; `None` when it was
     /// never issued. A change made by any process shows within a second.
-    async fn find_key(&self, key: &ApiKey) -> Result<Option<KeyInfo>, StoreError>;
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError>;
 
     /// The key with this id.
     async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError>;

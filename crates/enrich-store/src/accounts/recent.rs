@@ -5,6 +5,7 @@
 //! seen at once. Keys that are not there are never remembered, so that a new one works at once.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,7 @@ pub(super) struct RecentKeys {
 /// A key as it was read.
 #[derive(Debug)]
 struct Seen {
-    info: KeyInfo,
+    info: Arc<KeyInfo>,
     at: Instant,
 }
 
@@ -44,10 +45,10 @@ pub(super) struct Reading {
 
 impl RecentKeys {
     /// The key of this hash, if it was read a moment ago.
-    pub(super) fn get(&self, hash: &KeyHash) -> Option<KeyInfo> {
+    pub(super) fn get(&self, hash: &KeyHash) -> Option<Arc<KeyInfo>> {
         let part = self.part(hash).read();
         let seen = part.get(hash)?;
-        (seen.at.elapsed() < BELIEVED_FOR).then(|| seen.info.clone())
+        (seen.at.elapsed() < BELIEVED_FOR).then(|| Arc::clone(&seen.info))
     }
 
     /// To be called before a key is read, and handed in with what was read.
@@ -56,7 +57,7 @@ impl RecentKeys {
     }
 
     /// Remembers what was read, unless a change was made here meanwhile: it may be from before.
-    pub(super) fn remember(&self, hash: KeyHash, info: &KeyInfo, reading: Reading) {
+    pub(super) fn remember(&self, hash: KeyHash, info: &Arc<KeyInfo>, reading: Reading) {
         let mut part = self.part(&hash).write();
         if self.changes.load(Ordering::SeqCst) != reading.changes {
             return;
@@ -64,7 +65,7 @@ impl RecentKeys {
         if part.len() >= MOST / PARTS && !part.contains_key(&hash) {
             part.clear();
         }
-        part.insert(hash, Seen { info: info.clone(), at: reading.at });
+        part.insert(hash, Seen { info: Arc::clone(info), at: reading.at });
     }
 
     /// Forgets all of them; to be called when a change is written. What is being read at this
@@ -87,9 +88,9 @@ mod tests {
 
     use super::*;
 
-    fn info() -> KeyInfo {
+    fn info() -> Arc<KeyInfo> {
         let now = Timestamp::UNIX_EPOCH;
-        KeyInfo {
+        Arc::new(KeyInfo {
             id: KeyId::new(now),
             account: AccountId::new(now),
             label: "first".into(),
@@ -98,7 +99,7 @@ mod tests {
             created_at: now,
             expires_at: None,
             last_used_at: None,
-        }
+        })
     }
 
     fn hash(number: u32) -> KeyHash {

@@ -49,7 +49,7 @@ pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
     assert_eq!((found.label.as_str(), found.hint.as_str()), ("batch", new.key.hint()));
     assert_eq!((found.created_at, found.expires_at), (noon(), None));
     assert_eq!(found.last_used_at, None);
-    assert_eq!(ports.accounts.key(new.id).await.unwrap(), Some(found));
+    assert_eq!(ports.accounts.key(new.id).await.unwrap(), Some((*found).clone()));
 }
 
 /// A well-formed key that was never issued is nobody's.

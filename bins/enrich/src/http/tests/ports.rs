@@ -193,8 +193,8 @@ impl Accounts for Ports {
         not_here()
     }
 
-    async fn find_key(&self, key: &ApiKey) -> Result<Option<KeyInfo>, StoreError> {
-        Ok((key.expose() == self.key.expose()).then(|| self.info.clone()))
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
+        Ok((key.expose() == self.key.expose()).then(|| Arc::new(self.info.clone())))
     }
 
     async fn key(&self, _: KeyId) -> Result<Option<KeyInfo>, StoreError> {

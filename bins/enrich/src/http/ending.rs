@@ -1,0 +1,42 @@
+//! What goes on to its end even if nobody waits for it any more.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::rt;
+
+/// A call on its way to its answer. A caller who hangs up must not stop it between its charge and
+/// its place in the counters: when it is dropped unfinished, it runs on as a task of its own.
+pub(super) struct ToItsEnd<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
+
+impl<T> ToItsEnd<T> {
+    pub(super) fn of(future: impl Future<Output = T> + 'static) -> Self {
+        Self(Some(Box::pin(future)))
+    }
+}
+
+impl<T> Future for ToItsEnd<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let Some(future) = &mut self.0 else {
+            // It has ended and been read; nobody asks again.
+            return Poll::Pending;
+        };
+        let output = future.as_mut().poll(context);
+        if output.is_ready() {
+            self.0 = None;
+        }
+        output
+    }
+}
+
+impl<T> Drop for ToItsEnd<T> {
+    fn drop(&mut self) {
+        // What was not begun was not charged, and what ends with its worker has no later.
+        if let Some(unfinished) = self.0.take() {
+            rt::spawn(unfinished);
+        }
+    }
+}

@@ -151,7 +151,7 @@ async fn answer(request: &HttpRequest, body: &mut web::Payload, door: &Door) -> 
             match body::read(headers, body, shared.body_timeout).await {
                 Ok(body) => {
                     let call = Received { generation, endpoint, request: request.clone(), body };
-                    (ToItsEnd::of(call.answer(Arc::clone(shared), course)).await, true)
+                    (call.begin(Arc::clone(shared), course).await, true)
                 }
                 Err(unread) => (refused(unread.refusal), unread.is_at_end),
             }
@@ -168,7 +168,11 @@ struct Received {
 }
 
 impl Received {
-    /// Answers it and writes it down.
+    /// Begins to answer it, and to write it down.
+    fn begin(self, shared: Arc<Shared>, course: Course) -> ToItsEnd<Response> {
+        ToItsEnd::of(self.answer(shared, course))
+    }
+
     async fn answer(self, shared: Arc<Shared>, course: Course) -> Response {
         let headers = self.request.headers();
         let (content_type, api_key) = (text(headers, CONTENT_TYPE), text(headers, API_KEY));

@@ -27,6 +27,7 @@ use rusqlite::Connection;
 
 use crate::error::OpenError;
 use crate::sqlite::Readers;
+use codes::IdentifierKind;
 use hold::Hold;
 use lists::Lists;
 use view::{KnownDomain, View};
@@ -63,6 +64,11 @@ impl Directory for SqliteDirectory {
     async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
         if want == Want::Profile {
             let here = self.readers.read(|connection| {
+                if let Question::Company(company) = question
+                    && let Some((kind, key)) = companies::one_identifier(company)
+                {
+                    return find_by(View::of(connection), kind, key).map(Some);
+                }
                 let is_short = !names::has_many(View::of(connection), question)?;
                 is_short.then(|| find(connection, question, want)).transpose()
             })?;
@@ -77,6 +83,16 @@ impl Directory for SqliteDirectory {
     async fn generation(&self) -> Result<Generation, StoreError> {
         self.readers.read(|connection| View::of(connection).generation())
     }
+}
+
+/// The look-up of a company by one identifier.
+fn find_by(view: View<'_>, kind: IdentifierKind, key: &str) -> rusqlite::Result<Option<Found>> {
+    let found = view.company_now(kind, key)?;
+    Ok(found.map(|(company, confidence, generation)| Found {
+        subject: Subject::Company(company),
+        confidence,
+        generation,
+    }))
 }
 
 /// One look-up, of one state of the directory.

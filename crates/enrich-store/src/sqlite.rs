@@ -63,6 +63,10 @@ pub enum Durability {
 
 /// How long a connection waits for one of another process or thread before it reports `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many pages the write-ahead log holds before they are brought into the file: 16 MiB. A page
+/// that many commits change is brought there once; with four times SQLite's own figure, charges
+/// cost about a tenth less. A start after a crash reads that much of the log first.
+const CHECKPOINT_PAGES: i64 = 4096;
 /// What a write-ahead log that grew beyond it, in a large transaction, shrinks back to: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
 /// How much of the directory its readers map into their address space instead of copying each
@@ -149,6 +153,7 @@ pub(crate) fn writer(path: &Path, durability: Durability) -> rusqlite::Result<Co
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
     connection.pragma_update(None, "journal_size_limit", LOG_LIMIT_BYTES)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     Ok(connection)
 }
 

@@ -10,6 +10,17 @@ use super::view::{Holder, View};
 /// The most people with one address whose employer is asked for.
 const MOST_SHARING: usize = 8;
 
+/// What a company is asked for by, where one identifier alone decides.
+pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
+    match company {
+        CompanyRef::Domain(domain) if above(domain).is_none() => {
+            Some((IdentifierKind::CompanyDomain, domain.as_str()))
+        }
+        CompanyRef::Page(page) => Some((IdentifierKind::CompanyPage, page.key())),
+        _ => None,
+    }
+}
+
 /// The company that `company` names, without its employees.
 pub(crate) fn find(
     view: View<'_>,

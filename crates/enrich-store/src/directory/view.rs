@@ -75,12 +75,22 @@ impl<'c> View<'c> {
     }
 
     /// The company that an exact identifier leads to: the first that has it, which is sure only as
-    /// far as no other has it as well. One statement, where a company has it or none.
+    /// far as no other has it as well.
     pub(crate) fn company_with(
         &self,
         kind: IdentifierKind,
         key: &str,
     ) -> rusqlite::Result<Option<(Company, Confidence)>> {
+        Ok(self.company_now(kind, key)?.map(|(company, confidence, _)| (company, confidence)))
+    }
+
+    /// The same, and the state of the directory: one statement and so of one state, which
+    /// [`Self::of_one_state`] would take a second statement for.
+    pub(crate) fn company_now(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+    ) -> rusqlite::Result<Option<(Company, Confidence, Generation)>> {
         self.first_with(kind, key, COMPANY, profile::read_company)
     }
 
@@ -90,7 +100,8 @@ impl<'c> View<'c> {
         kind: IdentifierKind,
         key: &str,
     ) -> rusqlite::Result<Option<(Person, Confidence)>> {
-        self.first_with(kind, key, PERSON, profile::read_person)
+        let found = self.first_with(kind, key, PERSON, profile::read_person)?;
+        Ok(found.map(|(person, confidence, _)| (person, confidence)))
     }
 
     /// Those who have an identifier, at most `limit`, the lowest tier and then the lowest id first.
@@ -223,9 +234,9 @@ impl<'c> View<'c> {
         key: &str,
         subject_kind: i64,
         read: fn(SubjectId, &str) -> Result<T, BadProfile>,
-    ) -> rusqlite::Result<Option<(T, Confidence)>> {
+    ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT identifier.subject, tier, confidence, profile
+            "SELECT (SELECT generation FROM state), identifier.subject, tier, confidence, profile
              FROM identifier CROSS JOIN subject
              WHERE identifier.kind = ?1 AND key = ?2
                  AND subject.id = identifier.subject AND subject.kind = ?3
@@ -233,13 +244,13 @@ impl<'c> View<'c> {
         )?;
         let mut rows = statement.query(params![kind, key, subject_kind])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let tier: u8 = row.get(1)?;
-        let confidence = Confidence::clamped(row.get(2)?);
-        let profile = row.get_ref(3)?.as_str()?;
-        let subject = read(subject_id(row.get(0)?), profile).map_err(unreadable)?;
-        let next_tier = rows.next()?.map(|row| row.get(1)).transpose()?;
+        let (generation, tier): (_, u8) = (generation_of(row)?, row.get(2)?);
+        let confidence = Confidence::clamped(row.get(3)?);
+        let profile = row.get_ref(4)?.as_str()?;
+        let subject = read(subject_id(row.get(1)?), profile).map_err(unreadable)?;
+        let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;
         let most = if next_tier == Some(tier) { Confidence::AMBIGUOUS } else { Confidence::FULL };
-        Ok(Some((subject, confidence.min(most))))
+        Ok(Some((subject, confidence.min(most), generation)))
     }
 
     fn profile(&self, id: SubjectId, kind: i64) -> rusqlite::Result<Option<String>> {

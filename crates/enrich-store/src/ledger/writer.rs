@@ -24,7 +24,7 @@ use crate::sqlite::{self, Durability};
 /// A commit costs some 100 µs of processor time whatever is in it: at a thousand a second that is
 /// a tenth of one processor. Measured on two processors with 256 callers, charges a second rise by
 /// half from no distance to this one, and hardly beyond it.
-const GATHERING: Duration = Duration::from_millis(1);
+const GATHERING: Duration = Duration::from_millis(2);
 
 /// How the ledger is written.
 #[derive(Clone, Copy, Debug)]

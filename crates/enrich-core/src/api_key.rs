@@ -44,8 +44,7 @@ impl ApiKey {
                 text.push(char::from(BASE62[usize::from(byte % 62)]));
             }
         }
-        let sum = checksum(&text);
-        text.push_str(&sum);
+        text.extend(checksum(&text).map(char::from));
         Ok(Self(text.into()))
     }
 
@@ -61,7 +60,7 @@ impl ApiKey {
             return Err(MalformedKey);
         }
         let (body, sum) = text.split_at(KEY_LEN - CHECKSUM_LEN);
-        if checksum(body) != sum {
+        if checksum(body) != *sum.as_bytes() {
             return Err(MalformedKey);
         }
         Ok(Self(text.into()))
@@ -85,14 +84,14 @@ impl fmt::Debug for ApiKey {
 }
 
 /// CRC-32 (IEEE) in six base62 digits, most significant first: 62⁶ > 2³².
-fn checksum(text: &str) -> String {
+fn checksum(text: &str) -> [u8; CHECKSUM_LEN] {
     let mut rest = crc32fast::hash(text.as_bytes());
     let mut digits = [b'0'; CHECKSUM_LEN];
     for digit in digits.iter_mut().rev() {
         *digit = BASE62[(rest % 62) as usize];
         rest /= 62;
     }
-    digits.iter().map(|&digit| char::from(digit)).collect()
+    digits
 }
 
 #[cfg(test)]

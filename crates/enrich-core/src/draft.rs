@@ -4,6 +4,8 @@
 //! answer has to be there before, so that a charge is never made without one, and so that it can
 //! be kept for repeats in that same transaction. So it is written with a hole.
 
+use std::io::Write;
+
 use crate::credits::Credits;
 
 /// The byte that stands where the balance belongs. JSON never holds it: control characters are
@@ -27,7 +29,8 @@ impl Draft {
         };
         let mut filled = Vec::with_capacity(body.len() + 20);
         filled.extend_from_slice(&body[..at]);
-        filled.extend_from_slice(balance.to_string().as_bytes());
+        // Writing to memory cannot fail.
+        let _ = write!(filled, "{balance}");
         filled.extend_from_slice(&body[at + 1..]);
         filled
     }

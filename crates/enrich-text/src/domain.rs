@@ -82,6 +82,11 @@ impl Domain {
         Self(host::registrable(&self.0).to_owned())
     }
 
+    /// Whether it is that itself.
+    pub fn is_registrable(&self) -> bool {
+        host::registrable(&self.0).len() == self.0.len()
+    }
+
     /// The first label of the registrable domain: `nestle` of `corporativo.nestle.com.br`.
     pub fn label(&self) -> &str {
         let registrable = host::registrable(&self.0);

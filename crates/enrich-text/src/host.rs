@@ -36,7 +36,7 @@ pub(crate) fn read(text: &str) -> Result<String, BadHost> {
     };
     let name = host.strip_suffix('.').unwrap_or(&host);
     check(name)?;
-    Ok(name.to_owned())
+    Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
 fn check(name: &str) -> Result<(), BadHost> {

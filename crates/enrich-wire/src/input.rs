@@ -1,5 +1,6 @@
 //! Fields of a body, and reading them one by one while noting everything that is wrong.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use enrich_core::{Ask, InvalidFields, Question, Want};
@@ -56,7 +57,7 @@ impl Fields {
 pub struct Input<'a> {
     fields: &'a Fields,
     invalid: InvalidFields,
-    asked: Vec<(&'static str, String)>,
+    asked: Vec<(&'static str, Cow<'a, str>)>,
 }
 
 impl<'a> Input<'a> {
@@ -115,7 +116,7 @@ impl<'a> Input<'a> {
                 None
             }
             Some(limit) => {
-                self.asked.push((NAME, limit.to_string()));
+                self.asked.push((NAME, limit.to_string().into()));
                 Some(Some(limit))
             }
         }
@@ -160,9 +161,10 @@ impl<'a> Input<'a> {
         }
         let mut asked = self.asked;
         asked.sort_unstable();
-        let mut canonical = Vec::new();
-        for (name, value) in asked {
-            for part in [name, value.as_str()] {
+        let length = |(name, value): &(&str, Cow<'_, str>)| name.len() + value.len() + 2 * 8;
+        let mut canonical = Vec::with_capacity(asked.iter().map(length).sum());
+        for (name, value) in &asked {
+            for part in [*name, value] {
                 canonical.extend_from_slice(&(part.len() as u64).to_be_bytes());
                 canonical.extend_from_slice(part.as_bytes());
             }
@@ -197,12 +199,12 @@ impl<'a> Input<'a> {
     fn parsed<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
-        text: &str,
+        text: &'a str,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Option<T> {
         match parse(text) {
             Ok(value) => {
-                self.asked.push((name, text.to_owned()));
+                self.asked.push((name, text.into()));
                 Some(value)
             }
             Err(error) => {

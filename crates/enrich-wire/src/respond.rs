@@ -112,14 +112,13 @@ fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) ->
     headers.push(("content-type", Cow::Borrowed("application/json")));
     headers.push(("cache-control", Cow::Borrowed("no-store")));
     headers.push(("x-request-id", request_id.as_str().to_owned().into()));
-    headers.push(("x-credits-used", used.to_string().into()));
-    headers.extend(remaining.map(|left| ("x-credits-remaining", left.to_string().into())));
+    headers.push(("x-credits-used", number(used.0)));
+    headers.extend(remaining.map(|left| ("x-credits-remaining", number(left.0))));
     if let Some(standing) = &standing {
         let (requests, seconds) = (standing.limit.requests(), standing.limit.window_seconds());
-        let policy = format!("\"default\";q={requests};w={seconds}");
         let (left, reset) = (standing.remaining, standing.reset_seconds);
-        headers.push(("ratelimit-policy", policy.into()));
-        headers.push(("ratelimit", format!("\"default\";r={left};t={reset}").into()));
+        headers.push(("ratelimit-policy", window("q", requests, "w", seconds)));
+        headers.push(("ratelimit", window("r", left, "t", reset)));
     }
     match result {
         Ok(answer) => {
@@ -141,6 +140,17 @@ fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) ->
             Response { status, headers, body, used, is_found: None, key, standing, refusal }
         }
     }
+}
+
+fn number(number: u64) -> Cow<'static, str> {
+    itoa::Buffer::new().format(number).to_owned().into()
+}
+
+/// Two parameters of the one policy there is, as the draft of the rate limit headers writes them.
+fn window(name: &str, value: u32, other: &str, other_value: u32) -> Cow<'static, str> {
+    let (mut digits, mut other_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
+    let (value, other_value) = (digits.format(value), other_digits.format(other_value));
+    ["\"default\";", name, "=", value, ";", other, "=", other_value].concat().into()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The keys that were asked for a moment ago, so that the next call with one needs no database.
 //!
-//! A key is remembered by the keyed hash it is stored under, never by itself, and for half a
-//! second: what another process changes is seen within that time. What this process changes is
+//! A key is remembered by the keyed hash it is stored under, never by itself, and for less than
+//! a second: what another process changes is seen within that time. What this process changes is
 //! seen at once. Keys that are not there are never remembered, so that a new one works at once.
 
 use std::collections::HashMap;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use enrich_core::KeyInfo;
 use parking_lot::RwLock;
 
-/// How long a key is believed: half of the second within which a revocation has to be seen.
-const BELIEVED_FOR: Duration = Duration::from_millis(500);
+/// How long a key is believed: a revocation has to be seen within a second.
+const BELIEVED_FOR: Duration = Duration::from_millis(800);
 /// The parts, each with a lock of its own: who remembers a key holds up few who look for theirs.
 const PARTS: usize = 16;
 /// The most keys that are remembered, about 40 MB; a part that is full begins anew.
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_believed_for_half_a_second() {
+    fn a_key_is_believed_for_less_than_a_second() {
         let (recent, info) = (RecentKeys::default(), info());
         let reading = recent.begin();
         recent.remember(hash(1), &info, reading);

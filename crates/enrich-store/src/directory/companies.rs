@@ -13,7 +13,7 @@ const MOST_SHARING: usize = 8;
 /// What a company is asked for by, where one identifier alone decides.
 pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
     match company {
-        CompanyRef::Domain(domain) if above(domain).is_none() => {
+        CompanyRef::Domain(domain) if domain.is_registrable() => {
             Some((IdentifierKind::CompanyDomain, domain.as_str()))
         }
         CompanyRef::Page(page) => Some((IdentifierKind::CompanyPage, page.key())),
@@ -91,8 +91,7 @@ fn by_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<(Compan
 
 /// The registrable domain, where that is another.
 fn above(domain: &Domain) -> Option<Domain> {
-    let registrable = domain.registrable();
-    (registrable != *domain).then_some(registrable)
+    (!domain.is_registrable()).then(|| domain.registrable())
 }
 
 /// The company with the address, else the employer of the person with it, else the company at its

@@ -5,9 +5,11 @@ use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use enrich_testkit::serving::Serving;
 
 use crate::books::{Books, Expected, Prices};
@@ -62,6 +64,8 @@ struct Server {
 struct Service {
     server: Server,
     outcome: Outcome,
+    /// What it was asked before anything was timed.
+    sample: Vec<Sampled>,
     books: Books,
     /// From the start of the process to its first answer, which was charged.
     first_answer: Duration,
@@ -104,6 +108,10 @@ impl Contest {
             order.reverse();
         }
         for place in order {
+            let at = place.saturating_sub(1);
+            if let Some(calls) = self.workload.redraw(&ground.worlds[at].0, load.round)? {
+                self.server(place).wrk.send_from_now_on(&calls)?;
+            }
             let part = match place.checked_sub(1) {
                 None => self.yardstick.part(self.workload, load).map(|(_, part)| part),
                 Some(at) => self.services[at].part(self.workload, load, &ground.prices),
@@ -111,6 +119,10 @@ impl Contest {
             parts[place] = Some(part.with_context(|| self.told(ground, place, load))?);
         }
         Ok(parts.into_iter().flatten().collect())
+    }
+
+    fn server(&self, place: usize) -> &Server {
+        place.checked_sub(1).map_or(&self.yardstick, |at| &self.services[at].server)
     }
 
     fn told(&self, ground: &Ground, place: usize, load: Load) -> String {
@@ -159,15 +171,51 @@ impl Service {
         let asked = plan.sample.len() as u64;
         books.expect(&Expected { outcome: plan.outcome, answers: asked..=asked }, prices)?;
         let server = Server::new(ground, serving, &format!("{workload}-{place}"), &plan)?;
-        Ok((Self { server, outcome: plan.outcome, books, first_answer }, plan, answers))
+        let (outcome, sample) = (plan.outcome, plan.sample.clone());
+        Ok((Self { server, outcome, sample, books, first_answer }, plan, answers))
     }
 
     fn part(&mut self, workload: Workload, load: Load, prices: &Prices) -> anyhow::Result<Part> {
-        let (said, part) = self.server.part(workload, load)?;
+        let looks_at_answers = load.round == 0 && workload != Workload::Keyed;
+        let (loaded, looked_at) = if looks_at_answers {
+            self.looked_at(workload, load, prices)?
+        } else {
+            (self.server.part(workload, load)?, 0)
+        };
+        let (said, part) = loaded;
         // Whoever hung up in the end may have been answered all the same.
-        let answers = said.requests..=said.requests + load.connections as u64;
+        let least = said.requests + looked_at;
+        let answers = least..=least + load.connections as u64;
         self.books.expect(&Expected { outcome: self.outcome, answers }, prices)?;
         Ok(part)
+    }
+}
+
+impl Service {
+    /// Loads the server and, at the same time, asks it what was asked before and looks at every
+    /// answer: under load as well, each has to be the one to its question. Returns how many those
+    /// were. It is done while nothing is timed.
+    fn looked_at(
+        &self,
+        workload: Workload,
+        load: Load,
+        prices: &Prices,
+    ) -> anyhow::Result<((Said, Part), u64)> {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let looking = scope.spawn(|| {
+                let (address, mut number) = (self.server.serving.address(), 0);
+                while !is_over.load(Ordering::Relaxed) {
+                    number += check_sample(address, &self.sample, self.outcome, prices)?.len();
+                }
+                anyhow::Ok(number as u64)
+            });
+            let loaded = self.server.part(workload, load);
+            is_over.store(true, Ordering::Relaxed);
+            let looked_at = looking.join().map_err(|_| anyhow!("the check panicked"))?;
+            let looked_at = looked_at.context("while it was loaded")?;
+            Ok((loaded?, looked_at))
+        })
     }
 }
 

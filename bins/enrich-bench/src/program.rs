@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use enrich_testkit::serving::Serving;
@@ -17,7 +18,7 @@ use serde_json::Value;
 pub(crate) struct Program(PathBuf);
 
 /// What `enrich ledger verify` adds up.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Proof {
     ok: bool,
     granted: i64,
@@ -25,6 +26,9 @@ pub(crate) struct Proof {
     pub(crate) charged: u64,
     /// Rows.
     pub(crate) charges: u64,
+    /// How long it took.
+    #[serde(skip)]
+    pub(crate) seconds: f64,
 }
 
 impl Program {
@@ -96,8 +100,9 @@ impl Program {
 
     /// Walks the whole ledger of a folder.
     pub(crate) fn prove(&self, folder: &Path) -> anyhow::Result<Proof> {
+        let began = Instant::now();
         let proof = self.json(["ledger", "verify"], Some(folder))?;
-        let read = Proof::deserialize(&proof)?;
+        let read = Proof { seconds: began.elapsed().as_secs_f64(), ..Proof::deserialize(&proof)? };
         ensure!(read.ok, "`enrich ledger verify` says {proof}");
         let balances = self.balances(folder)?;
         let left = u64::try_from(read.granted).ok().and_then(|all| all.checked_sub(read.charged));

@@ -143,7 +143,10 @@ impl Run {
         {
             let name = world.which.told();
             writeln!(err, "proving the ledger, and checking both databases: {name}")?;
-            ledger.prove(&ground.program, folder).with_context(|| name.clone())?;
+            let Proof { charges, seconds: took, .. } =
+                ledger.prove(&ground.program, folder).with_context(|| name.clone())?;
+            let note = format!("{name}: `ledger verify` walked {charges} charges in {took:.1} s");
+            report.notes.push(note);
             report.first_answers.push(FirstAnswers { server: name, seconds });
         }
         Ok(report)
@@ -207,7 +210,7 @@ impl Run {
 impl Ledger {
     /// Makes sure that the ledger of `folder` adds up and has grown by exactly what was charged,
     /// and that both databases are sound.
-    fn prove(&self, program: &Program, folder: &Path) -> anyhow::Result<()> {
+    fn prove(&self, program: &Program, folder: &Path) -> anyhow::Result<Proof> {
         let after = program.prove(folder)?;
         let grown = (
             after.charges.checked_sub(self.before.charges),
@@ -221,7 +224,8 @@ impl Ledger {
             self.credits,
             self.before
         );
-        program.check(folder)
+        program.check(folder)?;
+        Ok(after)
     }
 }
 

@@ -15,7 +15,8 @@ use crate::generated::Generated;
 use crate::mixed;
 use crate::wrk::{Halves, Requests};
 
-/// Calls that are drawn for a workload; each is asked many times in random order.
+/// Calls that are drawn for a round, about as many as it asks; each round draws others, so that a
+/// directory is read all over and not where it was read before.
 const CALLS: usize = 100_000;
 /// Names that are asked for, to see which of them tell one company.
 const NAMES: usize = 5000;
@@ -23,6 +24,8 @@ const NAMES: usize = 5000;
 const REPEATS: usize = 10_000;
 /// Requests whose answers are looked at before anything is timed.
 const SAMPLE: usize = 500;
+/// The first line of requests that get an idempotency key.
+const FIRST_LINE: &str = "POST /v1/dtc HTTP/1.1";
 /// Connections over which that is done.
 const CONNECTIONS: usize = 16;
 
@@ -67,6 +70,7 @@ pub(crate) struct Plan {
 }
 
 /// A request, and the call it is.
+#[derive(Clone)]
 pub(crate) struct Sampled {
     pub(crate) call: Call,
     pub(crate) request: Vec<u8>,
@@ -103,7 +107,7 @@ impl Workload {
         let calls = match self {
             Self::Found | Self::Hot | Self::Keyed => companies(world, CALLS, &mut chance)?,
             Self::Repeats => companies(world, REPEATS, &mut chance)?,
-            Self::Missing => nobodies(&mut chance),
+            Self::Missing => nobodies(world, CALLS, &mut chance)?,
             Self::Mixed => mixed::calls(world, &mut prober, &mut chance)?,
             Self::Name => {
                 let names = names(world, &mut chance)?;
@@ -125,13 +129,36 @@ impl Workload {
             return Ok(Plan { outcome, ..repeats(repeated, &mut chance) });
         }
         let sample = self.sample(&calls, &keys, &mut chance);
-        let key_bytes = keys.first().map_or(0, String::len);
-        let halves = calls.iter().map(|call| call.halves(key_bytes, None));
-        let requests = match self {
-            Self::Keyed => fresh(halves, keys)?,
-            _ => Requests { calls: halves.collect(), keys, fresh_after: None },
+        let calls = self.halves(&calls, &keys)?;
+        let fresh_after =
+            (self == Self::Keyed).then(|| format!("{FIRST_LINE}\r\nIdempotency-Key: "));
+        Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
+    }
+
+    /// Draws the calls of a round anew, where any will do.
+    pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
+        let mut chance = fastrand::Rng::with_seed(world.which.companies ^ (round + 1) << 48);
+        let calls = match self {
+            Self::Found | Self::Hot | Self::Keyed => companies(world, CALLS, &mut chance)?,
+            Self::Missing => nobodies(world, CALLS, &mut chance)?,
+            Self::Repeats | Self::Mixed | Self::Name => return Ok(None),
         };
-        Ok(Plan { outcome, requests, sample, note })
+        self.halves(&calls, &self.keys(world)).map(Some)
+    }
+
+    /// Calls as the load generator puts them together with a key. Where each request gets an
+    /// idempotency key, that comes behind the first line, which they all share and which is cut off.
+    fn halves(self, calls: &[Call], keys: &[String]) -> anyhow::Result<Vec<Halves>> {
+        let key_bytes = keys.first().map_or(0, String::len);
+        let halves = calls.iter().map(|call| {
+            let Halves { before, behind } = call.halves(key_bytes, None);
+            if self != Self::Keyed {
+                return Ok(Halves { before, behind });
+            }
+            let rest = before.strip_prefix(FIRST_LINE).context("a call of another endpoint")?;
+            Ok(Halves { before: rest.to_owned(), behind })
+        });
+        halves.collect()
     }
 
     fn keys(self, world: &World) -> Vec<String> {
@@ -235,10 +262,18 @@ fn companies(
     (0..number).map(call).collect()
 }
 
-/// No generated domain begins with this word.
-fn nobodies(chance: &mut fastrand::Rng) -> Vec<Call> {
-    let call = |_| unknown_domain(&format!("nobodyhere{}.example", chance.u32(..10_000_000)));
-    (0..CALLS).map(call).collect()
+/// Domains that nobody has, each beside one that somebody has: what is not there is looked for all
+/// over the index, as what is there is.
+fn nobodies(world: &World, number: usize, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>> {
+    let call = |_| {
+        let company = world.generated.any_company(chance)?;
+        let label = company.domain().trim_end_matches(".example");
+        // The number belongs to this company alone, so that no other has the letter before it.
+        let word = label.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let number = &label[word.len()..];
+        Ok(unknown_domain(&format!("{word}x{number}.example")))
+    };
+    (0..number).map(call).collect()
 }
 
 fn names(world: &World, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>> {
@@ -264,19 +299,10 @@ fn repeats(answered: Vec<Sampled>, chance: &mut fastrand::Rng) -> Plan {
     Plan { outcome: Outcome::Replayed, requests, sample, note: None }
 }
 
-/// Requests that get an idempotency key behind their first line, which they all share.
-fn fresh(halves: impl Iterator<Item = Halves>, keys: Vec<String>) -> anyhow::Result<Requests> {
-    const FIRST: &str = "POST /v1/dtc HTTP/1.1";
-    let cut = |Halves { before, behind }: Halves| {
-        let rest = before.strip_prefix(FIRST).context("a call of another endpoint")?;
-        anyhow::Ok(Halves { before: rest.to_owned(), behind })
-    };
-    let calls = halves.map(cut).collect::<Result<_, _>>()?;
-    Ok(Requests { calls, keys, fresh_after: Some(format!("{FIRST}\r\nIdempotency-Key: ")) })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     fn plan(workload: Workload) -> Plan {
@@ -314,6 +340,22 @@ mod tests {
         assert_eq!(plan(Workload::Found).requests.calls, plan(Workload::Found).requests.calls);
         assert_eq!(plan(Workload::Hot).requests.keys, ["k3"]);
         assert_eq!(plan(Workload::Found).requests.keys, ["k1", "k2"]);
+    }
+
+    #[test]
+    fn every_round_draws_other_calls_of_which_nobody_s_are_nobody_s() {
+        let keys = Keys { many: vec!["k1".to_owned()], hot: "k3".to_owned() };
+        let which = Which { companies: 1000, charges: 0 };
+        let world = World { which, generated: Generated::new(1000), keys };
+        let drawn = |round| Workload::Missing.redraw(&world, round).unwrap().unwrap();
+        assert_ne!(drawn(1), drawn(2));
+        assert!(Workload::Mixed.redraw(&world, 1).unwrap().is_none());
+        let there: HashSet<String> = (0..1000)
+            .map(|index| world.generated.company(index).unwrap().domain().to_owned())
+            .collect();
+        for call in nobodies(&world, 1000, &mut fastrand::Rng::with_seed(1)).unwrap() {
+            assert!(!there.contains(&call.inputs[0].1), "{}", call.inputs[0].1);
+        }
     }
 
     #[test]

@@ -97,6 +97,7 @@ pub(crate) struct Requests {
 pub(crate) struct Wrk {
     program: PathBuf,
     script: PathBuf,
+    calls: PathBuf,
 }
 
 /// What it said in the end.
@@ -138,8 +139,6 @@ impl Wrk {
     pub(crate) fn new(program: &Path, folder: &Path, requests: &Requests) -> anyhow::Result<Self> {
         let (calls, keys) = (folder.join("calls"), folder.join("keys"));
         let script = folder.join("script.lua");
-        let parts = requests.calls.iter().flat_map(|call| [&call.before, &call.behind]);
-        fs::write(&calls, ended(parts)?)?;
         fs::write(&keys, ended(requests.keys.iter())?)?;
         let quoted = |path: &Path| -> anyhow::Result<String> {
             // Lua reads the escapes of Rust's strings, but for those of letters beyond ASCII.
@@ -154,7 +153,15 @@ impl Wrk {
             Some(first) => text += &format!("local FIRST = {first:?}\n{FRESH}"),
         }
         fs::write(&script, text)?;
-        Ok(Self { program: program.to_owned(), script })
+        let wrk = Self { program: program.to_owned(), script, calls };
+        wrk.send_from_now_on(&requests.calls)?;
+        Ok(wrk)
+    }
+
+    /// Sends these calls from the next load on.
+    pub(crate) fn send_from_now_on(&self, calls: &[Halves]) -> anyhow::Result<()> {
+        let parts = calls.iter().flat_map(|call| [&call.before, &call.behind]);
+        fs::write(&self.calls, ended(parts)?).with_context(|| self.calls.display().to_string())
     }
 
     /// Loads a server. `order` begins the order of chance, `name` the idempotency keys.

@@ -234,10 +234,12 @@ impl Service {
         };
         let idempotency = IdempotencyKey::parse(text).map_err(Refusal::BadIdempotencyKey)?;
         let account = course.key.account;
-        let _place = self.in_flight.enter(account, &idempotency).ok_or(Refusal::StillRunning)?;
+        let place = self.in_flight.enter(account, &idempotency);
         let kept = self.ledger.kept(account, &idempotency, &ask.asked, course.now).await;
         match kept.map_err(store_refusal)? {
+            // Also while another repeat has the place: the first call has ended.
             Some(kept) => replay(kept),
+            None if place.is_none() => Err(Refusal::StillRunning),
             None => {
                 let result = self.look_up(course, &ask, Some(idempotency.clone()), balance).await;
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {

@@ -345,6 +345,39 @@ fn a_repeat_is_answered_before_the_balance_is_looked_at() {
 }
 
 #[test]
+fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
+    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5) };
+    for (kept_later, is_answered) in [(Some(kept), true), (None, false)] {
+        let world = Arc::new(World { kept: None, kept_later, ..World::new() });
+        let (service, repeated) = (service(&world), Mutex::new(None));
+        let key = Some(world.key.expose());
+        let again = || call_with(&world, &service, key, Price::PerAnswer(1), Some("k1"), &ask);
+        pollster::block_on(service.answer(Call {
+            key,
+            endpoint: "/test",
+            price: Price::PerAnswer(1),
+            request_id: &RequestId::accept("r1").unwrap(),
+            idempotency_key: Some("k1"),
+            read: &ask,
+            // While this answer is written, its call runs.
+            write: &|_, _| {
+                *repeated.lock() = Some(again().result);
+                Draft { items: 1, body: b"balance \0".to_vec() }
+            },
+        }))
+        .result
+        .unwrap();
+        match repeated.into_inner().unwrap() {
+            Ok(answer) => assert!(is_answered && answer.is_replayed, "{answer:?}"),
+            Err(refusal) => {
+                assert!(!is_answered && matches!(refusal, Refusal::StillRunning), "{refusal:?}");
+            }
+        }
+        assert_eq!(world.charges.lock().len(), 1);
+    }
+}
+
+#[test]
 fn a_repeat_that_another_process_answered_is_not_charged_again() {
     let replayed = || {
         let body = b"balance \0".to_vec();

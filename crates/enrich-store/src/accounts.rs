@@ -50,6 +50,7 @@ macro_rules! key_info {
     };
 }
 
+const KEY_CHANGES: &str = "SELECT number FROM key_changes";
 const KEY_BY_HASH: &str = key_info!("hash = ?1");
 const KEY_BY_ID: &str = key_info!("id = ?1");
 const KEYS_OF_ACCOUNT: &str = key_info!("account = ?1 ORDER BY created_at, id");
@@ -63,7 +64,7 @@ impl SqliteAccounts {
             readers: Readers::open(path)?,
             writer: Arc::new(Mutex::new(writer)),
             secrets: secrets.clone(),
-            recent: Arc::default(),
+            recent: Arc::new(RecentKeys::new()),
         })
     }
 
@@ -166,6 +167,11 @@ impl Accounts for SqliteAccounts {
     }
 
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
+        self.recent.confirm(|| {
+            self.readers.read(|connection| {
+                connection.prepare_cached(KEY_CHANGES)?.query_row([], |row| row.get(0))
+            })
+        })?;
         let hashes = || self.secrets.newest_first().map(|secret| hash_of(secret, key));
         if let Some(info) = hashes().find_map(|hash| self.recent.get(&hash)) {
             return Ok(Some(info));

@@ -42,7 +42,7 @@
 //! ```
 //!
 //! Rows are added at the end of one table whoever they belong to, so that a group fills a page or
-//! two; a balance is never rewritten for a charge. Every 4096 rows the accounts that moved since
+//! two; a balance is never rewritten for a charge. Every 16,384 rows the accounts that moved since
 //! have their heads written, so that opening the ledger reads few rows, and checks them. A chain
 //! shows what was altered in an account; the seal shows what was taken out or cut off anywhere.
 //! [`Ledger::verify`] walks it all. That the whole file is an older copy, no file can show by itself.

@@ -1,8 +1,10 @@
-//! The keys that were asked for a moment ago, so that the next call with one needs no database.
+//! The keys that were asked for lately, so that the next call with one needs no database.
 //!
-//! A key is remembered by the keyed hash it is stored under, never by itself, and for less than
-//! a second: what another process changes is seen within that time. What this process changes is
-//! seen at once. Keys that are not there are never remembered, so that a new one works at once.
+//! A key is remembered by the keyed hash it is stored under, never by itself. Every half second
+//! somebody reads the number of changes that were made to keys (`key_changes`); where that has
+//! grown, all are forgotten. So what another process changes is seen within that time, and what
+//! this process changes at once. Keys that are not there are never remembered, so that a new one
+//! works at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,10 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use enrich_core::KeyInfo;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
-/// How long a key is believed: a revocation has to be seen within a second.
-const BELIEVED_FOR: Duration = Duration::from_millis(800);
+/// How long what is remembered counts without a look at the number of changes: half of the second
+/// within which a revocation has to be seen.
+const BELIEVED_FOR: Duration = Duration::from_millis(500);
 /// The parts, each with a lock of its own: who remembers a key holds up few who look for theirs.
 const PARTS: usize = 16;
 /// The most keys that are remembered, about 40 MB; a part that is full begins anew.
@@ -23,63 +26,100 @@ const MOST: usize = 100_000;
 pub(super) type KeyHash = [u8; 32];
 
 /// The keys that were asked for lately.
-#[derive(Debug, Default)]
-pub(super) struct RecentKeys {
-    parts: [RwLock<HashMap<KeyHash, Seen>>; PARTS],
-    changes: AtomicU64,
-}
-
-/// A key as it was read.
 #[derive(Debug)]
-struct Seen {
-    info: Arc<KeyInfo>,
-    at: Instant,
+pub(super) struct RecentKeys {
+    parts: [RwLock<HashMap<KeyHash, Arc<KeyInfo>>>; PARTS],
+    /// How often all were forgotten.
+    clearings: AtomicU64,
+    began: Instant,
+    /// Until when they are believed, in milliseconds since then.
+    believed_until: AtomicU64,
+    /// The number of changes when it was last looked at.
+    changes: Mutex<Option<i64>>,
 }
 
-/// When a read of the database began, and how many changes had been made here by then.
+/// How often all were forgotten when a read of the database began.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading {
-    at: Instant,
-    changes: u64,
-}
+pub(super) struct Reading(u64);
 
 impl RecentKeys {
-    /// The key of this hash, if it was read a moment ago.
+    pub(super) fn new() -> Self {
+        Self {
+            parts: Default::default(),
+            clearings: AtomicU64::new(0),
+            began: Instant::now(),
+            believed_until: AtomicU64::new(0),
+            changes: Mutex::new(None),
+        }
+    }
+
+    /// Sees to it that what is remembered may be believed; `read` reads the number of changes,
+    /// where it is time for that.
+    ///
+    /// # Errors
+    ///
+    /// Those of `read`.
+    pub(super) fn confirm<E>(&self, read: impl FnOnce() -> Result<i64, E>) -> Result<(), E> {
+        if self.is_believed() {
+            return Ok(());
+        }
+        let mut known = self.changes.lock();
+        if self.is_believed() {
+            // Somebody else looked while we waited.
+            return Ok(());
+        }
+        let looked_at = self.began.elapsed();
+        let changes = read()?;
+        if *known != Some(changes) {
+            self.clear();
+            *known = Some(changes);
+        }
+        self.believed_until.store(millis(looked_at + BELIEVED_FOR), Ordering::Release);
+        Ok(())
+    }
+
+    fn is_believed(&self) -> bool {
+        millis(self.began.elapsed()) < self.believed_until.load(Ordering::Acquire)
+    }
+
+    /// The key of this hash, if it is remembered.
     pub(super) fn get(&self, hash: &KeyHash) -> Option<Arc<KeyInfo>> {
-        let part = self.part(hash).read();
-        let seen = part.get(hash)?;
-        (seen.at.elapsed() < BELIEVED_FOR).then(|| Arc::clone(&seen.info))
+        self.part(hash).read().get(hash).map(Arc::clone)
     }
 
     /// To be called before a key is read, and handed in with what was read.
     pub(super) fn begin(&self) -> Reading {
-        Reading { at: Instant::now(), changes: self.changes.load(Ordering::SeqCst) }
+        Reading(self.clearings.load(Ordering::SeqCst))
     }
 
-    /// Remembers what was read, unless a change was made here meanwhile: it may be from before.
+    /// Remembers what was read, unless all were forgotten meanwhile: it may be from before.
     pub(super) fn remember(&self, hash: KeyHash, info: &Arc<KeyInfo>, reading: Reading) {
         let mut part = self.part(&hash).write();
-        if self.changes.load(Ordering::SeqCst) != reading.changes {
+        if self.clearings.load(Ordering::SeqCst) != reading.0 {
             return;
         }
         if part.len() >= MOST / PARTS && !part.contains_key(&hash) {
             part.clear();
         }
-        part.insert(hash, Seen { info: Arc::clone(info), at: reading.at });
+        part.insert(hash, Arc::clone(info));
     }
 
     /// Forgets all of them; to be called when a change is written. What is being read at this
     /// moment is not remembered.
     pub(super) fn clear(&self) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
+        self.clearings.fetch_add(1, Ordering::SeqCst);
         for part in &self.parts {
             part.write().clear();
         }
     }
 
-    fn part(&self, hash: &KeyHash) -> &RwLock<HashMap<KeyHash, Seen>> {
+    fn part(&self, hash: &KeyHash) -> &RwLock<HashMap<KeyHash, Arc<KeyInfo>>> {
         &self.parts[usize::from(hash[0]) % PARTS]
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -109,20 +149,32 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_believed_for_less_than_a_second() {
-        let (recent, info) = (RecentKeys::default(), info());
-        let reading = recent.begin();
-        recent.remember(hash(1), &info, reading);
-        assert_eq!(recent.get(&hash(1)), Some(info.clone()));
+    fn keys_are_remembered_until_one_has_changed() {
+        let (recent, info) = (RecentKeys::new(), info());
+        let look = |changes: i64| recent.confirm(|| Ok::<_, ()>(changes)).unwrap();
+        look(7);
+        recent.remember(hash(1), &info, recent.begin());
+        look(8);
+        assert_eq!(recent.get(&hash(1)), Some(info.clone()), "it was looked at a moment ago");
         assert_eq!(recent.get(&hash(2)), None);
-        let before = Instant::now().checked_sub(BELIEVED_FOR).unwrap();
-        recent.remember(hash(1), &info, Reading { at: before, ..reading });
+        recent.believed_until.store(0, Ordering::SeqCst);
+        look(7);
+        assert_eq!(recent.get(&hash(1)), Some(info));
+        recent.believed_until.store(0, Ordering::SeqCst);
+        look(8);
         assert_eq!(recent.get(&hash(1)), None);
     }
 
     #[test]
+    fn nothing_is_believed_while_the_changes_cannot_be_read() {
+        let recent = RecentKeys::new();
+        assert_eq!(recent.confirm(|| Err("a damaged file")), Err("a damaged file"));
+        assert!(!recent.is_believed());
+    }
+
+    #[test]
     fn what_was_read_before_a_change_is_not_remembered_after_it() {
-        let (recent, info) = (RecentKeys::default(), info());
+        let (recent, info) = (RecentKeys::new(), info());
         let reading = recent.begin();
         recent.remember(hash(1), &info, reading);
         recent.clear();
@@ -135,7 +187,7 @@ mod tests {
 
     #[test]
     fn never_more_are_remembered_than_fit() {
-        let (recent, info) = (RecentKeys::default(), info());
+        let (recent, info) = (RecentKeys::new(), info());
         let reading = recent.begin();
         let many = u32::try_from(MOST).unwrap() + 50_000;
         for number in 0..many {

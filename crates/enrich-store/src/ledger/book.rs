@@ -23,7 +23,7 @@ use crate::secret::Secrets;
 
 /// How many rows there are between two checkpoints: so many are read when the ledger is opened, a
 /// matter of milliseconds, and a head is written for that many rows at the most.
-const CHECKPOINT_ROWS: u64 = 4096;
+const CHECKPOINT_ROWS: u64 = 16_384;
 /// How many accounts are remembered across a checkpoint: about 15 MB of them.
 const MAX_KNOWN: usize = 100_000;
 /// Each so many rows of an account one is marked, for reading to begin at.

@@ -8,11 +8,15 @@ use std::path::Path;
 /// A file that was released never changes, not even in a comment: databases out there were made
 /// with it, and one whose history differs is refused. A change of the schema is a new file, and a
 /// new row here.
-const FILES: [(&str, &str); 2] =
-    [("directory/V1__directory.sql", V1_DIRECTORY), ("ledger/V1__ledger.sql", V1_LEDGER)];
+const FILES: [(&str, &str); 3] = [
+    ("directory/V1__directory.sql", V1_DIRECTORY),
+    ("ledger/V1__ledger.sql", V1_LEDGER),
+    ("ledger/V2__key_changes.sql", V2_KEY_CHANGES),
+];
 
 const V1_DIRECTORY: &str = "0b77f0e468d8513bd0a013bda32a91d262eaed0bc088976d4317bb72251ca336";
 const V1_LEDGER: &str = "b3c1d0f8d24088fba9630ed77fbf911537b1cceb9898272a749f6a7256ae3aff";
+const V2_KEY_CHANGES: &str = "4205efb77486837753ddff8b350a5edbef089daf0ad5f0adb57aaf344e0516a4";
 
 #[test]
 fn a_released_schema_never_changes() {

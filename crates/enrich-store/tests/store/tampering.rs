@@ -187,10 +187,10 @@ fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
 
 /// A store whose rows reach beyond a checkpoint and a mark.
 fn beyond_a_checkpoint() -> Customer {
-    let customer = Customer::with(10_000);
+    let customer = Customer::with(100_000);
     let ledger = &*customer.store.ledger;
-    for _ in 0..3 {
-        let charges = (0..1_500).map(|_| ledger.charge(customer.charge()));
+    for _ in 0..6 {
+        let charges = (0..3_000).map(|_| ledger.charge(customer.charge()));
         for charged in pollster::block_on(join_all(charges)) {
             assert!(charged.is_ok(), "{charged:?}");
         }

@@ -37,8 +37,10 @@ fuzz CASES="1000000":
 real DATA:
     bash scripts/real-data.sh {{DATA}}
 
-# Measures the service against a bare handler, in turn in one run; needs wrk. See bins/enrich-bench.
+# Measures the service against a bare handler, in turn in one run; installs wrk where it is missing,
+# which needs root on Debian and its like. See bins/enrich-bench.
 bench *ARGS:
+    command -v wrk > /dev/null || { apt-get update && apt-get install --yes wrk; }
     cargo build --release --bin enrich --bin enrich-bench
     target/release/enrich-bench run --scratch target/bench {{ARGS}}
 

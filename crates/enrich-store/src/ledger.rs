@@ -9,18 +9,24 @@
 //! # What can become of a group
 //!
 //! ```text
-//! BEGIN IMMEDIATE ── busy for 5 s ──────────────────────────────► Overloaded, charging goes on
-//!   │  └── fails ───────────────────────────────────────────────► NotTaken,   charging goes on
+//! asked ── the queue is full ───────────────────────────────────► Overloaded
+//!   │  └── charging has stopped ────────────────────────────────► Stopped
 //!   ▼
-//! read in the others' rows ── they do not fit ──────────────────► NotTaken,   charging stops
+//! BEGIN IMMEDIATE ── others are busy for 5 s ───────────────────► Overloaded
+//!   │  └── fails, or the file does not open again ── ROLLBACK ──► each again, alone: NotTaken
 //!   ▼
-//! decide each ── a row breaks a constraint ─────────────────────► NotTaken for that one alone
-//!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ──┬──► one left: NotTaken
-//!   ▼                                                        └──► several: each again, alone
-//! COMMIT ── no room for it in SQLite's log ── ROLLBACK ─────────► as above
-//!   │  └── fails otherwise (fsync) ─────────────────────────────► Unknown,    charging stops
+//! read in the others' rows ── they cannot be read ── ROLLBACK ──► each again, alone: NotTaken
+//!   │  └── they are not as they were written ───────────────────► NotTaken, and charging stops
 //!   ▼
-//! told
+//! decide each ── its row breaks a constraint, its account's
+//!   │            checkpoint or its kept answer was altered ─────► NotTaken for that one alone
+//!   │  ├── no room for another kept answer ─────────────────────► KeepsFull for that one alone
+//!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
+//!   ▼
+//! COMMIT ── busy, or no room in SQLite's log ── ROLLBACK ───────► each again, alone: NotTaken
+//!   │  └── fails otherwise (fsync) ─────────────────────────────► Unknown, and charging stops
+//!   ▼
+//! told ── this thread dies before that ─────────────────────────► Unknown, and charging stops
 //! ```
 //!
 //! Before `COMMIT` nothing can have been written for good: a transaction without its commit record
@@ -28,9 +34,14 @@
 //! while it waits for the disk leaves a complete record in a file whose bytes may or may not have
 //! arrived; opening the database anew after a crash may bring it back. Nobody can tell, so nobody
 //! is told anything but `Unknown`, and nothing more is charged ([`ChargeError::Stopped`]) until
-//! the store is opened again, which reads what there is and settles it. The idempotency record is
-//! part of the same transaction and is there exactly if the charge is: a repeat with the same key is
-//! replayed or charged, never charged twice.
+//! the store is opened again, which reads what there is, makes it durable and goes on from there. The
+//! idempotency record is part of the same transaction and is there exactly if the charge is: a
+//! repeat with the same key is replayed or charged, never charged twice.
+//!
+//! What was altered in one account is that account's: the others go on. Where the end of the log is
+//! not what this process wrote or read before, nothing can be put behind it, and all stop.
+//!
+//! A group in which nobody wants to write, balances that are looked up, takes `BEGIN` alone.
 //!
 //! # What is written
 //!
@@ -119,6 +130,24 @@ impl NotAsWritten {
     /// Says where that shows.
     fn new(fault: impl Into<Cow<'static, str>>) -> Self {
         Self(fault.into())
+    }
+
+    /// It was made with a secret that was not there when this process began.
+    fn unknown_secret(what: &str, number: u32) -> Self {
+        Self::new(format!(
+            "{what} was made with secret {number}, which was not in secret.key when this process \
+             read it; if it is there now, start the process again"
+        ))
+    }
+}
+
+/// A row that was read; `None` where a value of it is none that is written there. What remains of
+/// errors is that the file cannot be read.
+fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+    match row {
+        Ok(row) => Ok(Some(row)),
+        Err(error @ rusqlite::Error::SqliteFailure(..)) => Err(error),
+        Err(_) => Ok(None),
     }
 }
 
@@ -238,7 +267,7 @@ impl Ledger for SqliteLedger {
         // Sealed here and not by the one thread that everyone waits for.
         let to_keep = match charge.keep.take() {
             Some(keep) => Some(
-                keeping::seal(&self.secrets, charge.account, &keep)
+                keeping::seal(&self.secrets, charge.account, &keep, charge.at)
                     .map_err(|error| ChargeError::NotTaken(error.into()))?,
             ),
             None => None,
@@ -259,10 +288,11 @@ impl Ledger for SqliteLedger {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError> {
         // Looked up first: the rows up to there are then there for every reader.
-        self.balance(account).await?;
-        let Some(head) = self.heads.get(account) else {
+        if self.balance(account).await?.is_none() {
             return Ok(Vec::new());
-        };
+        }
+        // Forgotten since, to make room for others.
+        let head = self.heads.get(account).ok_or(StoreError::Overloaded)?;
         self.readers.read(|connection| entries::entries(connection, account, &head, after, limit))
     }
 

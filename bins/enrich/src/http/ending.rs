@@ -20,13 +20,14 @@ impl<T> Future for ToItsEnd<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let Some(future) = &mut self.0 else {
+        // Taken out meanwhile: what panics is not to be polled again.
+        let Some(mut future) = self.0.take() else {
             // It has ended and been read; nobody asks again.
             return Poll::Pending;
         };
         let output = future.as_mut().poll(context);
-        if output.is_ready() {
-            self.0 = None;
+        if output.is_pending() {
+            self.0 = Some(future);
         }
         output
     }
@@ -34,7 +35,7 @@ impl<T> Future for ToItsEnd<T> {
 
 impl<T> Drop for ToItsEnd<T> {
     fn drop(&mut self) {
-        // What was not begun was not charged, and what ends with its worker has no later.
+        // Where the worker itself ends, so does this, and the ledger has what was charged.
         if let Some(unfinished) = self.0.take() {
             rt::spawn(unfinished);
         }

@@ -24,7 +24,7 @@ use crate::secret::Secrets;
 /// How many rows there are between two checkpoints: so many are read when the ledger is opened, a
 /// matter of milliseconds, and a head is written for that many rows at the most.
 const CHECKPOINT_ROWS: u64 = 16_384;
-/// How many accounts are remembered across a checkpoint: about 15 MB of them.
+/// How many accounts are remembered beside those with rows behind the checkpoint: about 15 MB.
 const MAX_KNOWN: usize = 100_000;
 /// Each so many rows of an account one is marked, for reading to begin at.
 pub(super) const MARK_ROWS: u64 = 256;
@@ -187,6 +187,7 @@ impl Book {
         self.behind.retain(|account| {
             known.get(account).is_some_and(|head| head.position > there.checkpoint.position)
         });
+        keep_to_bounds(&mut known, &self.behind);
         Ok(())
     }
 
@@ -246,17 +247,27 @@ impl Book {
         let mut known = self.heads.known.write();
         if is_checkpoint {
             self.behind.clear();
-            if known.len() + page.heads.len() > MAX_KNOWN {
-                // Each can be read from its checkpoint again.
-                known.clear();
-            }
         } else {
             let heads = page.heads.iter();
             let added = heads.filter(|(_, head)| head.position > self.seal.end.position);
             self.behind.extend(added.map(|(account, _)| account));
         }
         known.extend(page.heads);
+        keep_to_bounds(&mut known, &self.behind);
+        drop(known);
+        if page.seal.end != self.seal.end {
+            // Nobody else has written since the transaction began.
+            self.heads.seen_now();
+        }
         self.seal = page.seal;
+    }
+}
+
+/// Forgets, where too many are known, those that can be read from their checkpoints again.
+fn keep_to_bounds(known: &mut HashMap<AccountId, Head>, behind: &HashSet<AccountId>) {
+    if known.len() > MAX_KNOWN {
+        known.retain(|account, _| behind.contains(account));
+        known.shrink_to(MAX_KNOWN);
     }
 }
 

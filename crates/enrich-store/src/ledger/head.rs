@@ -4,8 +4,8 @@ use enrich_core::{AccountId, Credits};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::Column;
-use crate::ledger::NotAsWritten;
 use crate::ledger::row::{Chain, NO_ROW};
+use crate::ledger::{NotAsWritten, read_whole};
 use crate::secret::{Purpose, Secret, Secrets};
 
 /// Where an account stands behind one of its rows.
@@ -46,13 +46,17 @@ impl Head {
                 let head = Self { sequence, balance, position: row.get(2)?, chain: row.get(3)? };
                 Ok(Some((head, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?)))
             })
-            .optional()?;
+            .optional();
+        let broken = || NotAsWritten::new(format!("account {account}: its checkpoint is broken"));
+        let Some(row) = read_whole(row)? else {
+            return Ok(Err(broken()));
+        };
         Ok(match row {
             None => Ok(None),
             Some(None) => Ok(Some(Self::NEW)),
             Some(Some((head, secret, hash))) => match secrets.with_id(secret) {
                 Some(secret) if head.hash(account, secret) == hash => Ok(Some(head)),
-                _ => Err(NotAsWritten::new(format!("account {account}: its checkpoint is broken"))),
+                _ => Err(broken()),
             },
         })
     }

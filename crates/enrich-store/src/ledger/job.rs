@@ -7,7 +7,7 @@ use enrich_core::{AccountId, Credits, Timestamp};
 
 use crate::ledger::decide::{Desk, GroupFailed};
 use crate::ledger::keeping::{self, Shelf, ToKeep};
-use crate::ledger::reply::{self, Decision, List, Reply, Round, Waiter};
+use crate::ledger::reply::{self, Decision, List, Reply, Round, Waiter, Woken};
 
 /// Something to decide.
 #[derive(Debug)]
@@ -41,8 +41,9 @@ impl<A, T> Open<A, T> {
     /// Tells the decision. One that was never made is not told, and who waits for it learns that
     /// nobody knows.
     fn tell(self, list: Option<Arc<List>>) {
-        if let Some(decided) = self.decided {
-            self.reply.tell(decided, list);
+        match self.decided {
+            Some(decided) => self.reply.tell(decided, list),
+            None => self.reply.lose(list),
         }
     }
 }
@@ -76,7 +77,8 @@ impl Job {
 /// Decides a group in order of arrival, after making room for its idempotency records.
 pub(super) fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::keeps_at).max() {
-        let shelf = Shelf::up_to_date(desk.connection, desk.shelf).map_err(GroupFailed)?;
+        let shelf =
+            Shelf::up_to_date(desk.connection, desk.shelf, desk.max_kept).map_err(GroupFailed)?;
         // Twice what the group can bring, so that expired records become fewer, bounded so that
         // nobody waits long for it.
         let limit = 2 * group.len() + 16;
@@ -97,7 +99,7 @@ pub(super) fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), Group
 }
 
 /// Tells everyone in a group what was decided.
-pub(super) fn tell(group: Vec<Job>) {
+pub(super) fn tell(group: Vec<Job>) -> Woken {
     let mut round = Round::default();
     let lists: Vec<_> =
         group.iter().map(|job| job.waiter().map(|waiter| round.add(waiter))).collect();
@@ -108,11 +110,11 @@ pub(super) fn tell(group: Vec<Job>) {
             Job::Look(open) => open.tell(list),
         }
     }
-    round.wake();
+    round.wake()
 }
 
 /// Tells everyone in a group that it was not decided.
-pub(super) fn refuse(mut group: Vec<Job>, why: impl Fn() -> ChargeError) {
+pub(super) fn refuse(mut group: Vec<Job>, why: impl Fn() -> ChargeError) -> Woken {
     for job in &mut group {
         match job {
             Job::Charge(open) => open.decided = Some(Err(why())),
@@ -120,5 +122,5 @@ pub(super) fn refuse(mut group: Vec<Job>, why: impl Fn() -> ChargeError) {
             Job::Look(open) => open.decided = Some(Err(why())),
         }
     }
-    tell(group);
+    tell(group)
 }

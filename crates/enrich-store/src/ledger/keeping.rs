@@ -1,13 +1,20 @@
 //! The answers kept for repeats: what they are found by, and how they are sealed.
 //!
 //! Neither the caller's idempotency key nor what was asked stands in the table, only keyed hashes
-//! of them, made together with the account so that equal keys of two accounts look different.
+//! of them, made together with the account so that equal keys of two accounts look different. The
+//! answer is sealed together with these hashes and its time, so that a record opens only as it was
+//! written: one that was altered is an error for its repeat, and a fault for `verify`.
+
+use std::time::{Duration, Instant};
 
 use enrich_core::{AccountId, ChargeId, Credits, IdempotencyKey, Keep, Kept, Timestamp};
 use rusqlite::{Connection, named_params};
 
 use crate::columns::Column;
 use crate::secret::{NotOurs, Purpose, SealError, Secret, Secrets};
+
+/// How old a count may be while there is room.
+const RECOUNT: Duration = Duration::from_secs(1);
 
 /// What a record is found by and compared with, under one secret.
 #[derive(Clone, Debug)]
@@ -44,6 +51,8 @@ pub(super) struct Shelf {
     /// SQLite's `data_version` at that time: another value means that another connection, of this
     /// process or of another one, has written since.
     version: i64,
+    /// When they were counted.
+    pub(super) counted: Instant,
 }
 
 /// Why a record could not be read.
@@ -78,9 +87,10 @@ pub(super) fn seal(
     secrets: &Secrets,
     account: AccountId,
     keep: &Keep,
+    at: Timestamp,
 ) -> Result<ToKeep, SealError> {
     let names = names(secrets, account, &keep.key, &keep.asked);
-    let place = names.first().map(|name| place(account, &name.key_hash)).unwrap_or_default();
+    let place = names.first().map(|name| place(account, name, at)).unwrap_or_default();
     let sealed = secrets.current().seal(Purpose::KeptSeal, &place, &keep.body)?;
     Ok(ToKeep { names, sealed })
 }
@@ -108,20 +118,57 @@ pub(super) fn find(
             standing = Standing::Expired;
             continue;
         }
-        if row.get::<_, [u8; 32]>(0)? != name.asked_hash {
-            return Ok(Standing::Kept(Kept::OtherQuestion));
-        }
-        let secret = secrets.with_id(row.get(2)?).ok_or(NotOurs)?;
-        let place = place(account, &name.key_hash);
-        let body = secret.open(
-            Purpose::KeptSeal,
-            &place,
-            row.get_ref(1)?.as_blob().unwrap_or_default(),
-        )?;
-        let Column(balance) = row.get(3)?;
-        return Ok(Standing::Kept(Kept::Answer { body, balance }));
+        let there = Name { asked_hash: row.get(0)?, secret: row.get(2)?, ..*name };
+        let body =
+            open(secrets, account, &there, at, row.get_ref(1)?.as_blob().unwrap_or_default());
+        let (body, Column(balance)) = (body?, row.get(3)?);
+        return Ok(Standing::Kept(if there.asked_hash == name.asked_hash {
+            Kept::Answer { body, balance }
+        } else {
+            Kept::OtherQuestion
+        }));
     }
     Ok(standing)
+}
+
+fn open(
+    secrets: &Secrets,
+    account: AccountId,
+    name: &Name,
+    at: Timestamp,
+    sealed: &[u8],
+) -> Result<Vec<u8>, NotOurs> {
+    let secret = secrets.with_id(name.secret).ok_or(NotOurs)?;
+    secret.open(Purpose::KeptSeal, &place(account, name, at), sealed)
+}
+
+/// Goes through all records and calls `altered` with the account of each that is not as it was
+/// written, if that can be read.
+pub(super) fn check(
+    connection: &Connection,
+    secrets: &Secrets,
+    mut altered: impl FnMut(Option<AccountId>),
+) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare("SELECT account, key_hash, asked_hash, secret, at, sealed FROM kept")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let account = row.get(0).map(|Column(account)| account).ok();
+        let name = || -> rusqlite::Result<_> {
+            let (key_hash, asked_hash) = (row.get(1)?, row.get(2)?);
+            let (secret, Column(at)) = (row.get(3)?, row.get(4)?);
+            Ok((Name { secret, key_hash, asked_hash }, at))
+        };
+        let sealed = row.get_ref(5)?.as_blob().unwrap_or_default();
+        let opens = match (account, name()) {
+            (Some(account), Ok((name, at))) => open(secrets, account, &name, at, sealed).is_ok(),
+            _ => false,
+        };
+        if !opens {
+            altered(account);
+        }
+    }
+    Ok(())
 }
 
 /// Keeps an answer, in place of an expired one under the same name.
@@ -179,21 +226,25 @@ pub(super) fn prune(
 
 impl Shelf {
     /// How many records there are, seen from inside a transaction that writes: nobody else changes
-    /// them before its end. `known` is what `connection` knew after its own last change; it is
-    /// counted anew (a few milliseconds for a million records) only where others wrote meanwhile.
+    /// them before its end. `known` is what `connection` knew after its own last change. Where
+    /// others wrote meanwhile it is counted anew, which takes milliseconds for a million records:
+    /// at most once a second, since it keeps a size and not an account, and always before a record
+    /// is refused for want of room.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,
+        most: u64,
     ) -> rusqlite::Result<Self> {
         let version =
             connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         match known {
             Some(known) if known.version == version => Ok(known),
+            Some(known) if known.counted.elapsed() < RECOUNT && known.records < most => Ok(known),
             _ => {
                 let records = connection
                     .prepare_cached("SELECT count(*) FROM kept")?
                     .query_row([], |row| row.get(0))?;
-                Ok(Self { records, version })
+                Ok(Self { records, version, counted: Instant::now() })
             }
         }
     }
@@ -214,7 +265,8 @@ fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(Keep::SECONDS)
 }
 
-/// What a sealed answer belongs to: the account's 16 bytes, then the 32 of the key's hash.
-fn place(account: AccountId, key_hash: &[u8; 32]) -> Vec<u8> {
-    [&account.0.as_bytes()[..], key_hash].concat()
+/// What a sealed answer belongs to: the account, the hashes, the time in microseconds since 1970.
+fn place(account: AccountId, name: &Name, at: Timestamp) -> Vec<u8> {
+    let at = at.as_microsecond().to_le_bytes();
+    [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()
 }

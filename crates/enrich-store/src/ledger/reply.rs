@@ -10,9 +10,12 @@
 //! 3. wake one from each list; whoever takes a decision, or drops it, wakes all that are on its list
 //! ```
 //!
-//! No list grows once the first decision is left, and whoever ends with a decision empties the list:
-//! so while a list is not empty, each that is on it still waits and wakes the others when woken. A
-//! waiter that comes back between 1 and 2 is not on a list any more and is woken by itself.
+//! No list grows once the first decision is left, and whoever ends with a decision empties the list.
+//! A waiter that comes back between 1 and 2 is not on a list any more and is woken by itself.
+//!
+//! A waker wakes a task, and a task that waits for several things at once may leave the decision
+//! for later. So the writer looks a moment afterwards whether a list still holds somebody, and wakes
+//! all of them ([`Woken`]).
 
 use std::future::Future;
 use std::mem;
@@ -63,6 +66,10 @@ pub(super) struct List(Mutex<Vec<Waker>>);
 #[derive(Default)]
 pub(super) struct Round(Vec<(ThreadId, Arc<List>)>);
 
+/// The lists of a group of which one waiter each was woken.
+#[derive(Default)]
+pub(super) struct Woken(Vec<Arc<List>>);
+
 /// A place for a decision, and what waits for it.
 pub(super) fn pair<T>() -> (Reply<T>, Decision<T>) {
     let slot = Arc::new(Mutex::new(State::Open(None)));
@@ -81,6 +88,11 @@ impl<T> Reply<T> {
     /// Leaves the decision. That nobody waits any more changes nothing about it.
     pub(super) fn tell(self, decision: T, list: Option<Arc<List>>) {
         self.leave(Ok(decision), list);
+    }
+
+    /// Says that there is no decision, and that nobody knows of one.
+    pub(super) fn lose(self, list: Option<Arc<List>>) {
+        self.leave(Err(Lost), list);
     }
 
     fn leave(&self, decision: Result<T, Lost>, list: Option<Arc<List>>) {
@@ -169,8 +181,21 @@ impl Round {
     }
 
     /// Wakes one of each list; all decisions of the group must have been left.
-    pub(super) fn wake(self) {
+    pub(super) fn wake(self) -> Woken {
         self.0.iter().for_each(|(_, list)| list.wake_one());
+        Woken(self.0.into_iter().map(|(_, list)| list).collect())
+    }
+}
+
+impl Woken {
+    /// Whether nobody is left on any list.
+    pub(super) fn is_complete(&self) -> bool {
+        self.0.iter().all(|list| list.0.lock().is_empty())
+    }
+
+    /// Wakes whoever is left.
+    pub(super) fn complete(&mut self) {
+        self.0.drain(..).for_each(|list| list.wake_all());
     }
 }
 
@@ -216,14 +241,14 @@ mod tests {
         }
     }
 
-    fn tell(replies: Vec<Reply<u8>>) {
+    fn tell(replies: Vec<Reply<u8>>) -> Woken {
         let mut round = Round::default();
         let lists: Vec<_> =
             replies.iter().map(|reply| reply.waiter().map(|waiter| round.add(waiter))).collect();
         for (reply, list) in replies.into_iter().zip(lists) {
             reply.tell(7, list);
         }
-        round.wake();
+        round.wake()
     }
 
     fn three() -> (Vec<Reply<u8>>, Vec<Waiting>) {
@@ -252,6 +277,17 @@ mod tests {
         tell(replies);
         waiting[2].decision = None;
         assert_eq!(times_woken(&waiting), [1, 1, 1]);
+    }
+
+    #[test]
+    fn one_that_does_not_come_when_woken_holds_nobody_up_for_long() {
+        let (replies, waiting) = three();
+        let mut woken = tell(replies);
+        assert!(!woken.is_complete());
+        assert_eq!(times_woken(&waiting), [0, 0, 1]);
+        woken.complete();
+        assert_eq!(times_woken(&waiting), [1, 1, 1]);
+        assert!(woken.is_complete());
     }
 
     #[test]

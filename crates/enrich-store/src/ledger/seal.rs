@@ -6,8 +6,8 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::ledger::NotAsWritten;
 use crate::ledger::row::{Chain, NO_ROW};
+use crate::ledger::{NotAsWritten, read_whole};
 use crate::secret::{Purpose, Secret, Secrets};
 
 /// A hash of every row of the log up to one, in order.
@@ -79,12 +79,18 @@ impl Seal {
                 };
                 Ok((seal, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?))
             })
-            .optional()?;
+            .optional();
+        let broken = || NotAsWritten::new("the log's seal is broken");
+        let Some(row) = read_whole(row)? else {
+            return Ok(Err(broken()));
+        };
         let Some((seal, secret, hash)) = row else {
             return Ok(Err(NotAsWritten::new("the log has no seal")));
         };
-        let fits = secrets.with_id(secret).is_some_and(|secret| seal.hash(secret) == hash);
-        Ok(if fits { Ok(seal) } else { Err(NotAsWritten::new("the log's seal is broken")) })
+        let Some(secret) = secrets.with_id(secret) else {
+            return Ok(Err(NotAsWritten::unknown_secret("the log's seal", secret)));
+        };
+        Ok(if seal.hash(secret) == hash { Ok(seal) } else { Err(broken()) })
     }
 
     /// Writes the seal over the one before it.

@@ -4,7 +4,7 @@
 //! expected of each account's next row is kept in memory. What the rows add up to is then held
 //! against everything else that says where accounts stand.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::mem;
 use std::path::Path;
@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::columns::Column;
 use crate::ledger::book::MARK_ROWS;
 use crate::ledger::head::Head;
+use crate::ledger::keeping;
 use crate::ledger::row::{
     CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
 };
@@ -51,6 +52,12 @@ pub(super) fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verific
     let Walk { mut found, stands, .. } = walk;
     ids(&moment, &mut found)?;
     kept_without_charge(&moment, &mut found)?;
+    keeping::check(&moment, secrets, |account| match account {
+        Some(account) => {
+            found.fault(format_args!("account {account}: a kept answer is not as it was written"))
+        }
+        None => found.fault("the kept answers: one that cannot be read"),
+    })?;
     used_without_charge(&moment, &stands, &mut found)?;
     let accounts = moment.query_row("SELECT count(*) FROM account", [], |row| row.get(0))?;
     Ok(found.told(accounts))
@@ -360,7 +367,7 @@ fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
              ON entry.id = kept.charge AND entry.account = kept.account
          WHERE kept.charge IS NOT NULL AND
-             (entry.balance IS NULL OR entry.balance <> kept.balance)",
+             (entry.balance IS NULL OR entry.balance <> kept.balance OR entry.at <> kept.at)",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -372,7 +379,7 @@ fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::
         };
         match row.get::<_, Option<u64>>(2)? {
             Some(sequence) => found.fault(format_args!(
-                "{}: the answer kept for it names another balance",
+                "{}: the answer kept for it names another balance or time",
                 At(account, sequence)
             )),
             None => found.fault(format_args!(
@@ -389,17 +396,22 @@ fn used_without_charge(
     stands: &HashMap<AccountId, Stand>,
     found: &mut Found,
 ) -> rusqlite::Result<()> {
-    let mut statement = connection
-        .prepare("SELECT account, sum(credits) FROM used WHERE credits > 0 GROUP BY account")?;
+    let mut statement =
+        connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
     let mut rows = statement.query([])?;
+    // Summed here: a sum that does not fit into 64 bits is an error to SQLite.
+    let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
-        let (Ok(Column::<AccountId>(account)), Ok(used)) = (row.get(0), row.get::<_, i64>(1))
-        else {
-            found.fault("the usage counters: one that cannot be read");
-            continue;
-        };
+        match (row.get(0), row.get::<_, i64>(1)) {
+            (Ok(Column(account)), Ok(used)) => {
+                *used_by.entry(account).or_default() += i128::from(used)
+            }
+            _ => found.fault("the usage counters: one that cannot be read"),
+        }
+    }
+    for (account, used) in used_by {
         let charged = stands.get(&account).map_or(0, |stand| stand.charged);
-        if i128::from(used) > charged {
+        if used > charged {
             found.fault(format_args!(
                 "account {account}: {used} credits are counted as used, {charged} were charged"
             ));

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use crate::ledger::book::{Book, BookError, Heads, Written};
 use crate::ledger::decide::{Desk, GroupFailed};
 use crate::ledger::job::{Job, decide, refuse, tell};
 use crate::ledger::keeping::Shelf;
+use crate::ledger::reply::Woken;
 use crate::secret::Secrets;
 use crate::sqlite::{self, Durability};
 
@@ -27,6 +28,9 @@ use crate::sqlite::{self, Durability};
 const GATHERING: Duration = Duration::from_millis(2);
 /// After how long without a newcomer everybody is taken to be there.
 const LULL: Duration = Duration::from_micros(200);
+
+/// After how long whoever was not woken by another is woken from here.
+const OVERSLEPT: Duration = Duration::from_millis(2);
 
 /// How the ledger is written.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +58,8 @@ pub(super) struct Writer {
     shelf: Option<Shelf>,
     is_charging: Arc<AtomicBool>,
     commit: Commit,
+    /// Who was told last.
+    woken: Woken,
 }
 
 /// What became of a group.
@@ -85,6 +91,7 @@ impl Writer {
     ) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(&path, source);
         let mut connection = sqlite::writer(&path, limits.durability).map_err(failed)?;
+        make_durable(&connection).map_err(failed)?;
         let book = Book::open(&mut connection, secrets.clone()).map_err(|error| match error {
             BookError::Read(source) => failed(source),
             BookError::NotAsWritten(source) => {
@@ -93,7 +100,8 @@ impl Writer {
         })?;
         let commit: Commit = Box::new(|connection| connection.execute_batch("COMMIT"));
         let connection = Some(connection);
-        Ok(Self { path, secrets, limits, connection, book, shelf: None, is_charging, commit })
+        let (shelf, woken) = (None, Woken::default());
+        Ok(Self { path, secrets, limits, connection, book, shelf, is_charging, commit, woken })
     }
 
     /// Where accounts stand, for everyone to read.
@@ -107,7 +115,7 @@ impl Writer {
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let mut began = Instant::now();
         let mut last_len = 1;
-        while let Ok(first) = queue.recv() {
+        while let Ok(first) = self.next(queue) {
             let mut group = Vec::with_capacity(last_len);
             group.push(first);
             // Where one at a time asks, nobody else is waited for.
@@ -117,6 +125,19 @@ impl Writer {
             last_len = group.len();
             self.settle(group);
         }
+        self.woken.complete();
+    }
+
+    /// The next job; meanwhile sees to it that everybody who was told is awake.
+    fn next(&mut self, queue: &Receiver<Job>) -> Result<Job, RecvError> {
+        if !self.woken.is_complete() {
+            match queue.recv_timeout(OVERSLEPT) {
+                Err(RecvTimeoutError::Timeout) => self.woken.complete(),
+                Err(RecvTimeoutError::Disconnected) => return Err(RecvError),
+                Ok(job) => return Ok(job),
+            }
+        }
+        queue.recv()
     }
 
     /// Adds to a group what has arrived, and what arrives until then as long as it keeps coming.
@@ -134,31 +155,35 @@ impl Writer {
 
     /// Decides a group and tells everyone in it.
     fn settle(&mut self, mut group: Vec<Job>) {
-        if !self.is_charging.load(Ordering::Acquire) {
-            return refuse(group, || ChargeError::Stopped);
-        }
-        match self.write(&mut group) {
-            Settled::Written => tell(group),
-            Settled::Busy => refuse(group, || ChargeError::Overloaded),
-            // Perhaps it is one of them that fails: each for itself.
-            Settled::NotWritten(_) if group.len() > 1 => {
-                group.into_iter().for_each(|job| self.settle(vec![job]));
+        let told = if self.is_charging.load(Ordering::Acquire) {
+            match self.write(&mut group) {
+                Settled::Written => tell(group),
+                Settled::Busy => refuse(group, || ChargeError::Overloaded),
+                // Perhaps it is one of them that fails: each for itself.
+                Settled::NotWritten(_) if group.len() > 1 => {
+                    return group.into_iter().for_each(|job| self.settle(vec![job]));
+                }
+                Settled::NotWritten(error) => {
+                    let shared = Shared(Arc::new(error));
+                    refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
+                }
+                Settled::Altered(error) => {
+                    self.stop();
+                    let shared = Shared(Arc::new(error));
+                    refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
+                }
+                Settled::Unknown(error) => {
+                    self.stop();
+                    let shared = Shared(Arc::new(error));
+                    refuse(group, || ChargeError::Unknown(Box::new(shared.clone())))
+                }
             }
-            Settled::NotWritten(error) => {
-                let shared = Shared(Arc::new(error));
-                refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())));
-            }
-            Settled::Altered(error) => {
-                self.stop();
-                let shared = Shared(Arc::new(error));
-                refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())));
-            }
-            Settled::Unknown(error) => {
-                self.stop();
-                let shared = Shared(Arc::new(error));
-                refuse(group, || ChargeError::Unknown(Box::new(shared.clone())));
-            }
-        }
+        } else {
+            refuse(group, || ChargeError::Stopped)
+        };
+        // Those of the group before have had as long as this one took.
+        self.woken.complete();
+        self.woken = told;
     }
 
     /// Decides nothing any more.
@@ -237,6 +262,17 @@ impl Writer {
         decide(&mut desk, group)?;
         let written = desk.page.close().map_err(GroupFailed)?;
         Ok((written, desk.shelf))
+    }
+}
+
+/// Makes durable what was found in the log: commits of a process that did not live to see them on
+/// the disk. What is built on them would be lost with them.
+fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
+    let checkpoint = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    match checkpoint {
+        // Waits for the disk with the log first, and only then finds no room in the file.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),
+        done => done,
     }
 }
 
@@ -326,8 +362,9 @@ mod tests {
                 .into_iter()
                 .map(|mut charge| {
                     let keep = charge.keep.take();
-                    let to_keep =
-                        keep.map(|keep| keeping::seal(&secrets, charge.account, &keep).unwrap());
+                    let to_keep = keep.map(|keep| {
+                        keeping::seal(&secrets, charge.account, &keep, charge.at).unwrap()
+                    });
                     let (open, decision) = Open::new((charge, to_keep));
                     (Job::Charge(open), decision)
                 })
@@ -530,6 +567,9 @@ mod tests {
         for name in [[1_u8; 32], [2; 32]] {
             other.execute(copy, [name]).unwrap();
         }
+        // What was counted a moment ago still counts.
+        let shelf = desk.writer.shelf.as_mut().unwrap();
+        shelf.counted = shelf.counted.checked_sub(Duration::from_secs(1)).unwrap();
         let refused = desk.settle(vec![desk.charge(Some("e"))]).remove(0);
         assert!(matches!(refused, Err(ChargeError::KeepsFull)), "the other took it: {refused:?}");
     }

@@ -87,8 +87,9 @@ enum Torture {
         /// How many, each in a copy of its own
         #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
         rounds: u64,
-        /// Of a hundred flips, those in the write-ahead log
-        #[arg(long, value_name = "PERCENT", default_value_t = 20, value_parser = clap::value_parser!(u8).range(..=100))]
+        /// Of a hundred flips, those in the write-ahead log; what they cut off cannot be told, which
+        /// counts as broken unless --allow-cut is given
+        #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
         log_percent: u8,
         /// Accept that only SQLite's own integrity check finds a flip
         #[arg(long)]

@@ -1,9 +1,11 @@
 //! Flips bytes in copies of a closed ledger: none may lead to a wrong balance unsaid.
 //!
 //! For each flip: either the folder is refused when it is opened, or `verify` reports a fault, or
-//! every balance and every row is what it was. A share of the flips hits the write-ahead log that a
-//! process leaves behind when it dies.
+//! every balance and every row is what it was. A share of the flips is aimed at the tables beside
+//! the log of charges, which say where it ends and where accounts stand; another, if that is asked
+//! for, hits the write-ahead log that a process leaves behind when it dies.
 
+mod aim;
 mod original;
 
 use std::fs;
@@ -19,10 +21,11 @@ use fastrand::Rng;
 use crate::broken::Broken;
 use crate::report::{Console, Summary};
 use crate::setting::Setting;
-use original::{LEDGER, LOG, Original, State};
+use aim::{Flip, TABLES};
+use original::{Original, State};
 
-/// SQLite's page size, to say where a flip was.
-const PAGE_BYTES: usize = 4096;
+/// Of three flips in the ledger one is aimed at a table.
+const AIMED_EVERY: u64 = 3;
 const ROUNDS_PER_LINE: u64 = 250;
 
 /// What to do.
@@ -49,10 +52,12 @@ enum Seen {
     ByVerify,
     /// Only SQLite's own integrity check reported it, and a balance or a row differs.
     ByCheckAlone(String),
-    /// Everything is what it was.
+    /// Every balance and row is what it was.
     Harmless {
         /// What is kept for repeats.
         kept: Kept,
+        /// Other usage is told.
+        is_used_otherwise: bool,
         /// A charge was refused afterwards, which says it as well.
         charge_refused: bool,
     },
@@ -69,16 +74,10 @@ pub(super) enum Kept {
     Same,
     /// One names another balance, or is taken for the answer to another question.
     Other,
-    /// One is not found any more: a repeat would be charged anew.
+    /// One is not found any more, and SQLite's own check says so: a repeat would be charged anew.
+    GoneAndSaid,
+    /// One is not found any more, and nobody says so.
     Gone,
-}
-
-/// One flipped byte.
-#[derive(Clone, Copy, Debug)]
-struct Flip {
-    in_log: bool,
-    at: usize,
-    mask: u8,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -88,11 +87,18 @@ struct Found {
     by_verify: u64,
     by_check_alone: u64,
     harmless: u64,
+    /// Of those, where a kept answer differs, and where usage does.
     kept_other: u64,
-    kept_gone: u64,
+    used_otherwise: u64,
+    /// A kept answer is lost, and everything else is what it was.
+    kept_lost: u64,
+    /// Of those, where SQLite's own check says so.
+    kept_lost_said: u64,
     charge_refused: u64,
     cut_off: u64,
     wrong: u64,
+    /// Flips that were aimed, by table, and of those the ones that were said.
+    aimed: [(u64, u64); TABLES.len()],
 }
 
 /// Flips so many bytes.
@@ -108,15 +114,19 @@ fn flip_all(
 ) -> Result<Summary> {
     let mut chance = Rng::with_seed(setting.seed);
     let closed = Original::closed(&folder.join("closed"))?;
-    let died = Original::died(&folder.join("died"))?;
+    let died = Original::died(&closed, &folder.join("died"))?;
     let (mut in_ledger, mut in_log) = (Found::default(), Found::default());
     for round in 1..=plan.rounds {
-        let is_log = chance.u8(..100) < plan.log_percent;
-        let (original, found) =
-            if is_log { (&died, &mut in_log) } else { (&closed, &mut in_ledger) };
-        let flip = Flip::by_chance(original, is_log, &mut chance);
+        let (original, found, flip) = if chance.u8(..100) < plan.log_percent {
+            (&died, &mut in_log, Flip::in_log(&died, &mut chance))
+        } else {
+            let is_aimed = in_ledger.flips % AIMED_EVERY == 0;
+            let table = is_aimed.then(|| chance.usize(..TABLES.len()));
+            let flip = Flip::in_ledger(&closed, table, &mut chance)?;
+            (&closed, &mut in_ledger, flip)
+        };
         let seen = look(original, flip, &folder.join(format!("flip-{round}")))?;
-        found.count(&seen);
+        found.count(flip, &seen);
         if let Some(broken) = plan.broken(&seen) {
             let what = format!("flip {round}: {}: {broken}", flip.named());
             if !plan.keep_going {
@@ -126,12 +136,13 @@ fn flip_all(
         }
         if round % ROUNDS_PER_LINE == 0 || round == plan.rounds {
             console.say(format_args!(
-                "flip {round}/{}: {} refused at start, {} reported by verify, {} harmless, {} cut off, \
-                 {} wrong",
+                "flip {round}/{}: {} refused at start, {} reported by verify, {} harmless, {} kept \
+                 answers lost, {} cut off, {} wrong",
                 plan.rounds,
                 in_ledger.at_start + in_log.at_start,
                 in_ledger.by_verify + in_log.by_verify,
                 in_ledger.harmless + in_log.harmless,
+                in_ledger.kept_lost + in_log.kept_lost,
                 in_log.cut_off,
                 in_ledger.wrong + in_log.wrong
             ))?;
@@ -147,7 +158,7 @@ fn flip_all(
 }
 
 fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Found) -> Summary {
-    Summary::of("flipped bytes in ledger.sqlite and its log")
+    let mut summary = Summary::of("flipped bytes in ledger.sqlite and its log")
         .row("seed", setting.seed)
         .row("rows in the ledger", closed.state.rows())
         .row("flips in the ledger", in_ledger.flips)
@@ -155,6 +166,8 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Fou
         .row("reported by verify", in_ledger.by_verify)
         .row("reported by SQLite alone", in_ledger.by_check_alone)
         .row("harmless", in_ledger.harmless)
+        .row("kept answers lost", in_ledger.kept_lost)
+        .row("kept answers lost, reported by SQLite", in_ledger.kept_lost_said)
         .row("wrong", in_ledger.wrong)
         .row("flips in the log", in_log.flips)
         .row("log: refused at start", in_log.at_start)
@@ -162,10 +175,16 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Fou
         .row("log: reported by SQLite alone", in_log.by_check_alone)
         .row("log: harmless", in_log.harmless)
         .row("log: cut off there, unsaid", in_log.cut_off)
+        .row("log: kept answers lost", in_log.kept_lost)
         .row("log: wrong", in_log.wrong)
         .row("harmless, a kept answer differs", in_ledger.kept_other + in_log.kept_other)
-        .row("harmless, a kept answer is gone", in_ledger.kept_gone + in_log.kept_gone)
-        .row("harmless, a charge refused", in_ledger.charge_refused + in_log.charge_refused)
+        .row("harmless, usage differs", in_ledger.used_otherwise + in_log.used_otherwise)
+        .row("harmless, a charge refused", in_ledger.charge_refused + in_log.charge_refused);
+    for (table, (flips, said)) in TABLES.into_iter().zip(in_ledger.aimed) {
+        let what = format!("{flips} flips aimed at it, {said} refused at start or reported");
+        summary = summary.row(table, what);
+    }
+    summary
 }
 
 impl Plan {
@@ -180,37 +199,27 @@ impl Plan {
     }
 }
 
-impl Flip {
-    fn by_chance(original: &Original, in_log: bool, chance: &mut Rng) -> Self {
-        let bytes = if in_log { &original.log } else { &original.ledger };
-        let at = chance.usize(..bytes.len());
-        // One bit as a worn disk flips it, or a byte that became any other.
-        let mask = if chance.bool() { 1 << chance.u8(..8) } else { chance.u8(1..) };
-        Self { in_log, at, mask }
-    }
-
-    fn named(self) -> String {
-        let Self { in_log, at, mask } = self;
-        let file = if in_log { LOG } else { LEDGER };
-        let (page, offset) = (at / PAGE_BYTES + 1, at % PAGE_BYTES);
-        match in_log {
-            true => format!("{file}, byte {at}, mask {mask:#04x}"),
-            false => format!("{file}, byte {at} (page {page}, offset {offset}), mask {mask:#04x}"),
-        }
-    }
-}
-
 impl Found {
-    fn count(&mut self, seen: &Seen) {
+    fn count(&mut self, flip: Flip, seen: &Seen) {
         self.flips += 1;
+        if let Some(table) = flip.table {
+            let is_said = matches!(seen, Seen::AtStart | Seen::ByVerify | Seen::ByCheckAlone(_));
+            let (flips, said) = &mut self.aimed[table];
+            *flips += 1;
+            *said += u64::from(is_said);
+        }
         match seen {
+            Seen::Harmless { kept: kept @ (Kept::Gone | Kept::GoneAndSaid), .. } => {
+                self.kept_lost += 1;
+                self.kept_lost_said += u64::from(*kept == Kept::GoneAndSaid);
+            }
             Seen::AtStart => self.at_start += 1,
             Seen::ByVerify => self.by_verify += 1,
             Seen::ByCheckAlone(_) => self.by_check_alone += 1,
-            Seen::Harmless { kept, charge_refused } => {
+            Seen::Harmless { kept, is_used_otherwise, charge_refused } => {
                 self.harmless += 1;
                 self.kept_other += u64::from(*kept == Kept::Other);
-                self.kept_gone += u64::from(*kept == Kept::Gone);
+                self.used_otherwise += u64::from(*is_used_otherwise);
                 self.charge_refused += u64::from(*charge_refused);
             }
             Seen::CutOff(_) => self.cut_off += 1,
@@ -227,11 +236,9 @@ impl Found {
 
 /// Makes a damaged copy and looks at it. A panic is as bad as a wrong balance.
 fn look(original: &Original, flip: Flip, folder: &Path) -> Result<Seen> {
-    original.copy_to(folder, |ledger, log| {
-        let bytes = if flip.in_log { log } else { ledger };
-        bytes[flip.at] ^= flip.mask;
-    })?;
-    let looked = panic::catch_unwind(AssertUnwindSafe(|| look_into(original, flip, folder)));
+    original.copy_to(folder, |ledger, log| flip.strike(ledger, log))?;
+    let in_log = flip.in_log;
+    let looked = panic::catch_unwind(AssertUnwindSafe(|| look_into(original, in_log, folder)));
     let seen = looked.unwrap_or_else(|_| Ok(Seen::Wrong("it panicked".to_owned())));
     // A folder that is to be looked into stays.
     if !matches!(seen, Ok(Seen::Wrong(_) | Seen::ByCheckAlone(_) | Seen::CutOff(_))) {
@@ -240,7 +247,7 @@ fn look(original: &Original, flip: Flip, folder: &Path) -> Result<Seen> {
     seen
 }
 
-fn look_into(original: &Original, flip: Flip, folder: &Path) -> Result<Seen> {
+fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
     let Ok(store) = Store::open(folder, Options::default()) else {
         return Ok(Seen::AtStart);
     };
@@ -249,25 +256,38 @@ fn look_into(original: &Original, flip: Flip, folder: &Path) -> Result<Seen> {
         Ok(_) | Err(_) => return Ok(Seen::ByVerify),
     }
     let now = State::of(&store, original);
+    let is_checked = || store.check().is_ok_and(|check| check.ledger.problems.is_empty());
     let difference = match &now {
         Ok(now) => original.state.difference(now),
         Err(error) => Some(format!("verify finds nothing, and it cannot be read: {error:#}")),
     };
     if let Some(difference) = difference {
-        let is_checked = store.check().is_ok_and(|check| check.ledger.problems.is_empty());
         let is_earlier = now.is_ok_and(|now| now.is_earlier_than(&original.state));
-        return Ok(match is_checked {
-            true if flip.in_log && is_earlier => Seen::CutOff(difference),
+        return Ok(match is_checked() {
+            true if in_log && is_earlier => Seen::CutOff(difference),
             true => Seen::Wrong(difference),
             false => Seen::ByCheckAlone(difference),
         });
     }
-    let kept = now.map_or(Kept::Same, |now| now.kept_beside(&original.state));
-    charge_after(&store, original, kept)
+    let mut kept = Kept::Same;
+    let mut is_used_otherwise = false;
+    if let Ok(now) = now {
+        kept = now.kept_beside(&original.state);
+        is_used_otherwise = now.is_used_otherwise(&original.state);
+    }
+    if kept == Kept::Gone && !is_checked() {
+        kept = Kept::GoneAndSaid;
+    }
+    charge_after(&store, original, kept, is_used_otherwise)
 }
 
 /// What looked harmless must stay so when charging goes on: each account pays one more credit.
-fn charge_after(store: &Store, original: &Original, kept: Kept) -> Result<Seen> {
+fn charge_after(
+    store: &Store,
+    original: &Original,
+    kept: Kept,
+    is_used_otherwise: bool,
+) -> Result<Seen> {
     let mut charge_refused = false;
     for (account, before) in original.state.balances() {
         let mut expected = before;
@@ -295,59 +315,8 @@ fn charge_after(store: &Store, original: &Original, kept: Kept) -> Result<Seen> 
         // It is said now, and nobody was told a wrong balance before.
         Ok(_) | Err(_) => charge_refused = true,
     }
-    Ok(Seen::Harmless { kept, charge_refused })
+    Ok(Seen::Harmless { kept, is_used_otherwise, charge_refused })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn look_at(
-        original: &Original,
-        in_log: bool,
-        spoil: impl Fn(&mut Vec<u8>, &mut Vec<u8>),
-    ) -> Seen {
-        let folder = tempfile::tempdir().unwrap();
-        let copy = folder.path().join("copy");
-        original.copy_to(&copy, spoil).unwrap();
-        look_into(original, Flip { in_log, at: 0, mask: 0 }, &copy).unwrap()
-    }
-
-    #[test]
-    fn a_copy_without_damage_is_harmless_with_and_without_a_log() {
-        let folder = tempfile::tempdir().unwrap();
-        let closed = Original::closed(&folder.path().join("closed")).unwrap();
-        let died = Original::died(&folder.path().join("died")).unwrap();
-        let unharmed = Seen::Harmless { kept: Kept::Same, charge_refused: false };
-        assert!(closed.log.is_empty() && !died.log.is_empty());
-        assert_eq!(look_at(&closed, false, |_, _| {}), unharmed);
-        assert_eq!(look_at(&died, true, |_, _| {}), unharmed);
-    }
-
-    #[test]
-    fn damage_that_is_noticed_is_not_held_against_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let closed = Original::closed(&folder.path().join("closed")).unwrap();
-        assert_eq!(look_at(&closed, false, |ledger, _| ledger[0] ^= 1), Seen::AtStart);
-        let in_a_row = |ledger: &mut Vec<u8>, _: &mut Vec<u8>| {
-            // A page that was split has left-overs of its rows: all of them.
-            let found = |at: &usize| ledger[*at..].starts_with(b"flip-00007");
-            let places: Vec<usize> = (0..ledger.len()).filter(found).collect();
-            places.into_iter().for_each(|at| ledger[at] ^= 1);
-        };
-        let seen = look_at(&closed, false, in_a_row);
-        assert!(matches!(seen, Seen::AtStart | Seen::ByVerify), "{seen:?}");
-    }
-
-    #[test]
-    fn other_balances_than_those_remembered_are_wrong() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut died = Original::died(&folder.path().join("died")).unwrap();
-        let remembered = std::mem::take(&mut died.state);
-        died.state = Original::closed(&folder.path().join("closed")).unwrap().state;
-        assert!(matches!(look_at(&died, false, |_, _| {}), Seen::Wrong(_)));
-        died.state = remembered;
-        let cut = look_at(&died, true, |_, log| log.truncate(log.len() / 2));
-        assert!(matches!(cut, Seen::CutOff(_)), "{cut:?}");
-    }
-}
+mod tests;

@@ -3,35 +3,37 @@
 //! One client asks one keyed question after the other, so that each failure belongs to few of
 //! them. What it is told has to be true: 500 took nothing and charging goes on; 503 says that
 //! nobody knows and charging stops. After a restart every question is asked again with its key and
-//! must be charged once in total.
+//! must be charged once in total. That nobody is told anything is right only where the failure left
+//! no charge in doubt: in a checkpoint, or in a thread that does not write the ledger.
+
+mod told;
+mod tracer;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
-use enrich_testkit::serving::Serving;
 
-use crate::book::{Call, End};
 use crate::broken::Broken;
-use crate::connection::Connection;
 use crate::report::{Console, Summary};
 use crate::setting::{Setting, need_program};
 use crate::tally::Tally;
-use crate::trial::{Ruling, Trial, enough};
-use crate::world::status_of;
+use crate::trial::{Least, Ruling, Trial, enough};
+use told::ask_until_it_fails;
+use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
 /// So many more questions than positions are asked: what a commit syncs is at least one file.
 const SPARE_CALLS: u64 = 10;
-/// More threads than a server has that write.
-const MAX_THREADS: u32 = 32;
-/// How long the tracer may take to write its last line.
-const TRACER_PATIENCE: Duration = Duration::from_secs(5);
+/// After so many positions something fails in a checkpoint, which few positions fall into.
+const POSITIONS_PER_CHECKPOINT: u64 = 10;
+/// So many questions bring a checkpoint about: it comes after 4,096 pages in the log, and each
+/// question adds some.
+const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
+/// A checkpoint writes more pages than that.
+const CHECKPOINT_WRITES: u64 = 40;
 
 /// What fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -55,19 +57,39 @@ struct Found {
     rolled_back: u64,
     /// Nobody was told anything but what is right.
     unnoticed: u64,
-    /// System calls that failed.
-    injected: u64,
+    /// System calls that failed, and those of the ledger's own thread.
+    failed: u64,
+    of_ledger_thread: u64,
+    /// Those on `ledger.sqlite`, and those on its log.
+    in_ledger: u64,
+    in_log: u64,
+    /// Those on the folder, which SQLite does not heed.
+    on_folder: u64,
+    /// Those that a checkpoint made.
+    in_checkpoint: u64,
+    /// Passes in which something failed in a checkpoint.
+    checkpoints: u64,
     /// Positions that were never reached.
     not_reached: u64,
 }
 
-/// From when on system calls are counted.
+/// Which system calls are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
-    /// From the start of the process.
+    /// Those from the start of the process on.
     FromStart,
-    /// From when it listens: positions that a process does not survive at its start.
+    /// Those from when it listens: positions that a process does not survive at its start.
     FromListening,
+    /// Those on `ledger.sqlite`, which are a checkpoint's.
+    InCheckpoint,
+}
+
+/// One failure.
+#[derive(Clone, Copy, Debug)]
+struct Failure {
+    fails: Fails,
+    position: u64,
+    counted: Counted,
 }
 
 /// What the failure at one position led to.
@@ -80,13 +102,13 @@ enum Led {
 }
 
 impl Fails {
-    fn injection(self, position: u64) -> [String; 2] {
+    fn injection(self, position: u64) -> String {
         let (calls, error) = match self {
             Self::Fsync => ("fsync,fdatasync", "EIO"),
             Self::WriteFull => ("pwrite64", "ENOSPC"),
             Self::WriteBroken => ("pwrite64", "EIO"),
         };
-        [format!("trace={calls}"), format!("inject={calls}:error={error}:when={position}")]
+        format!("inject={calls}:error={error}:when={position}")
     }
 
     fn named(self) -> &'static str {
@@ -103,7 +125,7 @@ pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
 
-/// Lets each position fail once, from the first on.
+/// Lets each position fail once, from the first on, and now and then something in a checkpoint.
 pub(crate) fn run(
     setting: &Setting,
     (fails, first, positions): (Fails, u64, u64),
@@ -129,19 +151,56 @@ pub(crate) fn run(
             found.refused_to_start
         ))?;
     }
-    if found.not_reached > 0 {
-        bail!("{} positions were never reached, so nothing failed there", found.not_reached);
-    }
-    enough(0, &total, false)?;
+    found.are_enough(fails, positions, &total)?;
     Ok(Summary::of(format!("{}, each position once", fails.named()))
         .row("seed", setting.seed)
         .row("positions", positions)
-        .row("system calls that failed", found.injected)
+        .row("failures in a checkpoint besides", found.checkpoints)
+        .row("system calls that failed", found.failed)
+        .row("of the ledger's thread", found.of_ledger_thread)
+        .row("on ledger.sqlite", found.in_ledger)
+        .row("on its log", found.in_log)
+        .row("on the folder of a new log", found.on_folder)
+        .row("in a checkpoint", found.in_checkpoint)
         .row("refused to start, then started", found.refused_to_start)
         .row("503, charging stopped", found.stopped)
         .row("500, charging went on", found.rolled_back)
         .row("nobody had to be told", found.unnoticed)
         .tally(&total))
+}
+
+impl Found {
+    /// Notes which calls a server's tracer let fail, and in which thread.
+    fn add(&mut self, hits: &[Hit], ledger_thread: Option<u32>) {
+        let count = |of: &dyn Fn(&Hit) -> bool| hits.iter().filter(|hit| of(hit)).count() as u64;
+        self.failed += count(&|_| true);
+        self.of_ledger_thread += count(&|hit| Some(hit.thread) == ledger_thread);
+        self.in_ledger += count(&|hit| hit.file == File::Ledger);
+        self.in_log += count(&|hit| hit.file == File::Log);
+        self.on_folder += count(&|hit| hit.file == File::Folder);
+        self.in_checkpoint += count(&|hit| hit.is_checkpoint);
+    }
+
+    /// Fails when too little was noticed to prove anything.
+    fn are_enough(&self, fails: Fails, positions: u64, total: &Tally) -> Result<()> {
+        if self.not_reached > 0 {
+            bail!("{} positions were never reached, so nothing failed there", self.not_reached);
+        }
+        // A few may fall into a checkpoint, or into a thread that nobody waits for.
+        let least = positions * 3 / 4;
+        let noticed = self.stopped + self.rolled_back;
+        ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
+        let passes = positions / POSITIONS_PER_CHECKPOINT;
+        ensure!(
+            self.checkpoints >= passes && self.in_ledger >= passes,
+            "only {} failures on ledger.sqlite, {passes} are expected",
+            self.in_ledger
+        );
+        // The record of a commit whose fsync failed is found again when only the process ended.
+        let replayed = u64::from(fails == Fails::Fsync && positions >= 10);
+        let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
+        enough(total, &least)
+    }
 }
 
 fn live(
@@ -154,224 +213,165 @@ fn live(
     let mut trial = Trial::begin(setting, folder.join("data"), folder.join("server.log"))?;
     let trace = folder.join("trace");
     for position in positions {
-        let named = || format!("{} at position {position}", fails.named());
-        let pass = |trial: &mut Trial<'_>, counted| {
-            at_position(trial, fails, position, counted, &trace).with_context(named)
-        };
-        let (mut led, mut injected) = pass(&mut trial, Counted::FromStart)?;
-        if led == Led::RefusedToStart {
-            found.refused_to_start += u64::from(injected > 0);
-            found.injected += injected;
-            (led, injected) = pass(&mut trial, Counted::FromListening)?;
+        let mut failure = Failure { fails, position, counted: Counted::FromStart };
+        let mut led = failure.happens(&mut trial, &trace, found)?;
+        if led == Some(Led::RefusedToStart) {
+            found.refused_to_start += 1;
+            failure.counted = Counted::FromListening;
+            led = failure.happens(&mut trial, &trace, found)?;
         }
-        found.injected += injected;
         match led {
-            _ if injected == 0 => found.not_reached += 1,
-            Led::Stopped => found.stopped += 1,
-            Led::RolledBack => found.rolled_back += 1,
-            Led::Unnoticed => found.unnoticed += 1,
-            Led::RefusedToStart => return Err(Broken::because("it does not start untouched")),
+            None => found.not_reached += 1,
+            Some(Led::Stopped) => found.stopped += 1,
+            Some(Led::RolledBack) => found.rolled_back += 1,
+            Some(Led::Unnoticed) => found.unnoticed += 1,
+            Some(Led::RefusedToStart) => {
+                return Err(Broken::because("it does not start untouched"));
+            }
         }
-        if position % POSITIONS_PER_PROOF == 0 {
-            trial.prove()?;
+        if position % POSITIONS_PER_CHECKPOINT == 0 {
+            let position = match fails {
+                Fails::Fsync => 1,
+                Fails::WriteFull | Fails::WriteBroken => 1 + position % CHECKPOINT_WRITES,
+            };
+            let failure = Failure { fails, position, counted: Counted::InCheckpoint };
+            match failure.happens(&mut trial, &trace, found)? {
+                None => found.not_reached += 1,
+                Some(_) => found.checkpoints += 1,
+            }
         }
     }
     trial.prove()?;
     Ok(trial.total)
 }
 
-/// One position: the server fails there, is ended, and starts again without failing.
-fn at_position(
-    trial: &mut Trial<'_>,
-    fails: Fails,
-    position: u64,
-    counted: Counted,
-    trace: &Path,
-) -> Result<(Led, u64)> {
-    let said_before = trial.log_length();
-    // What the position before has left would be taken for this one's.
-    if trace.exists() {
-        fs::remove_file(trace)?;
+impl Failure {
+    /// The server fails there, is ended, and starts again without failing. What it led to; `None`
+    /// when nothing failed.
+    fn happens(
+        self,
+        trial: &mut Trial<'_>,
+        trace: &Path,
+        found: &mut Found,
+    ) -> Result<Option<Led>> {
+        let Self { fails, position, counted } = self;
+        let place = || format!("{} at position {position}, {counted:?}", fails.named());
+        let (led, thread) = self.strikes(trial, trace).with_context(place)?;
+        let hits = hits(trace, &trial.world.data).with_context(place)?;
+        found.add(&hits, thread);
+        judge(led, &hits, thread).and_then(|()| self.is_withstood(trial)).with_context(place)?;
+        Ok((!hits.is_empty()).then_some(led))
     }
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-q", "-o"]).arg(trace);
-    for expression in fails.injection(position) {
-        strace.args(["-e", &expression]);
-    }
-    let serving = match counted {
-        // `-D`: the server is the process that was started, and the tracer goes with it.
-        Counted::FromStart => trial.serve_inside({
-            strace.args(["-D", "--seccomp-bpf"]);
-            strace
-        }),
-        Counted::FromListening => {
-            let server = trial.serve(&[])?;
-            attach(strace, &server)?;
-            Ok(server)
+
+    /// What clients are told while it happens, and the thread that writes the ledger.
+    fn strikes(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(Led, Option<u32>)> {
+        let said_before = trial.log_length();
+        // What the failure before has left would be taken for this one's.
+        if trace.exists() {
+            fs::remove_file(trace)?;
         }
-    };
-    let led = match serving {
-        Ok(server) => {
-            let led = ask_until_it_fails(trial, &server, fails, position + SPARE_CALLS)?;
-            server.kill()?;
-            led
-        }
-        Err(_) => {
+        let mut strace = tracer(trace, &self.fails.injection(self.position));
+        let serving = match self.counted {
+            // `-D`: the server is the process that was started, and the tracer goes with it.
+            Counted::FromStart => trial.serve_inside({
+                strace.args(["-D", "--seccomp-bpf"]);
+                strace
+            }),
+            Counted::FromListening | Counted::InCheckpoint => {
+                if self.counted == Counted::InCheckpoint {
+                    strace.arg("-P").arg(trial.world.data.join("ledger.sqlite"));
+                }
+                let server = trial.serve(&[])?;
+                attach(strace, &server)?;
+                Ok(server)
+            }
+        };
+        let Ok(server) = serving else {
             let said = trial.log_since(said_before)?;
             if !said.contains("error") {
                 let what = format!("it does not start and does not say why: {said:?}");
                 return Err(Broken::because(what));
             }
-            Led::RefusedToStart
-        }
-    };
-    let injected = injected(trace)?;
-    let server = trial.serve(&[])?;
-    trial.probe(server.address())?;
-    // Nothing was judged yet, so nothing is noted as unsettled: that comes with the judgement.
-    trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
-    trial.settle(server.address())?;
-    server.stop()?;
-    trial.judge(Ruling::default())?;
-    Ok((led, injected))
-}
-
-/// Lets strace hold all threads of a server that runs. It ends with the server.
-fn attach(mut strace: Command, server: &Serving) -> Result<()> {
-    let process = server.process_id().to_string();
-    let quiet = strace.args(["-p", &process]).stdin(Stdio::null()).stderr(Stdio::null());
-    let mut tracer = quiet.spawn().context("strace cannot be started")?;
-    thread::spawn(move || tracer.wait());
-    let begin = Instant::now();
-    let tasks = Path::new("/proc").join(process).join("task");
-    loop {
-        let mut is_held = true;
-        for task in fs::read_dir(&tasks)? {
-            let status = fs::read_to_string(task?.path().join("status"))?;
-            is_held &= !status.contains("TracerPid:\t0\n");
-        }
-        if is_held {
-            return Ok(());
-        }
-        if begin.elapsed() > TRACER_PATIENCE {
-            bail!("strace could not attach to the server; is it allowed to trace?");
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// Asks keyed questions until one is not answered well, and looks closely at that moment.
-fn ask_until_it_fails(
-    trial: &mut Trial<'_>,
-    server: &Serving,
-    fails: Fails,
-    calls: u64,
-) -> Result<Led> {
-    let mut connection = Connection::to(server.address());
-    for number in 0..calls {
-        let call = ask_new(trial, &mut connection, number);
-        let led = match status(&call)? {
-            200 => continue,
-            500 => went_on(trial, server, &mut connection, &call)?,
-            503 => stopped(trial, server, &mut connection, &call)?,
-            status => {
-                return Err(Broken::because(format!("a failure was answered {status}: {call:?}")));
+            return Ok((Led::RefusedToStart, None));
+        };
+        let thread = ledger_thread(&server)?;
+        let led = match self.counted {
+            Counted::FromStart | Counted::FromListening => {
+                let calls = self.position + SPARE_CALLS;
+                ask_until_it_fails(trial, &server, self.fails, |asked| asked < calls)?
+            }
+            Counted::InCheckpoint => {
+                // Nobody need be told, so it is the trace that tells; then some more, to see that
+                // all is well.
+                let mut end = MAX_CALLS_TO_CHECKPOINT;
+                ask_until_it_fails(trial, &server, self.fails, |asked| {
+                    if end == MAX_CALLS_TO_CHECKPOINT && has_hit(trace) {
+                        end = asked + SPARE_CALLS;
+                    }
+                    asked < end
+                })?
             }
         };
-        if led == Led::Stopped && fails == Fails::WriteFull {
-            return Err(Broken::because("a full disk is no reason to stop charging"));
+        server.kill()?;
+        Ok((led, Some(thread)))
+    }
+
+    /// A server that nothing happens to makes good whatever was left open.
+    ///
+    /// It is killed and not stopped, and what reads the ledger does so before that: whoever closes
+    /// the ledger last empties its log, and no checkpoint would ever fall into a position.
+    fn is_withstood(self, trial: &mut Trial<'_>) -> Result<()> {
+        let server = trial.serve(&[])?;
+        trial.probe(server.address())?;
+        // Nothing was judged yet, so nothing is noted as unsettled: that comes with the judgement.
+        trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
+        trial.settle(server.address())?;
+        trial.judge(Ruling::default())?;
+        if self.position.is_multiple_of(POSITIONS_PER_PROOF) {
+            trial.prove()?;
         }
-        return Ok(led);
+        Ok(server.kill()?)
     }
-    Ok(Led::Unnoticed)
 }
 
-/// After a 500 the same question is charged, and so is the next. Each thread counts its system
-/// calls by itself, so another one may fail meanwhile, which is held to the same.
-fn went_on(
-    trial: &mut Trial<'_>,
-    server: &Serving,
-    connection: &mut Connection,
-    failed: &Call,
-) -> Result<Led> {
-    for question in [Some(failed.clone()), None] {
-        let mut failures = 0;
-        loop {
-            let call = match &question {
-                Some(Call { account, question, repeat_key, .. }) => {
-                    trial.ask(connection, *account, *question, repeat_key.clone())
-                }
-                None => ask_new(trial, connection, 0),
-            };
-            match status(&call)? {
-                200 => break,
-                500 if failures < MAX_THREADS => failures += 1,
-                503 => return stopped(trial, server, connection, &call),
-                status => {
-                    let what = format!("after a 500 the next answer is {status}: {call:?}");
-                    return Err(Broken::because(what));
-                }
-            }
+/// Whoever waited for the ledger's thread has to be told when it failed in a commit.
+fn judge(led: Led, hits: &[Hit], ledger_thread: Option<u32>) -> Result<()> {
+    let is_in_doubt = |hit: &&Hit| Some(hit.thread) == ledger_thread && hit.is_in_doubt();
+    match hits.iter().find(is_in_doubt) {
+        Some(hit) if led == Led::Unnoticed => {
+            let what = format!("the ledger's thread failed and nobody was told: {hit:?}");
+            Err(Broken::because(what))
         }
-    }
-    let statuses =
-        [status_of(server.address(), "/readyz")?, status_of(server.address(), "/healthz")?];
-    if statuses != [200; 2] {
-        return Err(Broken::because(format!("after a 500 /readyz and /healthz say {statuses:?}")));
-    }
-    Ok(Led::RolledBack)
-}
-
-/// After a 503 nothing is charged, not the same question either, and `/readyz` says so.
-fn stopped(
-    trial: &mut Trial<'_>,
-    server: &Serving,
-    connection: &mut Connection,
-    failed: &Call,
-) -> Result<Led> {
-    let repeat = trial.ask(connection, failed.account, failed.question, failed.repeat_key.clone());
-    let next = ask_new(trial, connection, 0);
-    let statuses = [
-        status(&repeat)?,
-        status(&next)?,
-        status_of(server.address(), "/readyz")?,
-        status_of(server.address(), "/healthz")?,
-    ];
-    if statuses != [503, 503, 503, 200] {
-        return Err(Broken::because(format!(
-            "after a 503 the repeat, another question, /readyz and /healthz say {statuses:?}"
-        )));
-    }
-    Ok(Led::Stopped)
-}
-
-/// A question with a key of its own.
-fn ask_new(trial: &mut Trial<'_>, connection: &mut Connection, number: u64) -> Call {
-    let question = number as usize % trial.world.questions.len();
-    let key = trial.name("position");
-    trial.ask(connection, 0, question, Some(key.into()))
-}
-
-fn status(call: &Call) -> Result<u16> {
-    match &call.end {
-        End::Answered(answer) => Ok(answer.status),
-        End::Silence => Err(Broken::because(format!("a failure left no answer: {call:?}"))),
+        _ => Ok(()),
     }
 }
 
-/// How many system calls were made to fail.
-fn injected(trace: &Path) -> Result<u64> {
-    let begin = Instant::now();
-    loop {
-        let text = fs::read_to_string(trace).unwrap_or_default();
-        // Its last line tells how the server's last thread ended.
-        let last = text.lines().last().unwrap_or_default();
-        if last.contains("+++ killed by") || last.contains("+++ exited with") {
-            return Ok(text.matches("(INJECTED)").count() as u64);
-        }
-        if begin.elapsed() > TRACER_PATIENCE {
-            bail!("strace did not come to an end; is it allowed to trace?");
-        }
-        thread::sleep(Duration::from_millis(2));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_the_ledgers_thread_has_to_be_told_unless_in_a_checkpoint() {
+        let commit = Hit { thread: 7, file: File::Log, is_checkpoint: false };
+        let checkpoint = Hit { is_checkpoint: true, ..commit };
+        let folder = Hit { file: File::Folder, ..commit };
+        let elsewhere = Hit { thread: 8, ..commit };
+        assert!(judge(Led::Unnoticed, &[checkpoint, folder, elsewhere], Some(7)).is_ok());
+        assert!(judge(Led::Stopped, &[commit], Some(7)).is_ok());
+        let broken = judge(Led::Unnoticed, &[elsewhere, commit], Some(7)).unwrap_err();
+        assert!(broken.downcast_ref::<Broken>().is_some());
+    }
+
+    #[test]
+    fn a_run_in_which_nobody_noticed_anything_proves_nothing() {
+        let total = Tally { charged: 100, failed: 100, ..Tally::default() };
+        let found = Found { stopped: 5, rolled_back: 1, unnoticed: 2, ..Found::default() };
+        assert!(found.are_enough(Fails::Fsync, 8, &total).is_ok());
+        let found = Found { stopped: 5, rolled_back: 0, unnoticed: 3, ..Found::default() };
+        assert!(found.are_enough(Fails::Fsync, 8, &total).is_err());
+        let found = Found { stopped: 8, not_reached: 1, ..Found::default() };
+        assert!(found.are_enough(Fails::Fsync, 8, &total).is_err());
+        let found = Found { stopped: 10, checkpoints: 1, in_ledger: 0, ..Found::default() };
+        assert!(found.are_enough(Fails::WriteFull, 10, &total).is_err());
     }
 }

@@ -14,7 +14,7 @@ use crate::broken::Broken;
 use crate::report::{Console, Summary};
 use crate::setting::Setting;
 use crate::tally::Tally;
-use crate::trial::{Ruling, Trial, enough};
+use crate::trial::{Least, Ruling, Trial, enough};
 use crate::world::World;
 
 /// After so many rounds the next data folder begins.
@@ -42,7 +42,7 @@ pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> 
             total.charged, total.in_flight, total.in_flight_charged
         ))?;
     }
-    enough(rounds, &total, true)?;
+    enough(&total, &Least { in_flight: 1, ..Least::of_load(rounds) })?;
     Ok(Summary::of("kill -9 under load")
         .row("seed", setting.seed)
         .row("kills", rounds)

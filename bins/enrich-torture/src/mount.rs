@@ -1,12 +1,13 @@
 //! File systems that last as long as a torture: a small tmpfs, and an image whose power can be cut.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 
 use crate::setting::run;
@@ -15,6 +16,8 @@ use crate::setting::run;
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(20);
 const MIB: u64 = 1024 * 1024;
+/// How long `xfs_io` may take to open the mount.
+const SWITCH_PATIENCE: Duration = Duration::from_secs(10);
 
 /// What an image is formatted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,6 +34,24 @@ pub(crate) struct Mounted {
     at: PathBuf,
     image: Option<PathBuf>,
     is_mounted: bool,
+}
+
+/// What cuts the power of a mounted image: a process that waits for the word. It is started before
+/// the load, because to start one on a machine that is saturated takes many answers' time, and they
+/// would all be excused.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    waiting: Child,
+    at: PathBuf,
+}
+
+/// A power cut.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    /// The moment before the word was given; what is answered later counts as in flight.
+    pub(crate) began: Instant,
+    /// How long it took until the file system was shut down and the process had ended.
+    pub(crate) took: Duration,
 }
 
 impl FileSystem {
@@ -80,11 +101,22 @@ impl Mounted {
         &self.at
     }
 
-    /// Cuts its power: from now on nothing reaches the image, not even the log of the file system
-    /// (`FS_IOC_SHUTDOWN` with the flag for no flush, which is what `xfs_io` sends unless told
-    /// otherwise, to ext4 too).
-    pub(crate) fn cut_power(&self) -> Result<()> {
-        run(Command::new("xfs_io").args(["-x", "-c", "shutdown"]).arg(&self.at))
+    /// Makes ready to cut its power, and returns when nothing but the word is missing.
+    pub(crate) fn switch(&self) -> Result<Switch> {
+        // Ahead of the server and its clients, who would keep it waiting when the word comes.
+        let mut command = Command::new("nice");
+        command.args(["-n", "-20", "xfs_io", "-x"]).arg(&self.at).stdin(Stdio::piped());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let waiting = child.context("xfs_io cannot be started")?;
+        let mut switch = Switch { waiting, at: self.at.clone() };
+        let begin = Instant::now();
+        while !switch.holds_the_mount()? {
+            if begin.elapsed() > SWITCH_PATIENCE || switch.waiting.try_wait()?.is_some() {
+                bail!("xfs_io did not open {}", switch.at.display());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(switch)
     }
 
     /// Unmounts and mounts again, as a restart does.
@@ -111,6 +143,49 @@ impl Mounted {
         }
         self.is_mounted = false;
         Ok(())
+    }
+}
+
+impl Switch {
+    /// Cuts the power: from now on nothing reaches the image, not even the log of the file system
+    /// (`FS_IOC_SHUTDOWN` with the flag for no flush, which is what `xfs_io` sends unless told
+    /// otherwise, to ext4 too).
+    pub(crate) fn cut(mut self) -> Result<Cut> {
+        let mut input = self.waiting.stdin.take().context("a pipe to xfs_io")?;
+        let began = Instant::now();
+        input.write_all(b"shutdown\n")?;
+        drop(input);
+        let ended = self.waiting.wait()?;
+        let took = began.elapsed();
+        // It ends well whether or not the ioctl did: what tells is that nothing can be written.
+        let is_cut = File::create(self.at.join("after-the-cut")).is_err();
+        ensure!(
+            ended.success() && is_cut,
+            "xfs_io ({ended}) has not shut {} down",
+            self.at.display()
+        );
+        Ok(Cut { began, took })
+    }
+
+    /// Whether it has come so far as to have the mount open.
+    fn holds_the_mount(&self) -> Result<bool> {
+        let open = Path::new("/proc").join(self.waiting.id().to_string()).join("fd");
+        let at = self.at.canonicalize()?;
+        for file in fs::read_dir(open)? {
+            // One that was closed meanwhile is not the mount.
+            if fs::read_link(file?.path()).is_ok_and(|target| target == at) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        // One that was never used would hold the mount; one that was has ended.
+        let _ = self.waiting.kill();
+        let _ = self.waiting.wait();
     }
 }
 

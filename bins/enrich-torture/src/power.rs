@@ -1,14 +1,14 @@
 //! Cuts the power of the file system under load, again and again.
 //!
 //! The image is shut down by an ioctl that drops whatever has not been written to it. Only answers
-//! that were received before that call began count as acknowledged. A harness that never finds
+//! that were received before the word for it was given count as acknowledged. A harness that never finds
 //! anything proves little, so there are controls that have to lose charges: a ledger that waits
 //! for the disk only now and then, and a disk that says *done* without doing anything.
 
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -17,11 +17,11 @@ use fastrand::Rng;
 
 use crate::broken::Broken;
 use crate::kill::LOAD_MILLIS;
-use crate::mount::{FileSystem, Mounted};
+use crate::mount::{Cut, FileSystem, Mounted};
 use crate::report::{Console, Summary};
 use crate::setting::{Setting, need_program, need_root};
 use crate::tally::Tally;
-use crate::trial::{Ruling, Trial, copy_folder, enough};
+use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 
 /// After so many rounds the next image begins.
 const ROUNDS_PER_IMAGE: u64 = 50;
@@ -47,6 +47,15 @@ pub(crate) struct Plan {
     pub(crate) control: Option<Control>,
 }
 
+/// Cuts, and what is known of those that were made.
+struct Cutter<'a> {
+    setting: &'a Setting,
+    plan: Plan,
+    chance: Rng,
+    /// How long each took.
+    took: Vec<Duration>,
+}
+
 /// Fails when something is missing that this torture needs.
 pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result<()> {
     let what = "a power cut";
@@ -63,12 +72,13 @@ pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result
 /// Cuts power so many times.
 pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> Result<Summary> {
     check(plan.file_system, plan.control)?;
-    let mut chance = Rng::with_seed(setting.seed);
+    let chance = Rng::with_seed(setting.seed);
+    let mut cutter = Cutter { setting, plan, chance, took: Vec::new() };
     let mut total = Tally::default();
     let mut done = 0;
     while done < plan.rounds {
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
-        let lived = setting.in_folder(|folder| live(setting, folder, plan, these, &mut chance));
+        let lived = setting.in_folder(|folder| cutter.live(folder, these));
         let told = match lived {
             // On a disk that lies anything can break, and anything that does shows.
             Err(error) if plan.control == Some(Control::NoFsync) => {
@@ -88,12 +98,16 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
             total.lost
         ))?;
     }
-    enough(plan.rounds, &total, true)?;
+    enough(&total, &Least { in_flight: 1, ..Least::of_load(plan.rounds) })?;
     if plan.control.is_some() && total.lost == 0 {
         let what = "the control lost nothing: this harness would not see a lost charge";
         return Err(Broken::because(what));
     }
-    Ok(summary(setting, plan).row("power cuts", plan.rounds).tally(&total))
+    let took = median(&mut cutter.took).as_micros() as u64;
+    Ok(summary(setting, plan)
+        .row("power cuts", plan.rounds)
+        .row("from word to end of the cut, median, microseconds", took)
+        .tally(&total))
 }
 
 /// The end of a control that found something: that is what it is for.
@@ -115,57 +129,66 @@ fn summary(setting: &Setting, plan: Plan) -> Summary {
     Summary::of(format!("{name} ({})", plan.file_system.name())).row("seed", setting.seed)
 }
 
-/// The life of one image.
-fn live(
-    setting: &Setting,
-    folder: &Path,
-    plan: Plan,
-    rounds: u64,
-    chance: &mut Rng,
-) -> Result<Tally> {
-    let mut disk = Mounted::image(folder, plan.file_system)?;
-    let lived = live_on(setting, folder, &mut disk, plan, rounds, chance);
-    if lived.is_err() {
-        // The image is left as it is; so that nobody has to mount it, a copy of what it holds.
-        copy_folder(&disk.at().join("data"), &folder.join("data"))?;
+impl Cutter<'_> {
+    /// The life of one image.
+    fn live(&mut self, folder: &Path, rounds: u64) -> Result<Tally> {
+        let mut disk = Mounted::image(folder, self.plan.file_system)?;
+        let lived = self.live_on(folder, &mut disk, rounds);
+        if lived.is_err() {
+            // The image is left as it is; so that nobody has to mount it, a copy of what it holds.
+            copy_folder(&disk.at().join("data"), &folder.join("data"))?;
+        }
+        lived
     }
-    lived
-}
 
-fn live_on(
-    setting: &Setting,
-    folder: &Path,
-    disk: &mut Mounted,
-    plan: Plan,
-    rounds: u64,
-    chance: &mut Rng,
-) -> Result<Tally> {
-    let data = disk.at().join("data");
-    let mut trial = Trial::begin(setting, data, folder.join("server.log"))?;
-    // What was made in peace is on the disk before anything is cut.
-    disk.remount()?;
-    let mut server = serve(&trial, plan.control)?;
-    for round in 0..rounds {
-        trial.probe(server.address())?;
-        let cut = load_and_cut(setting, &mut trial, server, disk, chance)?;
+    fn live_on(&mut self, folder: &Path, disk: &mut Mounted, rounds: u64) -> Result<Tally> {
+        let control = self.plan.control;
+        let data = disk.at().join("data");
+        let mut trial = Trial::begin(self.setting, data, folder.join("server.log"))?;
+        // What was made in peace is on the disk before anything is cut.
         disk.remount()?;
-        let ruling = Ruling { cut: Some(cut), may_lose: plan.control.is_some(), excused: &[] };
-        if round % 2 == 0 {
-            trial.judge(ruling)?;
-            server = serve(&trial, plan.control)?;
-        } else {
-            server = serve(&trial, plan.control)?;
-            trial.judge(ruling)?;
+        let mut server = serve(&trial, control)?;
+        for round in 0..rounds {
+            trial.probe(server.address())?;
+            let cut = self.load_and_cut(&mut trial, server, disk)?;
+            self.took.push(cut.took);
+            disk.remount()?;
+            let ruling = Ruling { cut: Some(cut.began), may_lose: control.is_some(), excused: &[] };
+            if round % 2 == 0 {
+                trial.judge(ruling)?;
+                server = serve(&trial, control)?;
+            } else {
+                server = serve(&trial, control)?;
+                trial.judge(ruling)?;
+            }
+            if (round + 1) % ROUNDS_PER_PROOF == 0 {
+                trial.prove()?;
+            }
         }
-        if (round + 1) % ROUNDS_PER_PROOF == 0 {
-            trial.prove()?;
-        }
+        trial.settle(server.address())?;
+        server.stop()?;
+        trial.judge(Ruling::default())?;
+        trial.prove()?;
+        Ok(trial.total)
     }
-    trial.settle(server.address())?;
-    server.stop()?;
-    trial.judge(Ruling::default())?;
-    trial.prove()?;
-    Ok(trial.total)
+
+    /// Loads the server, cuts power at a moment of chance, and ends the server, which cannot know.
+    fn load_and_cut(
+        &mut self,
+        trial: &mut Trial<'_>,
+        server: Serving,
+        disk: &Mounted,
+    ) -> Result<Cut> {
+        let wait = Duration::from_millis(self.chance.u64(LOAD_MILLIS));
+        let address = server.address();
+        let switch = disk.switch()?;
+        trial.load(address, (self.setting.clients, Duration::ZERO), |_| {
+            thread::sleep(wait);
+            let cut = switch.cut()?;
+            server.kill()?;
+            Ok(cut)
+        })?
+    }
 }
 
 fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
@@ -182,21 +205,8 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
     }
 }
 
-/// Loads the server, cuts power at a moment of chance, and ends the server, which cannot know.
-fn load_and_cut(
-    setting: &Setting,
-    trial: &mut Trial<'_>,
-    server: Serving,
-    disk: &Mounted,
-    chance: &mut Rng,
-) -> Result<Instant> {
-    let wait = Duration::from_millis(chance.u64(LOAD_MILLIS));
-    let address = server.address();
-    trial.load(address, (setting.clients, Duration::ZERO), |_| {
-        thread::sleep(wait);
-        let cut = Instant::now();
-        disk.cut_power()?;
-        server.kill()?;
-        Ok(cut)
-    })?
+/// The middle one; nothing where there is none.
+fn median(durations: &mut [Duration]) -> Duration {
+    durations.sort_unstable();
+    durations.get(durations.len() / 2).copied().unwrap_or_default()
 }

@@ -2,28 +2,38 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
+use enrich_core::port::usage::{DayCount, Usage as _, Use, UseOutcome};
 use enrich_core::{
     Account, AccountId, ChargeId, Clock as _, Credits, Entry, Generation, IdempotencyKey, Keep,
     Kept, KeyId, NewKey, Price, RequestId, Timestamp,
 };
 use enrich_store::{Options, Store, SystemClock};
 
+use super::aim::{Pages, TABLES};
+
 /// The files that a copy consists of.
 pub(super) const LEDGER: &str = "ledger.sqlite";
 pub(super) const LOG: &str = "ledger.sqlite-wal";
 const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
-const ACCOUNTS: usize = 5;
-const CHARGES_EACH: u64 = 60;
-/// Charges after the last checkpoint, which are in the log alone.
+const ACCOUNTS: usize = 20;
+/// 20,000 charges in all: heads are written every 16,384 rows, a mark every 256 of an account.
+const CHARGES_EACH: u64 = 1000;
+/// Charges after the ledger was closed, which are in the log alone.
 const CHARGES_EACH_IN_LOG: u64 = 20;
+/// How many charge at once for each account, so that a commit is shared.
+const CLIENTS_EACH: usize = 5;
 /// Every so manieth charge keeps its answer.
-const KEPT_EVERY: u64 = 3;
-const GRANTED_CREDITS: i64 = 1000;
+const KEPT_EVERY: u64 = 20;
+const GRANTED_CREDITS: i64 = 2000;
+const ENDPOINT: &str = "/v1/dtc";
+/// Every day that usage can be counted on.
+const DAYS: (i64, i64) = (0, i64::MAX);
 
 /// A ledger to copy.
 #[derive(Debug)]
@@ -33,6 +43,8 @@ pub(super) struct Original {
     pub(super) ledger: Vec<u8>,
     /// The bytes of its write-ahead log; none when it was closed.
     pub(super) log: Vec<u8>,
+    /// The pages of each table that is aimed at, in a ledger that was closed.
+    pub(super) pages: [Pages; TABLES.len()],
     /// What it says while it is whole.
     pub(super) state: State,
     accounts: Vec<(AccountId, KeyId)>,
@@ -47,6 +59,8 @@ pub(super) struct State {
     accounts: Vec<Told>,
     /// What is kept for each key; absent where that cannot be read, which says so itself.
     kept: Vec<Option<Option<Kept>>>,
+    /// What each account used; absent likewise.
+    used: Vec<Option<Vec<DayCount>>>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -62,20 +76,30 @@ impl Original {
         let (mut original, store) = Self::begin(folder)?;
         original.write(&store, CHARGES_EACH)?;
         drop(store);
-        original.remember(folder)?;
+        original.remember()?;
         ensure!(original.log.is_empty(), "a ledger that was closed has left a log");
+        original.pages = Pages::of_tables(folder)?;
         Ok(original)
     }
 
-    /// A ledger whose process died: its last rows are in the log alone.
-    pub(super) fn died(folder: &Path) -> Result<Self> {
-        let (mut original, store) = Self::begin(folder)?;
-        original.write(&store, CHARGES_EACH)?;
-        drop(store);
+    /// The same ledger a little later, its process dead: its last rows are in the log alone.
+    pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
+        closed.copy_to(folder, |_, _| {})?;
+        let mut original = Self {
+            folder: folder.to_owned(),
+            ledger: Vec::new(),
+            log: Vec::new(),
+            pages: Default::default(),
+            state: State::default(),
+            accounts: closed.accounts.clone(),
+            keeps: closed.keeps.clone(),
+            at: closed.at,
+            written: closed.written,
+        };
         let store = Store::open(folder, Options::default())?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
         // Read while it is open, as it would lie there after `kill -9`.
-        original.remember(folder)?;
+        original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
         Ok(original)
     }
@@ -124,6 +148,7 @@ impl Original {
             folder: folder.to_owned(),
             ledger: Vec::new(),
             log: Vec::new(),
+            pages: Default::default(),
             state: State::default(),
             accounts,
             keeps: Vec::new(),
@@ -133,9 +158,12 @@ impl Original {
         Ok((original, store))
     }
 
+    /// So many charges for each account, made by many clients at once, each counted as used.
     fn write(&mut self, store: &Store, charges_each: u64) -> Result<()> {
+        let mut batches: Vec<Vec<Charge>> = Vec::new();
+        batches.resize_with(ACCOUNTS * CLIENTS_EACH, Vec::new);
         for number in 0..charges_each {
-            for (account, key) in self.accounts.clone() {
+            for (place, (account, key)) in self.accounts.clone().into_iter().enumerate() {
                 let name = format!("flip-{:05}", self.written);
                 self.written += 1;
                 let keep = match number % KEPT_EVERY {
@@ -144,11 +172,17 @@ impl Original {
                 };
                 self.keeps.extend(keep.iter().map(|key| (account, key.clone())));
                 let charge = self.charge_of(account, key, &name, keep)?;
-                let told = pollster::block_on(store.ledger.charge(charge))?;
-                ensure!(matches!(told, Charged::Taken { .. }), "a charge was refused: {told:?}");
+                let client = place * CLIENTS_EACH + number as usize % CLIENTS_EACH;
+                batches[client].push(charge);
             }
         }
-        Ok(())
+        thread::scope(|scope| {
+            let charge_all = |batch| scope.spawn(move || charge_all(store, batch));
+            let clients: Vec<_> = batches.into_iter().map(charge_all).collect();
+            let mut ends = clients.into_iter().map(|client| client.join());
+            ends.try_for_each(|end| end.map_err(|_| anyhow!("a client panicked"))?)
+        })?;
+        Ok(pollster::block_on(store.usage.flush())?)
     }
 
     fn charge_of(
@@ -167,7 +201,7 @@ impl Original {
             id: ChargeId::new(self.at),
             account,
             key,
-            endpoint: "/v1/dtc",
+            endpoint: ENDPOINT,
             items: 1,
             price: Price::PerAnswer(1),
             request_id: RequestId::accept(request_id).context("a request id")?,
@@ -178,9 +212,9 @@ impl Original {
     }
 
     /// Reads the files, and what a copy of them says.
-    fn remember(&mut self, folder: &Path) -> Result<()> {
-        self.ledger = fs::read(folder.join(LEDGER))?;
-        self.log = match folder.join(LOG) {
+    fn remember(&mut self) -> Result<()> {
+        self.ledger = fs::read(self.folder.join(LEDGER))?;
+        self.log = match self.folder.join(LOG) {
             log if log.exists() => fs::read(log)?,
             _ => Vec::new(),
         };
@@ -197,8 +231,27 @@ impl Original {
             self.state.kept.iter().all(|kept| matches!(kept, Some(Some(Kept::Answer { .. })))),
             "not every answer is kept"
         );
+        ensure!(
+            self.state.used.iter().flatten().all(|used| used.len() == 2),
+            "not every call was counted: {:?}",
+            self.state.used
+        );
         Ok(())
     }
+}
+
+/// One client's charges, one after the other, and as many calls that found nothing.
+fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
+    for charge in charges {
+        let (account, key, at) = (charge.account, charge.key, charge.at);
+        let told = pollster::block_on(store.ledger.charge(charge))?;
+        ensure!(matches!(told, Charged::Taken { .. }), "a charge was refused: {told:?}");
+        for (outcome, credits) in [(UseOutcome::Found, 1), (UseOutcome::NotFound, 0)] {
+            let credits = Credits(credits);
+            store.usage.count(Use { account, key, endpoint: ENDPOINT, outcome, credits, at });
+        }
+    }
+    Ok(())
 }
 
 impl State {
@@ -213,6 +266,10 @@ impl State {
         for (account, key) in &original.keeps {
             let kept = pollster::block_on(store.ledger.kept(*account, key, b"asked", original.at));
             state.kept.push(kept.ok());
+        }
+        let (first, last) = DAYS;
+        for (account, _) in &original.accounts {
+            state.used.push(pollster::block_on(store.usage.days(*account, first, last)).ok());
         }
         Ok(state)
     }
@@ -258,6 +315,12 @@ impl State {
                 let last = is.entries.last().map(|entry| entry.balance);
                 later.entries.starts_with(&is.entries) && is.balance == last
             })
+    }
+
+    /// Whether other usage is told here than originally.
+    pub(super) fn is_used_otherwise(&self, original: &Self) -> bool {
+        let pairs = self.used.iter().zip(&original.used);
+        pairs.into_iter().any(|(is, was)| is.is_some() && is != was)
     }
 
     /// What is kept here, beside what was kept originally.

@@ -1,0 +1,139 @@
+//! Where a byte is flipped: anywhere, or in one of the tables that are small and hold much.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use fastrand::Rng;
+use rusqlite::{Connection, OpenFlags};
+
+use super::original::{LEDGER, LOG, Original};
+
+/// SQLite's page size, to say where a flip was.
+const PAGE_BYTES: usize = 4096;
+/// What a page of a tree begins with, at the most, and what it spends there on each of its cells.
+const PAGE_HEAD_BYTES: usize = 12;
+const CELL_POINTER_BYTES: usize = 2;
+
+/// The tables that are aimed at. Among the pages of a large log a flip seldom finds them.
+pub(super) const TABLES: [&str; 7] = ["head", "mark", "seal", "kept", "api_key", "account", "used"];
+
+/// The pages of a table and of its indexes.
+#[derive(Debug, Default)]
+pub(super) struct Pages(Vec<Page>);
+
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    number: usize,
+    cells: usize,
+    unused: usize,
+}
+
+/// One flipped byte.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flip {
+    pub(super) in_log: bool,
+    /// Which of the tables it was aimed at; absent where it may be anywhere.
+    pub(super) table: Option<usize>,
+    pub(super) at: usize,
+    pub(super) mask: u8,
+}
+
+impl Pages {
+    /// The pages of each table of a ledger that was closed, which must hold something.
+    pub(super) fn of_tables(folder: &Path) -> Result<[Self; TABLES.len()]> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let connection = Connection::open_with_flags(folder.join(LEDGER), flags)?;
+        let size: usize = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        ensure!(size == PAGE_BYTES, "the ledger has pages of {size} bytes");
+        let mut pages = connection.prepare(
+            "SELECT dbstat.pageno, dbstat.ncell, dbstat.unused
+             FROM dbstat JOIN sqlite_schema USING (name)
+             WHERE sqlite_schema.tbl_name = ?1 ORDER BY dbstat.pageno",
+        )?;
+        let mut found: [Self; TABLES.len()] = Default::default();
+        for (place, table) in TABLES.into_iter().enumerate() {
+            let read = pages.query_map([table], |row| {
+                Ok(Page { number: row.get(0)?, cells: row.get(1)?, unused: row.get(2)? })
+            })?;
+            found[place] = Self(read.collect::<rusqlite::Result<_>>()?);
+            let is_filled = found[place].0.iter().any(|page| page.cells > 0);
+            ensure!(is_filled, "the ledger that copies are damaged of has nothing in `{table}`");
+        }
+        Ok(found)
+    }
+
+    /// A byte of one of them that means something: cells stand at a page's end, where to find them
+    /// at its beginning, and what lies between is free.
+    fn byte(&self, chance: &mut Rng) -> Option<usize> {
+        let page = self.0.get(chance.usize(..self.0.len().max(1)))?;
+        let used = PAGE_BYTES - page.unused;
+        let front = PAGE_HEAD_BYTES + CELL_POINTER_BYTES * page.cells;
+        let byte = chance.usize(..used.max(1));
+        let offset = if byte < front { byte } else { PAGE_BYTES - (used - byte) };
+        Some((page.number - 1) * PAGE_BYTES + offset)
+    }
+}
+
+impl Flip {
+    /// A byte of the database at one of a table's pages, or anywhere in it.
+    pub(super) fn in_ledger(
+        original: &Original,
+        table: Option<usize>,
+        chance: &mut Rng,
+    ) -> Result<Self> {
+        let at = match table {
+            Some(place) => original.pages[place].byte(chance).context("a table without a page")?,
+            None => chance.usize(..original.ledger.len()),
+        };
+        Ok(Self { in_log: false, table, at, mask: mask(chance) })
+    }
+
+    /// A byte anywhere in the write-ahead log.
+    pub(super) fn in_log(original: &Original, chance: &mut Rng) -> Self {
+        let at = chance.usize(..original.log.len());
+        Self { in_log: true, table: None, at, mask: mask(chance) }
+    }
+
+    /// Flips it.
+    pub(super) fn strike(self, ledger: &mut [u8], log: &mut [u8]) {
+        let bytes = if self.in_log { log } else { ledger };
+        bytes[self.at] ^= self.mask;
+    }
+
+    /// Where it is.
+    pub(super) fn named(self) -> String {
+        let Self { in_log, table, at, mask } = self;
+        let (page, offset) = (at / PAGE_BYTES + 1, at % PAGE_BYTES);
+        let aimed = table.map(|table| format!(", aimed at {}", TABLES[table])).unwrap_or_default();
+        match in_log {
+            true => format!("{LOG}, byte {at}, mask {mask:#04x}"),
+            false => format!(
+                "{LEDGER}, byte {at} (page {page}, offset {offset}{aimed}), mask {mask:#04x}"
+            ),
+        }
+    }
+}
+
+/// One bit as a worn disk flips it, or a byte that became any other.
+fn mask(chance: &mut Rng) -> u8 {
+    if chance.bool() { 1 << chance.u8(..8) } else { chance.u8(1..) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_aimed_byte_is_none_that_is_free() {
+        let mut chance = Rng::with_seed(1);
+        let pages = Pages(vec![Page { number: 3, cells: 2, unused: 4000 }]);
+        for _ in 0..1000 {
+            let at = pages.byte(&mut chance).unwrap();
+            assert_eq!(at / PAGE_BYTES, 2);
+            let offset = at % PAGE_BYTES;
+            // 96 bytes are used, 16 of them at the beginning.
+            assert!(!(16..PAGE_BYTES - 80).contains(&offset), "{offset}");
+        }
+        assert_eq!(Pages::default().byte(&mut chance), None);
+    }
+}

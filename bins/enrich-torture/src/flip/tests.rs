@@ -1,0 +1,80 @@
+//! One ledger is damaged in several ways: it takes a while to make.
+
+use super::*;
+
+const UNHARMED: Seen =
+    Seen::Harmless { kept: Kept::Same, is_used_otherwise: false, charge_refused: false };
+
+fn look_at(
+    original: &Original,
+    in_log: bool,
+    spoil: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>),
+) -> Seen {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy");
+    original.copy_to(&copy, spoil).unwrap();
+    look_into(original, in_log, &copy).unwrap()
+}
+
+/// Flips a bit of these bytes wherever they are: a page that was split has left-overs of its rows.
+fn spoil_all(bytes: &mut [u8], wanted: &[u8]) {
+    let found = |at: &usize| bytes[*at..].starts_with(wanted);
+    let places: Vec<usize> = (0..bytes.len()).filter(found).collect();
+    places.into_iter().for_each(|at| bytes[at] ^= 1);
+}
+
+fn copy_with(original: &Original, change: &str) -> Seen {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy");
+    original.copy_to(&copy, |_, _| {}).unwrap();
+    let connection = rusqlite::Connection::open(copy.join(original::LEDGER)).unwrap();
+    assert!(connection.execute(change, []).unwrap() > 0, "{change} changes nothing");
+    drop(connection);
+    look_into(original, false, &copy).unwrap()
+}
+
+#[test]
+fn what_becomes_of_a_ledger_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut closed = Original::closed(&folder.path().join("closed")).unwrap();
+    let mut died = Original::died(&closed, &folder.path().join("died")).unwrap();
+    assert!(closed.log.is_empty() && !died.log.is_empty());
+    assert_eq!(look_at(&closed, false, |_, _| {}), UNHARMED, "no damage");
+    assert_eq!(look_at(&died, true, |_, _| {}), UNHARMED, "no damage, with a log");
+
+    let in_the_head = look_at(&closed, false, |ledger, _| ledger[0] ^= 1);
+    assert_eq!(in_the_head, Seen::AtStart);
+    let in_a_row = look_at(&closed, false, |ledger, _| spoil_all(ledger, b"flip-00007"));
+    assert!(matches!(in_a_row, Seen::AtStart | Seen::ByVerify), "{in_a_row:?}");
+    for change in
+        ["UPDATE head SET balance = balance + 1", "UPDATE mark SET position = position + 1"]
+    {
+        let seen = copy_with(&closed, change);
+        assert!(matches!(seen, Seen::AtStart | Seen::ByVerify), "{change}: {seen:?}");
+    }
+
+    let lost = copy_with(&closed, "DELETE FROM kept");
+    assert!(matches!(lost, Seen::Harmless { kept: Kept::Gone, .. }), "{lost:?}");
+    let used = copy_with(&closed, "UPDATE used SET calls = calls + 1");
+    assert!(matches!(used, Seen::Harmless { is_used_otherwise: true, .. }), "{used:?}");
+
+    let cut = look_at(&died, true, |_, log| log.truncate(log.len() / 2));
+    assert!(matches!(cut, Seen::CutOff(_)), "{cut:?}");
+    std::mem::swap(&mut closed.state, &mut died.state);
+    let other = look_at(&closed, false, |_, _| {});
+    assert!(matches!(other, Seen::Wrong(_)), "{other:?}");
+}
+
+#[test]
+fn a_lost_answer_is_a_finding_of_its_own() {
+    let flip = |table| Flip { table, ..Flip::default() };
+    let mut found = Found::default();
+    found.count(flip(None), &UNHARMED);
+    for kept in [Kept::Gone, Kept::GoneAndSaid] {
+        let seen = Seen::Harmless { kept, is_used_otherwise: false, charge_refused: false };
+        found.count(flip(Some(3)), &seen);
+    }
+    found.count(flip(Some(3)), &Seen::ByVerify);
+    assert_eq!((found.harmless, found.kept_lost, found.kept_lost_said), (1, 2, 1));
+    assert_eq!(found.aimed[3], (3, 1));
+}

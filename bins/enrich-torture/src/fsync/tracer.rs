@@ -1,0 +1,221 @@
+//! `strace`, which lets system calls fail, and what its trace says of those that did.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use enrich_testkit::serving::Serving;
+
+/// How long the tracer may take to begin, and to write its last line.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What the thread is called that writes the ledger.
+const LEDGER_THREAD: &str = "enrich-ledger";
+/// What `strace` writes behind a call that it let fail.
+const INJECTED: &str = "(INJECTED)";
+
+/// A system call that was made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// Whose it was.
+    pub(super) thread: u32,
+    /// What it was for.
+    pub(super) file: File,
+    /// Whether a checkpoint made it, which moves what was committed before: when it fails, the log
+    /// keeps what it has, and nobody's charge is in doubt.
+    pub(super) is_checkpoint: bool,
+}
+
+/// What a system call was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum File {
+    /// `ledger.sqlite`, which only checkpoints write to.
+    Ledger,
+    /// Its write-ahead log.
+    Log,
+    /// The folder of both. SQLite syncs it when it has made a new log, and goes on when that fails:
+    /// there are file systems that cannot sync a folder.
+    Folder,
+    /// Anything else.
+    Other,
+}
+
+/// One thread, as far as its trace was read.
+#[derive(Default)]
+struct Thread {
+    /// The call that it is in.
+    call: Option<(File, bool)>,
+    /// Whether it has written to the log since it last waited for the disk.
+    has_written: bool,
+}
+
+/// A tracer that writes to `trace`; `inject` says what fails. It follows writes as well, whatever
+/// fails: what a thread wrote before tells what it waits for the disk for.
+pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-q", "-y", "-s", "0", "-o"]).arg(trace);
+    strace.args(["-e", "trace=fsync,fdatasync,pwrite64", "-e", inject]);
+    strace
+}
+
+/// Lets strace hold all threads of a server that runs. It ends with the server.
+pub(super) fn attach(mut strace: Command, server: &Serving) -> Result<()> {
+    let process = server.process_id().to_string();
+    let quiet = strace.args(["-p", &process]).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut tracer = quiet.spawn().context("strace cannot be started")?;
+    thread::spawn(move || tracer.wait());
+    let begin = Instant::now();
+    let tasks = Path::new("/proc").join(process).join("task");
+    loop {
+        let mut is_held = true;
+        for task in fs::read_dir(&tasks)? {
+            let status = fs::read_to_string(task?.path().join("status"))?;
+            is_held &= !status.contains("TracerPid:\t0\n");
+        }
+        if is_held {
+            return Ok(());
+        }
+        if begin.elapsed() > PATIENCE {
+            bail!("strace could not attach to the server; is it allowed to trace?");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The thread of a server that writes the ledger.
+pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
+    let tasks = Path::new("/proc").join(server.process_id().to_string()).join("task");
+    let mut found = Vec::new();
+    for task in fs::read_dir(&tasks)? {
+        let task = task?;
+        // A thread that ends meanwhile is not the ledger's.
+        let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+        if name.trim_end() == LEDGER_THREAD {
+            found.push(task.file_name().to_string_lossy().parse()?);
+        }
+    }
+    ensure!(found.len() == 1, "the server has {} threads named {LEDGER_THREAD}", found.len());
+    Ok(found[0])
+}
+
+/// Whether anything was made to fail by now.
+pub(super) fn has_hit(trace: &Path) -> bool {
+    fs::read_to_string(trace).is_ok_and(|text| text.contains(INJECTED))
+}
+
+/// The calls that were made to fail, once the traced server has ended.
+pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
+    let folder = folder.canonicalize()?;
+    let begin = Instant::now();
+    loop {
+        let text = fs::read_to_string(trace).unwrap_or_default();
+        // Its last line tells how the server's last thread ended.
+        let last = text.lines().last().unwrap_or_default();
+        if last.contains("+++ killed by") || last.contains("+++ exited with") {
+            return read(&text, &folder);
+        }
+        if begin.elapsed() > PATIENCE {
+            bail!("strace did not come to an end; is it allowed to trace?");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+impl Hit {
+    /// Whether it leaves open what became of a charge, so that somebody has to be told.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        !self.is_checkpoint && self.file != File::Folder
+    }
+}
+
+/// Reads a trace. Each line begins with its thread; a call that others come between stands in two
+/// lines, and the second does not name the file again.
+fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
+    let mut threads: HashMap<u32, Thread> = HashMap::new();
+    let mut hits = Vec::new();
+    for line in text.lines() {
+        let unclear = || format!("a line of the trace that cannot be read: {line}");
+        let (thread, said) = line.split_once(' ').with_context(unclear)?;
+        let thread: u32 = thread.parse().with_context(unclear)?;
+        let said = said.trim_start();
+        let of_thread = threads.entry(thread).or_default();
+        if !said.starts_with("<... ") {
+            of_thread.call = of_thread.enters(said, folder);
+        }
+        if said.ends_with(INJECTED) {
+            let (file, is_checkpoint) = of_thread.call.with_context(unclear)?;
+            hits.push(Hit { thread, file, is_checkpoint });
+        }
+    }
+    Ok(hits)
+}
+
+impl Thread {
+    /// What a call is for, and whether a checkpoint makes it.
+    fn enters(&mut self, said: &str, folder: &Path) -> Option<(File, bool)> {
+        let (call, arguments) = said.split_once('(')?;
+        let path = arguments.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
+        let (path, _) = path.unwrap_or_default();
+        let file = match Path::new(path).strip_prefix(folder).ok().and_then(Path::to_str) {
+            Some("ledger.sqlite") => File::Ledger,
+            Some("ledger.sqlite-wal") => File::Log,
+            Some("") => File::Folder,
+            _ => File::Other,
+        };
+        let is_checkpoint = match (call, file) {
+            (_, File::Ledger) => true,
+            ("pwrite64", File::Log) => {
+                self.has_written = true;
+                false
+            }
+            // A commit writes and then waits for the disk; a checkpoint begins with waiting for
+            // what commits have written.
+            ("fsync" | "fdatasync", File::Log) => !std::mem::take(&mut self.has_written),
+            _ => false,
+        };
+        Some((file, is_checkpoint))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hit(thread: u32, file: File, is_checkpoint: bool) -> Hit {
+        Hit { thread, file, is_checkpoint }
+    }
+
+    #[test]
+    fn a_commit_and_a_checkpoint_are_told_apart() {
+        let eio = "= -1 EIO (Input/output error) (INJECTED)";
+        let commit = format!(
+            "7     pwrite64(9</d/ledger.sqlite-wal>, \"\"..., 4096, 56) = 4096\n\
+             7     fdatasync(9</d/ledger.sqlite-wal>) {eio}\n\
+             7     +++ killed by SIGKILL +++\n"
+        );
+        let read = |text| read(text, Path::new("/d")).unwrap();
+        assert_eq!(read(&commit), [hit(7, File::Log, false)]);
+        let checkpoint = format!(
+            "7     pwrite64(9</d/ledger.sqlite-wal>, \"\"..., 4096, 56) = 4096\n\
+             7     fdatasync(9</d/ledger.sqlite-wal>) = 0\n\
+             7     fdatasync(9</d/ledger.sqlite-wal>) {eio}\n\
+             7     fdatasync(8</d/ledger.sqlite>) {eio}\n"
+        );
+        let expected = [hit(7, File::Log, true), hit(7, File::Ledger, true)];
+        assert_eq!(read(&checkpoint), expected);
+        let new_log = format!("7     fsync(11</d>) {eio}\n");
+        assert_eq!(read(&new_log), [hit(7, File::Folder, false)]);
+    }
+
+    #[test]
+    fn a_call_in_two_lines_is_its_threads() {
+        let text = "7     pwrite64(9</d/ledger.sqlite-wal>, \"\"..., 24, 0 <unfinished ...>\n\
+                    8     fsync(4</d/ledger.sqlite>) = 0\n\
+                    7     <... pwrite64 resumed>) = -1 ENOSPC (No space left on device) (INJECTED)\n";
+        assert_eq!(read(text, Path::new("/d")).unwrap(), [hit(7, File::Log, false)]);
+        assert!(read("no thread in here", Path::new("/d")).is_err());
+    }
+}

@@ -18,6 +18,8 @@ use crate::wrk::{Halves, Requests};
 /// Calls that are drawn for a round, about as many as it asks; each round draws others, so that a
 /// directory is read all over and not where it was read before.
 const CALLS: usize = 100_000;
+/// Calls that are drawn for the warm-up.
+const WARMING_CALLS: usize = 1_000_000;
 /// Names that are asked for, to see which of them tell one company.
 const NAMES: usize = 5000;
 /// Requests that are answered once before they are repeated.
@@ -135,12 +137,15 @@ impl Workload {
         Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
     }
 
-    /// Draws the calls of a round anew, where any will do.
+    /// Draws the calls of a round anew, where any will do: more for the warm-up, in which a large
+    /// directory comes into the process's address space page by page.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.which.companies ^ (round + 1) << 48);
+        let number = if round == 0 { WARMING_CALLS } else { CALLS };
+        let number = number.min(usize::try_from(world.which.companies)?.max(CALLS));
         let calls = match self {
-            Self::Found | Self::Hot | Self::Keyed => companies(world, CALLS, &mut chance)?,
-            Self::Missing => nobodies(world, CALLS, &mut chance)?,
+            Self::Found | Self::Hot | Self::Keyed => companies(world, number, &mut chance)?,
+            Self::Missing => nobodies(world, number, &mut chance)?,
             Self::Repeats | Self::Mixed | Self::Name => return Ok(None),
         };
         self.halves(&calls, &self.keys(world)).map(Some)

@@ -64,8 +64,8 @@ pub enum Durability {
 /// How long a connection waits for one of another process or thread before it reports `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How many pages the write-ahead log holds before they are brought into the file: 16 MiB. A page
-/// that many commits change is brought there once; with four times SQLite's own figure, charges
-/// cost about a tenth less. A start after a crash reads that much of the log first.
+/// that many commits change is brought there once (`docs/performance.md` has what that brings over
+/// SQLite's own quarter of it). A start after a crash reads that much of the log first.
 const CHECKPOINT_PAGES: i64 = 4096;
 /// What a write-ahead log that grew beyond it, in a large transaction, shrinks back to: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;

@@ -1,8 +1,8 @@
 //! The metrics: what is counted, under which names and labels.
 //!
 //! No label holds an account, a key or anything else a caller can make up. What is counted for most
-//! requests is looked up in the recorder once and then kept: finding a counter by its labels takes
-//! longer than reading a company from the directory.
+//! requests is looked up in the recorder once and then kept: finding a counter by its labels means to make,
+//! hash and compare them.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -23,8 +23,9 @@ use crate::sqlite::{self, Durability};
 
 /// How far apart groups begin, while more than one decision at a time is asked for.
 ///
-/// A commit costs some 200 µs of processor time whatever is in it, which this spreads over more
-/// decisions; what it costs in waiting is far below what a crowd waits for the processor.
+/// A commit costs some 100 µs of the kernel's time whatever is in it, which this spreads over more
+/// decisions (`docs/performance.md`); what it costs in waiting is far below what a crowd waits for
+/// the processor.
 const GATHERING: Duration = Duration::from_millis(2);
 /// After how long without a newcomer everybody is taken to be there.
 const LULL: Duration = Duration::from_micros(200);

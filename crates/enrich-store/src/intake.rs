@@ -33,6 +33,9 @@ use crate::sqlite::{self, store_error};
 use loading::SqliteLoading;
 use writer::Writer;
 
+/// How often the log is tried to be emptied, with a pause between: about a second.
+const EMPTYING_TRIES: u32 = 250;
+
 /// Takes records into `directory.sqlite`.
 #[derive(Debug)]
 pub struct SqliteIntake {
@@ -105,7 +108,18 @@ impl Intake for SqliteIntake {
 }
 
 /// Moves the log into the database, so that what was taken out is not readable there either.
-/// Where somebody reads or writes meanwhile, the next checkpoint does it.
+///
+/// It waits for who reads an older state, and tries again where somebody else moves the log at that
+/// moment. Where others keep it busy for seconds, the next checkpoint does it, and the log says so.
 fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    for _ in 0..EMPTYING_TRIES {
+        let mut checkpoint = connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        let is_busy: bool = checkpoint.query_row([], |row| row.get(0))?;
+        if !is_busy {
+            return Ok(());
+        }
+        turn::pause();
+    }
+    tracing::warn!("others read all the time; what was taken out still stands in the log");
+    Ok(())
 }

@@ -21,8 +21,8 @@ use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
 use crate::ledger::seal::{Place, Seal};
 use crate::secret::Secrets;
 
-/// How many rows there are between two checkpoints: so many are read when the ledger is opened, a
-/// matter of milliseconds, and a head is written for that many rows at the most.
+/// How many rows there are between two checkpoints: at most so many are read when the ledger is
+/// opened, and that many heads are written at one.
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// How many accounts are remembered beside those with rows behind the checkpoint: about 15 MB.
 const MAX_KNOWN: usize = 100_000;

@@ -16,6 +16,7 @@ use crate::commands::import::Import;
 use crate::commands::key::KeyCommand;
 use crate::commands::ledger::LedgerCommand;
 use crate::commands::lookup::Lookup;
+use crate::commands::reindex::Reindex;
 use crate::commands::serving::Serve;
 use crate::commands::source::SourceCommand;
 use crate::demo::DemoArgs;
@@ -86,6 +87,8 @@ It has a data folder of its own, which is gone when it ends; for your own data s
     Endpoints(Endpoints),
     /// Check both databases
     Check(Check),
+    /// Make a directory of an earlier Enrich ready for this one
+    Reindex(Reindex),
 }
 
 /// Says what is wrong with the command line, or prints the help that was asked for.

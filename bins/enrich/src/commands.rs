@@ -13,6 +13,7 @@ pub(crate) mod key;
 pub(crate) mod ledger;
 pub(crate) mod lookup;
 mod named;
+pub(crate) mod reindex;
 pub(crate) mod serving;
 pub(crate) mod source;
 mod table;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Source(source) => source.run(console),
         Command::Endpoints(endpoints) => endpoints.run(console),
         Command::Check(check) => check.run(console),
+        Command::Reindex(reindex) => reindex.run(console),
     };
     verdict.map(ExitCode::from)
 }

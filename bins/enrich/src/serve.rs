@@ -54,8 +54,12 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(args.settings, args.config)?;
     telemetry::begin(settings.log_format, settings.log_level)?;
     serve(&settings, |_| {
-        let durability = args.ledger_durability.into();
-        let options = Options { max_kept: settings.max_kept, durability, ..Options::default() };
+        let options = Options {
+            max_kept: settings.max_kept,
+            least_by_name: settings.min_confidence.0,
+            durability: args.ledger_durability.into(),
+            ..Options::default()
+        };
         let store = Store::open_or_create(data, options)?;
         // The first caller who sends a number should not be the one who waits for this.
         Phone::prepare();

@@ -3,6 +3,8 @@
 //! One definition serves all of them: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit` are
 //! the same setting.
 
+mod least_confidence;
+
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
@@ -14,6 +16,8 @@ use confique::{Config, File, FileFormat, Layer};
 use serde::Deserialize;
 
 use crate::telemetry::{LogFormat, LogLevel};
+
+pub(crate) use least_confidence::LeastConfidence;
 
 /// What happens beyond a key's rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
@@ -92,6 +96,12 @@ pub(crate) struct Settings {
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_KEPT", value_name = "ANSWERS")))]
     pub(crate) max_kept: u64,
 
+    /// How sure a match by name (of a company or a person) has to be, from 1 to 100; one that is less
+    /// sure is not found, and free [default: 85]
+    #[config(default = 85)]
+    #[config(layer_attr(arg(long, env = "ENRICH_MIN_CONFIDENCE", value_name = "PERCENT")))]
+    pub(crate) min_confidence: LeastConfidence,
+
     /// Log a line for each request
     #[config(default = false)]
     #[config(layer_attr(arg(
@@ -166,6 +176,7 @@ mod tests {
 
     use clap::Parser;
     use confique::meta::{Expr, Field, FieldKind, LeafKind};
+    use enrich_core::Confidence;
 
     use super::*;
 
@@ -191,6 +202,7 @@ mod tests {
         let settings = load(&[], "").unwrap();
         assert_eq!((settings.rate_limit.get(), settings.rate_window.get()), (100, 60));
         assert_eq!(settings.rate_policy, RatePolicy::Observe);
+        assert_eq!(settings.min_confidence, LeastConfidence::default());
         assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
         assert!(settings.admin_listen.is_none() && !settings.log_requests);
     }
@@ -202,6 +214,26 @@ mod tests {
         assert_eq!((settings.rate_limit.get(), settings.rate_window.get()), (9, 8));
         assert_eq!(settings.rate_policy, RatePolicy::Reject);
         assert!(settings.log_requests);
+    }
+
+    #[test]
+    fn the_least_confidence_is_any_whole_number_from_1_to_100() {
+        let of = |flags: &[&str], file| load(flags, file).map(|settings| settings.min_confidence.0);
+        let percent = |number| Confidence::new(number).unwrap();
+        assert_eq!(of(&[], "min_confidence = 1").unwrap(), percent(1));
+        assert_eq!(of(&[], "min_confidence = 100").unwrap(), percent(100));
+        let flags = ["--min-confidence", "40"];
+        assert_eq!(of(&flags, "min_confidence = 70").unwrap(), percent(40));
+        for value in ["0", "101", "-1", "85.5", "1000000000000", "\"high\"", "true"] {
+            let said = complaint(&format!("min_confidence = {value}"));
+            assert!(said.contains("min_confidence"), "{value}: {said}");
+            assert!(said.contains("a whole number from 1 to 100"), "{value}: {said}");
+        }
+        for value in ["0", "101", "-1", "85.5", "1000000000000", "high", ""] {
+            let flag = format!("--min-confidence={value}");
+            let said = load(&[&flag], "").unwrap_err().to_string();
+            assert!(said.contains("a whole number from 1 to 100"), "{value}: {said}");
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod checking;
 mod desk;
 #[path = "commands/endpoints.rs"]
 mod endpoints;
+#[path = "commands/explaining.rs"]
+mod explaining;
 #[path = "commands/forgetting.rs"]
 mod forgetting;
 #[path = "commands/help.rs"]

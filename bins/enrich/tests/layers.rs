@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Each crate with those of ours that it may use. Tests and examples may use more.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
     ("enrich-wire", &["enrich-core", "enrich-text"]),
@@ -32,6 +32,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ),
     ("enrich-bench", &["enrich-core", "enrich-store", "enrich-testkit"]),
     ("enrich-torture", &["enrich-core", "enrich-store", "enrich-testkit"]),
+    ("enrich-eval", &["enrich-core", "enrich-import", "enrich-store", "enrich-text"]),
 ];
 
 /// What a crate must never use, not even in its tests.

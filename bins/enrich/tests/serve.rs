@@ -210,17 +210,49 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
 }
 
 #[test]
+fn the_least_confidence_decides_what_is_found_by_name() {
+    let data = folder();
+    let (_, key) = fill(&data);
+    let file = data.path().join("enrich.toml");
+    fs::write(&file, "min_confidence = 1\n").unwrap();
+    let from_file = ["--config", file.to_str().unwrap()];
+    let found = |command: &mut Command| {
+        let process = Process::start(command);
+        let mut client = Client::to(process.address);
+        // Misspelt; and like a name that is held, but hardly meant.
+        ["Nortmoor Lantrens", "Brass Lantern"].map(|name| {
+            let asked = format!(r#"{{"apiKey":"{key}","companyName":"{name}"}}"#);
+            let answer = client.request("POST", "/v1/cuf", "", &asked);
+            let used = answer.header("X-Credits-Used").map(str::to_owned);
+            let is_found = answer.json()["url"] == "northmoor-lanterns.example";
+            assert_eq!(used.as_deref(), Some(if is_found { "1" } else { "0" }), "{answer:?}");
+            is_found
+        })
+    };
+    assert_eq!(found(&mut serve(&data, &[])), [true, false]);
+    assert_eq!(found(&mut serve(&data, &from_file)), [true, true]);
+    let variable = |more: &[&str]| {
+        let mut command = serve(&data, more);
+        command.env("ENRICH_MIN_CONFIDENCE", "100");
+        command
+    };
+    assert_eq!(found(&mut variable(&from_file)), [false, false]);
+    assert_eq!(found(&mut variable(&["--min-confidence", "1"])), [true, true]);
+}
+
+#[test]
 fn wrong_settings_are_refused_before_anything_is_touched() {
     let data = folder();
     let file = data.path().join("enrich.toml");
     fs::write(&file, "listne = \"127.0.0.1:0\"\n").unwrap();
     let file = file.to_str().unwrap();
-    let wrong: [(&[&str], &str); 5] = [
+    let wrong: [(&[&str], &str); 6] = [
         (&["--config", file], "listne"),
         (&["--config", "/nowhere/enrich.toml"], "/nowhere/enrich.toml"),
         (&["--rate-policy", "block"], "--rate-policy"),
         (&["--rate-limit", "0"], "--rate-limit"),
         (&["--admin-listen", "localhost"], "--admin-listen"),
+        (&["--min-confidence", "0"], "--min-confidence"),
     ];
     for (flags, named) in wrong {
         let output = serve(&data, flags).output().unwrap();

@@ -12,6 +12,10 @@ impl Confidence {
     /// The most an answer is given when another subject fits the question as well.
     pub const AMBIGUOUS: Self = Self(80);
 
+    /// What a match by name is at least as sure as, unless the operator says otherwise: of names
+    /// that nobody in a directory bears, one in fifty is answered above it (`docs/matching.md`).
+    pub const LEAST_BY_NAME: Self = Self(85);
+
     /// A confidence of `percent`; `None` outside 1 to 100.
     pub const fn new(percent: u8) -> Option<Self> {
         if percent >= 1 && percent <= 100 { Some(Self(percent)) } else { None }

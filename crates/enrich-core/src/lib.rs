@@ -15,6 +15,7 @@ mod draft;
 mod identity;
 mod in_flight;
 mod ledger_entry;
+pub mod matching;
 mod merge;
 pub mod port;
 mod question;

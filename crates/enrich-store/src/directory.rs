@@ -11,25 +11,31 @@ pub(crate) mod codes;
 pub(crate) mod companies;
 mod hold;
 mod lists;
+pub(crate) mod lookup;
 pub(crate) mod names;
 pub(crate) mod people;
+pub(crate) mod postings;
 pub(crate) mod profile;
+pub(crate) mod variants;
 pub(crate) mod view;
 
 use std::path::Path;
 
 use async_trait::async_trait;
+use enrich_core::matching::Judged;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::{Confidence, Found, Generation, Question, Subject, Want};
-use enrich_text::Domain;
+use enrich_core::{Company, Confidence, Found, Generation, Question, Subject, Want};
+use enrich_text::{CompanyName, Country, Domain};
 use rusqlite::Connection;
 
 use crate::error::OpenError;
-use crate::sqlite::Readers;
+use crate::intake::deriving;
+use crate::sqlite::{self, Readers};
 use codes::IdentifierKind;
 use hold::Hold;
 use lists::Lists;
+use lookup::{Lookup, Stop};
 use view::{KnownDomain, View};
 
 /// What is counted when the directory is checked.
@@ -46,16 +52,53 @@ pub(crate) const COUNTS: [(&str, &str); 6] = [
 #[derive(Debug)]
 pub struct SqliteDirectory {
     readers: Readers,
+    /// What reads long lists.
     lists: Lists,
+    /// What searches for names that are not found as they are.
+    searches: Lists,
+    least_by_name: Confidence,
     /// Only has to be there.
     _hold: Hold,
 }
 
 impl SqliteDirectory {
     /// Reads the database at `path`, which must be there and have its schema.
-    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
-        let (readers, lists) = (Readers::open_mapped(path)?, Lists::start(path)?);
-        Ok(Self { readers, lists, _hold: Hold::start(path)? })
+    /// A match by name is at least as sure as `least_by_name`.
+    pub(crate) fn open(path: &Path, least_by_name: Confidence) -> Result<Self, OpenError> {
+        let is_due = sqlite::reader(path).and_then(|connection| deriving::is_due(&connection));
+        if is_due.map_err(|source| OpenError::of_sqlite(path, source))? {
+            return Err(OpenError::DerivedBefore { path: path.into() });
+        }
+        Ok(Self {
+            readers: Readers::open_mapped(path)?,
+            lists: Lists::start(path)?,
+            searches: Lists::start(path)?,
+            least_by_name,
+            _hold: Hold::start(path)?,
+        })
+    }
+}
+
+impl SqliteDirectory {
+    /// The company that alone bears a name, which is found without a search, and how sure such a
+    /// match is, before it is held against the least confidence and the trust in its sources;
+    /// `None` where the name is searched for.
+    pub fn only_bearer(
+        &self,
+        name: &CompanyName,
+        country: Option<Country>,
+    ) -> Result<Option<(Company, Confidence)>, StoreError> {
+        self.readers.read(|connection| names::find_only_bearer(View::of(connection), name, country))
+    }
+
+    /// The companies that a name may mean, with what speaks for and against each, the likeliest
+    /// first.
+    pub fn judged(
+        &self,
+        name: &CompanyName,
+        country: Option<Country>,
+    ) -> Result<Vec<Judged>, StoreError> {
+        self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
 }
 
@@ -69,15 +112,25 @@ impl Directory for SqliteDirectory {
                 {
                     return find_by(View::of(connection), kind, key).map(Some);
                 }
-                let is_short = !names::has_many(View::of(connection), question)?;
-                is_short.then(|| find(connection, question, want)).transpose()
+                match find(connection, question, want, self.least_by_name, false) {
+                    Ok(found) => Ok(Some(found)),
+                    Err(Stop::NeedsSearch) => Ok(None),
+                    Err(Stop::Sqlite(error)) => Err(error),
+                }
             })?;
             if let Some(found) = here {
                 return Ok(found);
             }
         }
-        let question = question.clone();
-        self.lists.read(move |connection| find(connection, &question, want)).await
+        let (question, least) = (question.clone(), self.least_by_name);
+        let pool = if want == Want::Profile { &self.searches } else { &self.lists };
+        pool.read(move |connection| match find(connection, &question, want, least, true) {
+            Ok(found) => Ok(found),
+            // It may, so that it never does.
+            Err(Stop::NeedsSearch) => Ok(None),
+            Err(Stop::Sqlite(error)) => Err(error),
+        })
+        .await
     }
 
     async fn generation(&self) -> Result<Generation, StoreError> {
@@ -100,21 +153,25 @@ fn find(
     connection: &Connection,
     question: &Question,
     want: Want,
-) -> rusqlite::Result<Option<Found>> {
+    least_by_name: Confidence,
+    may_search: bool,
+) -> Result<Option<Found>, Stop> {
     View::of(connection).of_one_state(|view, generation| {
-        let found = subject(view, question, want)?;
+        let lookup = Lookup { view, least_by_name, may_search };
+        let found = subject(lookup, question, want)?;
         Ok(found.map(|(subject, confidence)| Found { subject, confidence, generation }))
     })
 }
 
 fn subject(
-    view: View<'_>,
+    lookup: Lookup<'_>,
     question: &Question,
     want: Want,
-) -> rusqlite::Result<Option<(Subject, Confidence)>> {
+) -> Result<Option<(Subject, Confidence)>, Stop> {
+    let view = lookup.view;
     match question {
         Question::Company(company) => {
-            let Some((mut company, confidence)) = companies::find(view, company)? else {
+            let Some((mut company, confidence)) = companies::find(lookup, company)? else {
                 return Ok(None);
             };
             if let Want::Employees { limit } = want {
@@ -123,7 +180,7 @@ fn subject(
             Ok(Some((Subject::Company(company), confidence)))
         }
         Question::Person(person) => {
-            let found = people::find(view, person)?;
+            let found = people::find(lookup, person)?;
             Ok(found.map(|(person, confidence)| (Subject::Person(person), confidence)))
         }
         Question::Host(host) => {

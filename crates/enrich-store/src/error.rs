@@ -59,6 +59,15 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
+    /// A directory was made by an earlier Enrich, which found names by other rules.
+    #[error(
+        "{path} was made by an earlier Enrich; run `enrich reindex` on its folder once, while no \
+         server uses it"
+    )]
+    DerivedBefore {
+        /// The file.
+        path: PathBuf,
+    },
     /// The ledger is not what was written into it.
     #[error(
         "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \

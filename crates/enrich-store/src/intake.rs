@@ -8,6 +8,7 @@ mod companies;
 #[cfg(test)]
 mod consistency;
 mod derive;
+pub(crate) mod deriving;
 mod domains;
 mod loading;
 mod origins;
@@ -17,6 +18,7 @@ mod sheet;
 mod sources;
 mod suppression;
 mod turn;
+mod words;
 mod writer;
 
 use std::path::{Path, PathBuf};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
-use enrich_core::{Clock, MemoryWindows, Service};
+use enrich_core::{Clock, Confidence, MemoryWindows, Service};
 
 use crate::accounts::SqliteAccounts;
 use crate::directory::SqliteDirectory;
 use crate::error::OpenError;
 use crate::folder;
-use crate::intake::SqliteIntake;
+use crate::intake::{SqliteIntake, deriving};
 use crate::ledger::{self, SqliteLedger};
 use crate::secret::Secrets;
 use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, Durability, LEDGER};
@@ -46,6 +46,9 @@ pub struct Options {
     /// How many idempotency records are kept at a time. A record takes the size of its answer
     /// and about 200 bytes.
     pub max_kept: u64,
+    /// What a match by name (of a company, of a person) is at least as sure as; one that is less
+    /// sure is not found, and free.
+    pub least_by_name: Confidence,
     /// When a charge that was told has reached the disk. Anything but [`Durability::Commit`] loses
     /// acknowledged charges in a power failure; it is there to show that tests would notice.
     pub durability: Durability,
@@ -57,6 +60,7 @@ impl Default for Options {
             charge_queue: 4096,
             charge_group: 512,
             max_kept: 1_000_000,
+            least_by_name: Confidence::LEAST_BY_NAME,
             durability: Durability::Commit,
         }
     }
@@ -118,7 +122,7 @@ impl Store {
         let (directory, ledger) = (folder.join(DIRECTORY.file), folder.join(LEDGER.file));
         folder::match_secrets(folder, secrets)?;
         Ok(Self {
-            directory: Arc::new(SqliteDirectory::open(&directory)?),
+            directory: Arc::new(SqliteDirectory::open(&directory, options.least_by_name)?),
             intake: Arc::new(SqliteIntake::open(&directory, secrets)),
             accounts: Arc::new(SqliteAccounts::open(&ledger, secrets)?),
             ledger: Arc::new(SqliteLedger::open(&ledger, secrets, options)?),
@@ -156,6 +160,25 @@ impl Store {
         folder::match_secrets(folder, &secrets)?;
         let path = folder.join(LEDGER.file);
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
+    }
+
+    /// Derives everything in the directory from its facts once more, where an earlier Enrich made it
+    /// by other rules ([`OpenError::DerivedBefore`]). No server may use the folder meanwhile. Tells
+    /// `done` now and then how many companies and people are done; gives how many there are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`], and when the file cannot be written. It can be run again then.
+    pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64)) -> Result<u64, OpenError> {
+        sqlite::check_version()?;
+        if folder::is_new(folder)? {
+            return Err(OpenError::Missing { folder: folder.into() });
+        }
+        let secrets = folder::load(folder)?;
+        folder::match_secrets(folder, &secrets)?;
+        let path = folder.join(DIRECTORY.file);
+        deriving::derive_all(&path, &secrets, done)
+            .map_err(|source| OpenError::of_sqlite(path, source))
     }
 
     /// Checks both files from end to end: schema versions, SQLite's own integrity check, and how

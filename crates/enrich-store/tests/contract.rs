@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use enrich_core::Confidence;
 use enrich_store::{Options, Store};
 use enrich_testkit::contract::{Harness, Ports};
 use tempfile::TempDir;
@@ -18,7 +19,11 @@ impl Sqlite {
     }
 
     fn open(&self) -> Ports {
-        let store = Store::open_or_create(self.0.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(
+            self.0.path(),
+            Options { least_by_name: Confidence::clamped(40), ..Options::default() },
+        )
+        .unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,

@@ -108,7 +108,10 @@ mod tests {
     fn every_sentence_is_run() {
         let sources = [
             include_str!("contract/accounts.rs"),
-            include_str!("contract/directory.rs"),
+            concat!(
+                include_str!("contract/directory.rs"),
+                include_str!("contract/directory/people.rs")
+            ),
             include_str!("contract/intake.rs"),
             include_str!("contract/ledger.rs"),
             include_str!("contract/usage.rs"),

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use crate::country::Country;
 use crate::fold::fold;
 use crate::input::{self, refuses_unreadable};
 use crate::legal_form;
+use crate::name_words::name_words;
 
 /// A company's name as written, and its three keys, each a function of the one before it: folded,
 /// without legal forms, without spaces. Names with an equal key have equal later keys too.
@@ -14,6 +16,7 @@ pub struct CompanyName {
     folded: String,
     stripped: String,
     squashed: String,
+    country: Option<Country>,
 }
 
 /// Why a text is not a company name.
@@ -43,9 +46,14 @@ impl CompanyName {
         if folded.is_empty() {
             return Err(InvalidCompanyName::NothingVisible);
         }
-        let stripped = legal_form::strip(&folded);
+        let country = aside(text).and_then(|(_, aside)| country_of(aside));
+        let named = match aside(text).filter(|_| country.is_some()) {
+            Some((name, _)) => fold(name),
+            None => folded.clone(),
+        };
+        let stripped = legal_form::strip(&named);
         let squashed = stripped.replace(' ', "");
-        Ok(Self { display: collapse_spaces(text), folded, stripped, squashed })
+        Ok(Self { display: collapse_spaces(text), folded, stripped, squashed, country })
     }
 
     /// The name as written, white space collapsed.
@@ -64,6 +72,12 @@ impl CompanyName {
         &self.stripped
     }
 
+    /// The country that stands in parentheses behind the name, which is no part of what is compared:
+    /// `Acme (Deutschland)`.
+    pub fn country(&self) -> Option<Country> {
+        self.country
+    }
+
     /// The stripped name without spaces.
     pub fn squashed(&self) -> &str {
         &self.squashed
@@ -75,6 +89,22 @@ impl fmt::Display for CompanyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.display)
     }
+}
+
+/// A name and what stands in parentheses behind it.
+pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_end();
+    let inside = text.strip_suffix([')', '\u{ff09}'])?;
+    let (name, aside) = inside.rsplit_once(['(', '\u{ff08}'])?;
+    let is_name = name.chars().any(char::is_alphanumeric);
+    (is_name && !fold(aside).is_empty()).then_some((name, aside))
+}
+
+fn country_of(aside: &str) -> Option<Country> {
+    let words = name_words(&fold(aside));
+    let roots: Vec<&str> =
+        words.iter().filter(|word| !word.is_filler).map(|word| word.root.as_str()).collect();
+    Country::parse(aside).or_else(|_| Country::parse(&roots.join(" "))).ok()
 }
 
 fn collapse_spaces(text: &str) -> String {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::fold::{fold, join_single_letters};
+use crate::similar::is_misspelt;
 use crate::table;
 
 /// Words that name nothing on their own, so a name is never stripped down to them.
@@ -17,6 +18,8 @@ struct LegalForms {
     starts: HashSet<String>,
     /// Written without a space, as in Chinese, Japanese, Korean and Thai; longest first.
     glued: Vec<String>,
+    /// Those of `ends` that are one long word.
+    long_ends: Vec<String>,
     /// How many words the longest form of `ends` or `starts` has.
     most_words: usize,
 }
@@ -31,6 +34,9 @@ static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
             }
             if matches!(place, "end" | "both" | "glued") {
                 forms.ends.insert(form.clone());
+            }
+            if form.len() >= 6 && form.is_ascii() && !form.contains(' ') {
+                forms.long_ends.push(form.clone());
             }
             if place == "glued" {
                 forms.glued.push(form);
@@ -55,6 +61,20 @@ pub(crate) fn strip(folded: &str) -> String {
         // A glued form can leave a letter alone beside another one, which folding would join.
         name = join_single_letters(rest);
     }
+}
+
+/// Whether a word is a long legal form but for a slip of the pen (`Corporattion`, `Limted`).
+pub(crate) fn is_misspelt_form(word: &str) -> bool {
+    word.len() >= 6
+        && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
+}
+
+/// The name without a legal form that is written onto it without a space (`AcmeGmbH`), each one
+/// that may be meant.
+pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
+    (3..name.len())
+        .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))
+        .map(|at| &name[..at])
 }
 
 fn without_form(name: &str) -> Option<&str> {

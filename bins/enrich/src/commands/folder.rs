@@ -29,7 +29,12 @@ impl DataFolder {
 
     /// Opens the folder, which has to be there: a mistyped name makes no folder.
     pub(crate) fn open(&self) -> Result<Store, OpenError> {
-        Store::open(&self.path, Options::default())
+        self.open_with(Options::default())
+    }
+
+    /// Opens the folder, which has to be there, with other options than usual.
+    pub(crate) fn open_with(&self, options: Options) -> Result<Store, OpenError> {
+        Store::open(&self.path, options)
     }
 
     /// Opens the folder, and makes it first where there is none.

@@ -1,21 +1,36 @@
-//! `enrich lookup`: what an endpoint would answer, without charging anyone.
+//! `enrich lookup`: what an endpoint would answer, and why, without charging anyone.
+
+mod explanation;
+mod reading;
+mod shown;
 
 use clap::Args;
 use enrich_core::port::directory::Directory;
 use enrich_core::{Credits, Draft, Refusal};
+use enrich_store::Options;
 use enrich_wire::{Endpoint, Fields, Generation, Value};
 
 use super::endpoints::rows;
 use super::{Console, DataFolder, Failure, Format, Verdict};
+use crate::settings::LeastConfidence;
+use explanation::Looked;
+use shown::Explained;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   enrich lookup /v1/cuf companyName=Quill
   enrich lookup name_to_domain company_name=\"Quill Ltd\" country_code=GB
+  enrich lookup cuf companyName=\"Quil Ldt\" --min-confidence 50 --explain
 
 Prints the body the endpoint would answer with, its balance as 0: nothing is charged or counted.
 `enrich endpoints` lists the paths and their fields.
+
+With --explain, the body is followed by what the fields were read as and why that was found or not.
+For a company's name these are the likeliest companies, each with how sure it is that it is meant,
+which of its names fits best, and what speaks most for it (+) and against it (-): a feature's value
+times its weight. With --json as well, both are one object {\"body\",\"explained\"}, which holds all
+companies that were compared and all their features.
 
 Exit status: 0 if it was answered, found or not; 1 if the fields cannot be used: the body says why.")]
 pub(crate) struct Lookup {
@@ -25,11 +40,22 @@ pub(crate) struct Lookup {
     /// The fields of the request
     #[arg(value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
+    /// How sure a match by name (of a company or a person) has to be, from 1 to 100
+    #[arg(
+        long,
+        env = "ENRICH_MIN_CONFIDENCE",
+        value_name = "PERCENT",
+        default_value_t = LeastConfidence::default()
+    )]
+    min_confidence: LeastConfidence,
+    /// Print, after the body, why it is what it is
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     data: DataFolder,
     // The body is JSON anyway; a script may say so all the same.
     #[command(flatten)]
-    _format: Format,
+    format: Format,
 }
 
 /// An endpoint and the generation it is of.
@@ -66,20 +92,33 @@ impl Lookup {
                 return Err(Failure::Impossible(format!("the field `{name}` is given twice")));
             }
         }
-        let store = self.data.open()?;
-        let (body, verdict) = match (endpoint.wire.read)(&fields) {
+        let least_by_name = self.min_confidence.0;
+        let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
+        let (body, explanation, verdict) = match (endpoint.wire.read)(&fields) {
             Ok(ask) => {
                 let found = pollster::block_on(store.directory.find(&ask.question, ask.want))?;
                 let draft = (endpoint.wire.write)(&ask, found.as_ref());
-                (Draft::fill(&draft.body, Credits::ZERO), Verdict::Yes)
+                let looked = Looked {
+                    question: &ask.question,
+                    found: found.as_ref(),
+                    is_answered: draft.items > 0,
+                    least_by_name,
+                };
+                let explanation = self.explain.then(|| looked.explained(&store.directory));
+                let explanation = explanation.transpose()?;
+                (Draft::fill(&draft.body, Credits::ZERO), explanation, Verdict::Yes)
             }
             Err(invalid) => {
                 let (_, body) = (generation.refuse)(&Refusal::Fields(invalid));
-                (body, Verdict::No)
+                (body, None, Verdict::No)
             }
         };
-        console.out.write_all(&body)?;
-        console.out.write_all(b"\n")?;
+        if self.explain {
+            console.show(&Explained::new(&body, explanation)?, self.format)?;
+        } else {
+            console.out.write_all(&body)?;
+            console.out.write_all(b"\n")?;
+        }
         Ok(verdict)
     }
 }

@@ -58,7 +58,8 @@ impl Desk {
     /// The command, to be started in this folder.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
-        command.args(words).current_dir(self.path()).env_remove("ENRICH_DATA");
+        command.args(words).current_dir(self.path());
+        command.env_remove("ENRICH_DATA").env_remove("ENRICH_MIN_CONFIDENCE");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

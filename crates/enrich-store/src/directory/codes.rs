@@ -77,6 +77,12 @@ pub(crate) enum IdentifierKind {
     /// A company's name without legal form and spaces; tier 0 is its current name, 1 another, 2
     /// the name of a company of which nothing else is known.
     CompanyName = 5,
+    /// The roots of a company's name in alphabetical order, where that differs from its name.
+    CompanySorted = 6,
+    /// The label of a company's domain, where that differs from its names.
+    CompanyLabel = 7,
+    /// The initials of a company's name.
+    CompanyInitials = 8,
     /// A person's page, by its key.
     PersonPage = 11,
     /// A person's address.

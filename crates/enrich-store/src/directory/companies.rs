@@ -1,10 +1,11 @@
 //! Which company a question means.
 
-use enrich_core::{Company, CompanyRef, Confidence, SubjectId};
+use enrich_core::{Company, CompanyRef, Confidence};
 use enrich_text::{Domain, EmailAddress, is_public_mail_host};
 
 use super::codes::IdentifierKind;
-use super::names;
+use super::lookup::{Lookup, Stop};
+use super::names::{self, Meant};
 use super::view::{Holder, View};
 
 /// The most people with one address whose employer is asked for.
@@ -23,46 +24,39 @@ pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &s
 
 /// The company that `company` names, without its employees.
 pub(crate) fn find(
-    view: View<'_>,
+    lookup: Lookup<'_>,
     company: &CompanyRef,
-) -> rusqlite::Result<Option<(Company, Confidence)>> {
+) -> Result<Option<(Company, Confidence)>, Stop> {
+    let view = lookup.view;
     match company {
-        CompanyRef::Domain(domain) => by_domain(view, domain),
-        CompanyRef::Page(page) => view.company_with(IdentifierKind::CompanyPage, page.key()),
-        CompanyRef::Email(email) => by_email(view, email),
-        CompanyRef::Name { name, country } => Ok(names::best(names::ranked(view, name, *country)?)),
+        CompanyRef::Domain(domain) => Ok(by_domain(view, domain)?),
+        CompanyRef::Page(page) => Ok(view.company_with(IdentifierKind::CompanyPage, page.key())?),
+        CompanyRef::Email(email) => Ok(by_email(view, email)?),
+        CompanyRef::Name { name, country } => names::find(lookup, name, *country),
         CompanyRef::DomainOrName(domain, name) => match by_domain(view, domain)? {
             Some(found) => Ok(Some(found)),
-            None => Ok(names::best(names::ranked(view, name, None)?)),
+            None => names::find(lookup, name, None),
         },
     }
 }
 
 /// Every company that `company` may mean, for questions that tell them apart by who works there.
-/// Only a name means more than one, and those it means are sure to [`Confidence::AMBIGUOUS`].
-pub(crate) fn find_all(
-    view: View<'_>,
-    company: &CompanyRef,
-) -> rusqlite::Result<Vec<(SubjectId, Confidence)>> {
-    let name = match company {
-        CompanyRef::Name { name, country } => Some((name, *country)),
-        CompanyRef::DomainOrName(_, name) => Some((name, None)),
-        CompanyRef::Domain(_) | CompanyRef::Page(_) | CompanyRef::Email(_) => None,
-    };
+/// Only a name means more than one.
+pub(crate) fn find_all(lookup: Lookup<'_>, company: &CompanyRef) -> Result<Vec<Meant>, Stop> {
     let by_domain = match company {
-        CompanyRef::Name { .. } => None,
-        CompanyRef::DomainOrName(domain, _) => by_domain(view, domain)?,
-        CompanyRef::Domain(_) | CompanyRef::Page(_) | CompanyRef::Email(_) => find(view, company)?,
-    };
-    match (by_domain, name) {
-        (Some((company, confidence)), _) => Ok(vec![(company.id, confidence)]),
-        (None, Some((name, country))) => {
-            let all = names::all_best(names::ranked(view, name, country)?);
-            let most = if all.len() > 1 { Confidence::AMBIGUOUS } else { Confidence::FULL };
-            Ok(all.iter().map(|one| (one.id(), one.confidence().min(most))).collect())
+        CompanyRef::Name { name, country } => return names::find_all(lookup, name, *country),
+        CompanyRef::DomainOrName(domain, name) => match by_domain(lookup.view, domain)? {
+            Some(found) => Some(found),
+            None => return names::find_all(lookup, name, None),
+        },
+        CompanyRef::Domain(_) | CompanyRef::Page(_) | CompanyRef::Email(_) => {
+            find(lookup, company)?
         }
-        (None, None) => Ok(Vec::new()),
-    }
+    };
+    // One identifier means one company; how far it is trusted is known together.
+    let meant =
+        |(company, told): (Company, _)| Meant { company: company.id, sure: Confidence::FULL, told };
+    Ok(by_domain.map(meant).into_iter().collect())
 }
 
 /// The ids that a domain leads to: those of the host, else those of its registrable domain.

@@ -1,23 +1,25 @@
-//! Finding companies by name: candidates from the index, ranked by how their names fit.
+//! Finding companies by name.
 //!
-//! This is the one place that decides about names. The index gives the candidates: all names that
-//! are equal when folded, or without their legal forms, are equal when squashed too, so that one
-//! key finds them all. How well each fits is then compared here. Approximate matching is another
-//! source of candidates and more ranks below [`Fit::Squashed`].
+//! Most names are found as they are: one key finds all names that are equal when folded, without
+//! their legal forms and without spaces, and what they have in common is then compared. Where that
+//! leaves one company, it is the answer. All other names, those that several bear, a word alone
+//! that no domain of the company says, and those that nobody bears, are searched and judged
+//! (`names/search.rs`, `enrich_core::matching`), which takes a hundred times as long.
 //!
-//! What decides between several:
-//!
-//! - The best rank wins. Two companies at the best rank cannot be told apart, and no answer is
-//!   better than a coin toss.
-//! - A company's own name wins over the same name as an alias, but then another one fits as well,
-//!   and the answer is sure to [`Confidence::AMBIGUOUS`] at most.
-//! - A company of which nothing but the name is held (somebody named it as an employer) answers
-//!   only where no other fits: it could not say more than its name anyway.
+//! A company of which nothing but the name is held (somebody named it as an employer) answers only
+//! where it bears the very name and no other does: it could not say more than its name anyway.
 
-use enrich_core::{Company, CompanyRef, Confidence, PersonRef, Question, SubjectId};
-use enrich_text::{CompanyName, Country};
+mod approximate;
+pub(crate) mod search;
+
+pub(crate) use approximate::judged;
+
+use enrich_core::matching::likeliest;
+use enrich_core::{Company, Confidence, SubjectId};
+use enrich_text::{CompanyName, Country, Domain};
 
 use super::codes::IdentifierKind;
+use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, Holder, View};
 
 /// The most companies with names of one key that are compared. Where there are more, a name does
@@ -31,6 +33,10 @@ const MOST_BARE: usize = 64;
 /// The most other names of a company that are compared. Behind them it is known only that one of
 /// the others has the key.
 const MOST_ALIASES: usize = 128;
+/// The most companies that an employer's name may mean.
+const MOST_EMPLOYERS: usize = 4;
+/// How sure an employer's name has to be, at least, to be one of those that may be meant.
+const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// How many companies of a name are read where they are asked for; more take longer.
 const FEW: usize = 8;
 
@@ -58,6 +64,17 @@ pub(crate) enum Fit {
     Squashed,
 }
 
+/// A company that a name may mean as an employer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Meant {
+    /// Which.
+    pub(crate) company: SubjectId,
+    /// How sure it is that it is meant.
+    pub(crate) sure: Confidence,
+    /// How far the sources are trusted that say so.
+    pub(crate) told: Confidence,
+}
+
 /// A company and how the name fits it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
@@ -70,13 +87,13 @@ pub(crate) struct Ranked {
 }
 
 impl Fit {
-    /// How sure a match of this kind is: what such matches are worth when the source is right.
+    /// How sure it is that the one company with a name of this kind is meant: the share of such
+    /// answers that were right among real names (`docs/matching.md`).
     const fn confidence(self) -> Confidence {
         Confidence::clamped(match self {
-            Self::Name => 97,
-            Self::Alias => 95,
-            Self::StrippedName => 93,
-            Self::StrippedAlias => 91,
+            Self::Name => 99,
+            Self::Alias | Self::StrippedName => 98,
+            Self::StrippedAlias => 96,
             Self::Squashed => 85,
         })
     }
@@ -113,42 +130,126 @@ pub(crate) fn ranked(
     Ok(rank(name, country, candidates(view, name, country)?))
 }
 
-/// Whether a question names a company by a name that many have: then reading takes long.
-pub(crate) fn has_many(view: View<'_>, question: &Question) -> rusqlite::Result<bool> {
-    let company = match question {
-        Question::Company(company) | Question::Person(PersonRef::AtCompany { company, .. }) => {
-            company
-        }
-        Question::Person(_) | Question::Host(_) | Question::Domain(_) => return Ok(false),
-    };
-    let name = match company {
-        CompanyRef::Name { name, .. } | CompanyRef::DomainOrName(_, name) => name,
-        CompanyRef::Domain(_) | CompanyRef::Page(_) | CompanyRef::Email(_) => return Ok(false),
-    };
-    let holders = view.holders(IdentifierKind::CompanyName, name.squashed(), FEW + 1)?;
-    Ok(holders.len() > FEW)
+/// The company that a name means, if it is sure enough and no other may be meant as well.
+pub(crate) fn find(
+    lookup: Lookup<'_>,
+    name: &CompanyName,
+    country: Option<Country>,
+) -> Result<Option<(Company, Confidence)>, Stop> {
+    let ranked = ranked_in(lookup, name, country)?;
+    if let Some(only) = only_bearer(name, country, &ranked) {
+        let is_sure = only.fit.confidence() >= lookup.least_by_name;
+        let found = is_sure.then(|| (only.candidate.company.clone(), only.confidence()));
+        return Ok(found);
+    }
+    lookup.needs_search()?;
+    let judged = judged(lookup.view, name, country)?;
+    let Some((first, sure)) = likeliest(&judged) else { return Ok(None) };
+    if sure < lookup.least_by_name {
+        return Ok(None);
+    }
+    let told = trust(lookup.view, first.company.id, &first.name)?;
+    Ok(Some((first.company.clone(), sure.min(told))))
 }
 
-/// The one company that a name means, if one fits better than the others.
-pub(crate) fn best(ranked: Vec<Ranked>) -> Option<(Company, Confidence)> {
-    let mut ranked = ranked.into_iter();
-    let best = ranked.next()?;
-    let mut confidence = best.confidence();
-    // Those behind come in order, so that the next one is the best of them.
-    if let Some(next) = ranked.next().filter(|next| next.is_bare == best.is_bare) {
-        if next.fit == best.fit {
-            return None;
-        }
-        if next.fit.step() == best.fit.step() {
-            confidence = confidence.min(Confidence::AMBIGUOUS);
+/// The company that alone bears a name, and how sure such a match is.
+pub(crate) fn find_only_bearer(
+    view: View<'_>,
+    name: &CompanyName,
+    country: Option<Country>,
+) -> rusqlite::Result<Option<(Company, Confidence)>> {
+    let ranked = ranked(view, name, country)?;
+    let only = only_bearer(name, country, &ranked);
+    Ok(only.map(|only| (only.candidate.company.clone(), only.fit.confidence())))
+}
+
+/// Every company that a name may mean, and how sure that is, for questions that tell them apart by
+/// who works there: those that bear the name, or else the likeliest.
+pub(crate) fn find_all(
+    lookup: Lookup<'_>,
+    name: &CompanyName,
+    country: Option<Country>,
+) -> Result<Vec<Meant>, Stop> {
+    let ranked = ranked_in(lookup, name, country)?;
+    if ranked.first().is_some_and(|best| best.fit < Fit::Squashed) {
+        let all = all_best(ranked);
+        let meant = |one: &Ranked| Meant {
+            company: one.id(),
+            sure: one.fit.confidence(),
+            told: one.candidate.confidence,
+        };
+        return Ok(all.iter().map(meant).collect());
+    }
+    lookup.needs_search()?;
+    let judged = judged(lookup.view, name, country)?;
+    let likely =
+        judged.iter().take(MOST_EMPLOYERS).filter(|one| one.confidence() >= LEAST_EMPLOYER);
+    let mut meant = Vec::new();
+    for one in likely {
+        let told = trust(lookup.view, one.company.id, &one.name)?;
+        meant.push(Meant { company: one.company.id, sure: one.confidence(), told });
+    }
+    Ok(meant)
+}
+
+/// The companies that bear a name; reading many of them takes long.
+fn ranked_in(
+    lookup: Lookup<'_>,
+    name: &CompanyName,
+    country: Option<Country>,
+) -> Result<Vec<Ranked>, Stop> {
+    if !lookup.may_search {
+        let kind = IdentifierKind::CompanyName;
+        let holders = lookup.view.holders(kind, name.squashed(), FEW + 1)?;
+        if holders.len() > FEW {
+            return Err(Stop::NeedsSearch);
         }
     }
-    Some((best.candidate.company, confidence))
+    Ok(ranked(lookup.view, name, country)?)
 }
 
-/// All companies that a name fits as well as the best, for questions that can tell them apart by
-/// something else. Those of which only the name is held are among them.
-pub(crate) fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
+/// The one company that bears a name, where that is all there is to say: no other bears it, and it
+/// is more than a word that others may have as a part of theirs.
+fn only_bearer<'a>(
+    name: &CompanyName,
+    country: Option<Country>,
+    ranked: &'a [Ranked],
+) -> Option<&'a Ranked> {
+    let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
+    let has_rival = ranked
+        .get(1)
+        .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
+    // Where the name says another country, somebody else is meant.
+    let is_there = name.country().is_none_or(|said| {
+        let company = &best.candidate.company;
+        company.seats.contains(&said) || company.domain_in(said).is_some()
+    });
+    let says_enough = country.is_some()
+        || best.is_bare
+        || name.stripped().contains(' ')
+        || best.candidate.company.sites.iter().any(|site| is_label(name, &site.domain));
+    (!has_rival && is_there && says_enough).then_some(best)
+}
+
+fn is_label(name: &CompanyName, domain: &str) -> bool {
+    let label = domain.split('.').next().unwrap_or_default();
+    let is = |label: &str| label == name.squashed() || label == name.folded();
+    // Most labels have no hyphen, and looking whether they are one costs nothing.
+    is(label)
+        || (label.contains('-') && is(&label.replace('-', "")))
+        || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
+}
+
+/// How far the sources are trusted that say a company has this name.
+fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Confidence> {
+    let Ok(name) = CompanyName::parse(name) else { return Ok(Confidence::FULL) };
+    let trust = view.confidence_of(IdentifierKind::CompanyName, name.squashed(), company)?;
+    Ok(trust.unwrap_or(Confidence::FULL))
+}
+
+/// All companies that a name fits as well as the best. Those of which only the name is held are
+/// among them.
+fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
     ranked
@@ -279,14 +380,16 @@ mod tests {
         asked_in(name, None, candidates)
     }
 
+    /// The only bearer of a name; `None` where it has to be searched for.
     fn asked_in(
         name: &str,
         country: Option<&str>,
         candidates: Vec<Candidate>,
     ) -> Option<(u64, u8)> {
         let country = country.map(|code| Country::from_code(code).unwrap());
-        let ranked = rank(&CompanyName::parse(name).unwrap(), country, candidates);
-        best(ranked).map(|(company, confidence)| (company.id.0, confidence.percent()))
+        let name = CompanyName::parse(name).unwrap();
+        let ranked = rank(&name, country, candidates);
+        only_bearer(&name, country, &ranked).map(|one| (one.id().0, one.confidence().percent()))
     }
 
     #[test]
@@ -298,61 +401,66 @@ mod tests {
                 company(3, "Quill Ink Ltd", &[], &["c.example"]),
             ]
         };
-        assert_eq!(asked("quill ink", candidates()), Some((1, 97)));
-        assert_eq!(asked("Quill Ink Limited", candidates()[2..].to_vec()), Some((3, 93)));
-        assert_eq!(asked("Quillink", candidates()[2..].to_vec()), Some((3, 85)));
+        assert_eq!(asked("quill ink", candidates()), Some((1, 99)));
+        assert_eq!(asked("Quill Ink Limited", candidates()[2..].to_vec()), Some((3, 98)));
+        assert_eq!(asked("Quillink", candidates()[2..].to_vec()), None);
     }
 
     #[test]
     fn an_alias_answers_with_less() {
-        let candidates = || vec![company(1, "Inkwell Group", &["Quill Ltd"], &["a.example"])];
-        assert_eq!(asked("Quill Ltd.", candidates()), Some((1, 95)));
-        assert_eq!(asked("Quill", candidates()), Some((1, 91)));
+        let candidates = || vec![company(1, "Inkwell", &["Quill Pens Ltd"], &["a.example"])];
+        assert_eq!(asked("Quill Pens Ltd.", candidates()), Some((1, 98)));
+        assert_eq!(asked("Quill Pens", candidates()), Some((1, 96)));
     }
 
     #[test]
-    fn two_of_the_same_name_cannot_be_told_apart() {
-        let candidates = vec![
-            company(1, "Quill", &[], &["a.example"]),
-            company(2, "QUILL", &[], &["b.example"]),
-        ];
-        assert_eq!(asked("Quill", candidates), None);
+    fn a_word_alone_is_enough_where_a_domain_says_it() {
+        assert_eq!(asked("Quill", vec![company(1, "Quill", &[], &["a.example"])]), None);
+        for domain in ["quill.example", "qui-ll.example"] {
+            let known = vec![company(1, "Quill", &[], &["a.example", domain])];
+            assert_eq!(asked("Quill", known), Some((1, 99)), "{domain}");
+        }
+        let swiss = vec![company(1, "Quill", &[], &["inkwell.ch"])];
+        assert_eq!(asked_in("Quill", Some("CH"), swiss), Some((1, 99)));
     }
 
     #[test]
-    fn a_name_wins_over_the_same_alias_but_is_not_sure() {
-        let candidates = vec![
-            company(1, "Inkwell", &["Quill"], &["a.example"]),
-            company(2, "Quill", &[], &["b.example"]),
-            company(3, "Feather", &["Quill"], &["c.example"]),
-        ];
-        assert_eq!(asked("Quill", candidates), Some((2, 80)));
+    fn a_country_in_parentheses_has_to_be_the_companys() {
+        let mut candidate = company(1, "Quill Pens", &[], &["quill.example"]);
+        candidate.company.seats = vec![Country::from_code("FR").unwrap()];
+        assert_eq!(asked("Quill Pens (France)", vec![candidate.clone()]), Some((1, 98)));
+        assert_eq!(asked("Quill Pens (Deutschland)", vec![candidate]), None);
     }
 
     #[test]
-    fn two_aliases_without_a_name_cannot_be_told_apart() {
-        let candidates = vec![
-            company(1, "Inkwell", &["Quill"], &["a.example"]),
-            company(3, "Feather", &["Quill"], &["c.example"]),
+    fn where_two_bear_a_name_it_has_to_be_searched_for() {
+        let namesakes = vec![
+            company(1, "Quill Pens", &[], &["a.example"]),
+            company(2, "QUILL PENS", &[], &["b.example"]),
         ];
-        assert_eq!(asked("Quill", candidates), None);
+        assert_eq!(asked("Quill Pens", namesakes), None);
+        let alias_of_another = vec![
+            company(1, "Inkwell", &["Quill Pens"], &["a.example"]),
+            company(2, "Quill Pens", &[], &["b.example"]),
+        ];
+        assert_eq!(asked("Quill Pens", alias_of_another), None);
     }
 
     #[test]
     fn a_weaker_match_beside_it_takes_nothing_away() {
         let candidates = vec![
-            company(1, "Quill", &[], &["a.example"]),
-            company(2, "Quill GmbH", &[], &["b.example"]),
+            company(1, "Quill Pens", &[], &["a.example"]),
+            company(2, "Quill Pens GmbH", &[], &["b.example"]),
         ];
-        assert_eq!(asked("Quill", candidates), Some((1, 97)));
+        assert_eq!(asked("Quill Pens", candidates), Some((1, 99)));
     }
 
     #[test]
     fn a_bare_name_answers_only_where_no_other_fits() {
-        let bare = company(1, "Quill", &[], &[]);
-        let known = company(2, "Quill Ltd", &[], &["b.example"]);
-        assert_eq!(asked("Quill", vec![bare.clone(), known]), Some((2, 93)));
-        assert_eq!(asked("Quill", vec![bare]), Some((1, 97)));
+        let bare = company(1, "Quill Pens", &[], &[]);
+        let known = company(2, "Quill Pens Ltd", &[], &["b.example"]);
+        assert_eq!(asked("Quill Pens", vec![bare.clone(), known]), Some((2, 98)));
+        assert_eq!(asked("Quill Pens", vec![bare]), Some((1, 99)));
     }
 
     #[test]
@@ -364,15 +472,15 @@ mod tests {
                 company(3, "Quill", &[], &["quill.fr"]),
             ]
         };
-        assert_eq!(asked_in("Quill", Some("CH"), candidates()), Some((2, 97)));
+        assert_eq!(asked_in("Quill", Some("CH"), candidates()), Some((2, 99)));
         assert_eq!(asked_in("Quill", Some("DE"), candidates()), None);
     }
 
     #[test]
     fn an_answer_is_never_surer_than_its_source() {
-        let mut candidate = company(1, "Quill", &[], &["a.example"]);
+        let mut candidate = company(1, "Quill Pens", &[], &["a.example"]);
         candidate.confidence = Confidence::clamped(60);
-        assert_eq!(asked("Quill", vec![candidate]), Some((1, 60)));
+        assert_eq!(asked("Quill Pens", vec![candidate]), Some((1, 60)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Which person a question means.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use enrich_core::{Confidence, Person, PersonRef, SubjectId};
@@ -7,36 +8,96 @@ use enrich_text::{Country, EmailAddress, PersonName};
 
 use super::codes::IdentifierKind;
 use super::companies;
+use super::lookup::{Lookup, Stop};
+use super::names::Meant;
 use super::view::View;
 
 /// The most people of one name in one place who are compared. Where there are more, the name does
 /// not tell them apart.
 const MOST_NAMESAKES: usize = 64;
 
-/// How sure a match by name is when all parts of both names are equal.
-const SAME_NAME: Confidence = Confidence::clamped(97);
-/// How sure it is when one has a part that the other lacks, or writes it out.
-const AGREEING_NAME: Confidence = Confidence::clamped(90);
+/// How many points surer the best must be than the next one, so that their order is clear. Names
+/// that differ in spelling alone are closer than that.
+const CLEAR_LEAD: u8 = 4;
+
+/// How sure it is that a person of an agreeing name is the one who is meant, in a kind of place.
+///
+/// The first is of a hundred whose whole name is the same. The others are what is left of a hundred
+/// of those when the names differ so; names that differ in two ways are sure to both shares of it.
+/// They are estimates of how many who agree so are one person, given that no other is held there
+/// who agrees as well. At a company a name has few bearers, so that the only one who fits is mostly
+/// the one. In a country there are many who are not held.
+struct Sureness {
+    /// What is left are others of the very name, in the place or recorded there by mistake.
+    same: u8,
+    /// It is how Hungary, Vietnam and lists of names write them; few names can be read both ways.
+    order: u8,
+    /// At a company, one in five is somebody of another name with that letter.
+    initial: u8,
+    /// Names of three consonants and more seldom have them in common by chance, but their vowels
+    /// tell people apart too.
+    script: u8,
+    /// Of two family names one is used alone every day, but in a country it is a common one.
+    family_part: u8,
+    /// Most who are called Bob are Robert; some short forms stand for several names, and few go by
+    /// the short and the full form where two colleagues do.
+    short_form: u8,
+    /// Nobody writes it always, but where it is written there are two.
+    generation: u8,
+    /// Most sources leave middle names out.
+    middle_name: u8,
+    /// It is left out by mistake alone, and Berg and van den Berg are two families.
+    particle: u8,
+    /// It is the same name by rule, in the hands of somebody with another keyboard.
+    spelling: u8,
+}
+
+const AT_COMPANY: Sureness = Sureness {
+    same: 97,
+    order: 88,
+    initial: 80,
+    script: 88,
+    family_part: 88,
+    short_form: 94,
+    generation: 90,
+    middle_name: 95,
+    particle: 95,
+    spelling: 98,
+};
+
+const IN_COUNTRY: Sureness = Sureness {
+    same: 92,
+    order: 65,
+    initial: 45,
+    script: 65,
+    family_part: 65,
+    short_form: 80,
+    generation: 75,
+    middle_name: 88,
+    particle: 80,
+    spelling: 94,
+};
 
 /// The person that `person` names.
 pub(crate) fn find(
-    view: View<'_>,
+    lookup: Lookup<'_>,
     person: &PersonRef,
-) -> rusqlite::Result<Option<(Person, Confidence)>> {
-    match person {
-        PersonRef::Email(email) => by_email(view, email),
-        PersonRef::Page(page) => by(view, IdentifierKind::PersonPage, page.key()),
-        PersonRef::Phone(phone) => by(view, IdentifierKind::PersonPhone, phone.as_str()),
+) -> Result<Option<(Person, Confidence)>, Stop> {
+    let view = lookup.view;
+    let found = match person {
+        PersonRef::Email(email) => by_email(view, email)?,
+        PersonRef::Page(page) => by(view, IdentifierKind::PersonPage, page.key())?,
+        PersonRef::Phone(phone) => by(view, IdentifierKind::PersonPhone, phone.as_str())?,
         PersonRef::InCountry { name, country } => {
-            by_name(view, IdentifierKind::PersonInCountry, &[in_country(*country)], name)
+            by_name(lookup, IdentifierKind::PersonInCountry, &[in_country(*country)], name)?
         }
         PersonRef::AtCompany { name, company } => {
-            let employers = companies::find_all(view, company)?;
-            let places: Vec<_> =
-                employers.iter().map(|&(id, sure)| Place { key: id.0.to_string(), sure }).collect();
-            by_name(view, IdentifierKind::PersonAtCompany, &places, name)
+            let employers = companies::find_all(lookup, company)?;
+            let places: Vec<_> = employers.iter().map(Place::at).collect();
+            by_name(lookup, IdentifierKind::PersonAtCompany, &places, name)?
         }
-    }
+    };
+    Ok(found)
 }
 
 /// The key of someone in a place (a country's code, a company's id) by a key of their name.
@@ -44,14 +105,24 @@ pub(crate) fn name_in(place: &str, name_key: &str) -> String {
     format!("{place}|{name_key}")
 }
 
-/// Where someone of a name is looked for, and how sure it is that the place is meant.
+/// Where someone of a name is looked for, how sure it is that the place is meant, and how far the
+/// sources are trusted that say its name.
 struct Place {
     key: String,
     sure: Confidence,
+    told: Confidence,
+}
+
+impl Place {
+    fn at(employer: &Meant) -> Self {
+        let &Meant { company, sure, told } = employer;
+        Self { key: company.0.to_string(), sure, told }
+    }
 }
 
 fn in_country(country: Country) -> Place {
-    Place { key: country.alpha2().to_owned(), sure: Confidence::FULL }
+    let key = country.alpha2().to_owned();
+    Place { key, sure: Confidence::FULL, told: Confidence::FULL }
 }
 
 fn by_email(
@@ -76,47 +147,100 @@ fn by(
     Ok(Some((view.with_employer(person)?, confidence)))
 }
 
+type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
+
 /// The one person of this name in these places; `None` when there are several.
+///
+/// Whoever agrees with the name has one of the keys to look up: a few, whatever was sent. Those of
+/// a later step are read only where those before led to nobody who agrees.
 fn by_name(
-    view: View<'_>,
+    lookup: Lookup<'_>,
     kind: IdentifierKind,
     places: &[Place],
     name: &PersonName,
 ) -> rusqlite::Result<Option<(Person, Confidence)>> {
-    let mut namesakes: BTreeMap<SubjectId, Confidence> = BTreeMap::new();
-    // Whoever agrees with the name has one of its keys: a few, whatever was sent.
-    let keys = name.keys();
+    let view = lookup.view;
+    for keys in name.keys_to_look_up() {
+        let Some(namesakes) = namesakes(view, kind, places, &keys)? else { return Ok(None) };
+        let mut agreeing = Vec::new();
+        for (id, (place, told)) in namesakes {
+            let Some(person) = view.person_alone(id)? else { continue };
+            if let Some(sure) = sureness(kind, name, &person) {
+                agreeing.push((sure.min(place), told, person));
+            }
+        }
+        if !agreeing.is_empty() {
+            let Some((person, sure, told)) = clearly_best(agreeing) else { return Ok(None) };
+            if sure < lookup.least_by_name {
+                return Ok(None);
+            }
+            return Ok(Some((view.with_employer(person)?, sure.min(told))));
+        }
+    }
+    Ok(None)
+}
+
+/// Those who are found by any of the keys, how sure it is that they are in the place that is meant,
+/// and how far the sources are trusted; `None` where there are too many to compare.
+fn namesakes(
+    view: View<'_>,
+    kind: IdentifierKind,
+    places: &[Place],
+    keys: &[String],
+) -> rusqlite::Result<Option<Namesakes>> {
+    let mut namesakes = Namesakes::new();
     for place in places {
-        for key in &keys {
+        for key in keys {
             let holders = view.holders(kind, &name_in(&place.key, key), MOST_NAMESAKES + 1)?;
             for holder in holders {
-                let confidence = holder.confidence.min(place.sure);
-                let known = namesakes.entry(holder.subject).or_insert(confidence);
-                *known = confidence.max(*known);
+                let found = (place.sure, holder.confidence.min(place.told));
+                let known = namesakes.entry(holder.subject).or_insert(found);
+                *known = found.max(*known);
             }
             if namesakes.len() > MOST_NAMESAKES {
                 return Ok(None);
             }
         }
     }
-    let mut only = None;
-    for (id, confidence) in namesakes {
-        let Some(person) = view.person_alone(id)? else { continue };
-        let Some(sure) = agreement(name, &person) else { continue };
-        if only.is_some() {
-            return Ok(None);
-        }
-        only = Some((person, sure.min(confidence)));
-    }
-    let Some((person, sure)) = only else { return Ok(None) };
-    Ok(Some((view.with_employer(person)?, sure)))
+    Ok(Some(namesakes))
+}
+
+/// The person whose name agrees best, if no other's agrees about as well. Beside another, no answer
+/// is surer than [`Confidence::AMBIGUOUS`]. With it comes how far the sources are trusted.
+fn clearly_best(
+    mut agreeing: Vec<(Confidence, Confidence, Person)>,
+) -> Option<(Person, Confidence, Confidence)> {
+    agreeing.sort_by_key(|(sure, ..)| Reverse(*sure));
+    let next = agreeing.get(1).map(|(sure, ..)| sure.percent());
+    let (sure, confidence, person) = agreeing.into_iter().next()?;
+    let most = match next {
+        Some(next) if sure.percent() < next.saturating_add(CLEAR_LEAD) => return None,
+        Some(_) => Confidence::AMBIGUOUS,
+        None => Confidence::FULL,
+    };
+    Some((person, sure.min(most), confidence))
 }
 
 /// How sure it is that a person is meant by this name; `None` when they cannot be.
-fn agreement(name: &PersonName, person: &Person) -> Option<Confidence> {
+fn sureness(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
     let theirs = PersonName::from_parts(&person.first_name, &person.last_name).ok()?;
-    if theirs == *name {
-        return Some(SAME_NAME);
-    }
-    name.agrees_with(&theirs).then_some(AGREEING_NAME)
+    let differences = name.agreement(&theirs)?;
+    let of = match kind {
+        IdentifierKind::PersonInCountry => IN_COUNTRY,
+        _ => AT_COMPANY,
+    };
+    let shares = [
+        (differences.order, of.order),
+        (differences.initial, of.initial),
+        (differences.script, of.script),
+        (differences.family_part, of.family_part),
+        (differences.short_form, of.short_form),
+        (differences.generation, of.generation),
+        (differences.middle_name, of.middle_name),
+        (differences.particle, of.particle),
+        (differences.spelling, of.spelling),
+    ];
+    let shares = shares.into_iter().filter(|&(is_there, _)| is_there);
+    let percent = shares.fold(u16::from(of.same), |sure, (_, share)| sure * u16::from(share) / 100);
+    Some(Confidence::clamped(u8::try_from(percent).unwrap_or(of.same)))
 }

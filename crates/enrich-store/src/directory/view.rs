@@ -8,6 +8,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
+use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile};
 
 /// The tier of the name of a company of which nothing but names is held.
@@ -55,10 +56,10 @@ impl<'c> View<'c> {
     /// SQLite keeps to one state for as long as a statement is not at its end. The one that reads
     /// the generation is held there: one statement where a transaction would take two more, which
     /// cost about a microsecond.
-    pub(crate) fn of_one_state<T>(
+    pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
-        read: impl FnOnce(Self, Generation) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
+        read: impl FnOnce(Self, Generation) -> Result<T, E>,
+    ) -> Result<T, E> {
         let mut statement = self.connection.prepare_cached(GENERATION)?;
         let mut rows = statement.query([])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
@@ -128,6 +129,21 @@ impl<'c> View<'c> {
         holders.take(limit).collect()
     }
 
+    /// How far the sources are trusted that say a subject has an identifier.
+    pub(crate) fn confidence_of(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+        subject: SubjectId,
+    ) -> rusqlite::Result<Option<Confidence>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT max(confidence) FROM identifier WHERE kind = ?1 AND key = ?2 AND subject = ?3",
+        )?;
+        let percent: Option<u8> =
+            statement.query_row(params![kind, key, sql_id(subject)], |row| row.get(0))?;
+        Ok(percent.map(Confidence::clamped))
+    }
+
     /// The companies of which nothing but a name of this key is held, at most `limit`, the lowest
     /// id first.
     pub(crate) fn bare_companies(
@@ -175,6 +191,61 @@ impl<'c> View<'c> {
             person.employer = self.company(employer.id)?.map(employer_of);
         }
         Ok(person)
+    }
+
+    /// How many companies there are.
+    pub(crate) fn companies(&self) -> rusqlite::Result<u64> {
+        let mut statement = self.connection.prepare_cached("SELECT companies FROM state")?;
+        statement.query_row([], |row| row.get(0))
+    }
+
+    /// How many companies have a word in a name.
+    pub(crate) fn companies_with_word(&self, word: &str) -> rusqlite::Result<u64> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT companies FROM name_word WHERE word = ?1")?;
+        Ok(statement.query_row([word], |row| row.get(0)).optional()?.unwrap_or(0))
+    }
+
+    /// Reads the companies that have a word, in two rows of their ids: the last ones, then all
+    /// before. Ends where `take` says no.
+    pub(crate) fn postings(
+        &self,
+        word: &str,
+        mut take: impl FnMut(Posting),
+    ) -> rusqlite::Result<()> {
+        let mut each = |list: &[u8]| -> rusqlite::Result<()> {
+            for posting in unpack(list) {
+                take(posting.map_err(damaged)?);
+            }
+            Ok(())
+        };
+        let mut statement =
+            self.connection.prepare_cached("SELECT last FROM name_word WHERE word = ?1")?;
+        let mut rows = statement.query([word])?;
+        if let Some(row) = rows.next()? {
+            each(row.get_ref(0)?.as_blob()?)?;
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT companies FROM name_word_chunk WHERE word = ?1 ORDER BY first",
+        )?;
+        let mut rows = statement.query([word])?;
+        while let Some(row) = rows.next()? {
+            each(row.get_ref(0)?.as_blob()?)?;
+        }
+        Ok(())
+    }
+
+    /// Words that share a variant, at most `limit`.
+    pub(crate) fn words_with_variant(
+        &self,
+        variant: i64,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT word FROM name_word_variant WHERE variant = ?1 ORDER BY word",
+        )?;
+        let words = statement.query_map([variant], |row| row.get(0))?;
+        words.take(limit).collect()
     }
 
     /// Those who work at a company, first seen first, at most `limit` of them.
@@ -272,6 +343,11 @@ fn employer_of(company: Company) -> Employer {
     Employer { id: company.id, name: company.name, domains }
 }
 
+/// A list of companies that cannot be read, as the error of a query.
+pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, Box::new(reason))
+}
+
 /// A profile that cannot be read, as the error of a query.
 pub(crate) fn unreadable(reason: BadProfile) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
@@ -301,7 +377,7 @@ mod tests {
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;
                 assert_eq!(view.generation()?, generation);
-                Ok((generation, view.company(id)?.is_some()))
+                Ok::<_, rusqlite::Error>((generation, view.company(id)?.is_some()))
             })
             .unwrap();
         assert!(is_there);

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use enrich_core::{
     Attribute, Company, Confidence, Fact, Person, SubjectId, company_from_facts, person_from_facts,
 };
-use enrich_text::{CompanyName, Network, PageUrl, PersonName, PersonPage};
+use enrich_text::{CompanyName, NameForm, Network, PageUrl, PersonName, PersonPage};
 
 use super::sheet::Kind;
+use super::words::Words;
 use crate::directory::codes::IdentifierKind;
+use crate::directory::names::search::{domain_labels, index_words};
 use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
@@ -20,6 +22,8 @@ pub(crate) struct Derived {
     pub(crate) profile: Option<String>,
     /// What the subject is found by.
     pub(crate) identifiers: BTreeMap<Identifier, Strength>,
+    /// The words of a company's names.
+    pub(crate) words: Words,
     /// Where a person works.
     pub(crate) employer: Option<SubjectId>,
 }
@@ -89,8 +93,48 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
             _ => {}
         }
     }
+    add_words(&mut derived, &company, facts);
     derived.profile = Some(profile::write_company(company)?);
     Ok(derived)
+}
+
+/// What names that are not quite the company's find it by: the words of its names, the same in
+/// alphabetical order, their initials, and the labels of its domains.
+fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
+    let is_bare = names::is_bare(company);
+    for fact in facts {
+        let (value, sure) = (fact.value.as_str(), fact.confidence);
+        match fact.attribute {
+            Attribute::Name | Attribute::Alias => {
+                let Ok(name) = CompanyName::parse(value) else { continue };
+                let form = NameForm::of(&name);
+                let length = u8::try_from(form.words.len()).unwrap_or(u8::MAX);
+                for word in index_words(&form) {
+                    let fewest = derived.words.entry(word).or_insert(length);
+                    *fewest = length.min(*fewest);
+                }
+                let tier = if is_bare { BARE_TIER } else { u8::from(value != company.name) };
+                if form.sorted != name.squashed() {
+                    derived.add(IdentifierKind::CompanySorted, form.sorted, tier, sure);
+                }
+                for initials in [form.initials, form.all_initials] {
+                    if (3..=8).contains(&initials.len()) {
+                        derived.add(IdentifierKind::CompanyInitials, initials, tier, sure);
+                    }
+                }
+            }
+            Attribute::Domain => {
+                for label in domain_labels(value) {
+                    let key = (IdentifierKind::CompanyName, label);
+                    if !derived.identifiers.contains_key(&key) {
+                        derived.add(IdentifierKind::CompanyLabel, key.1.clone(), 0, sure);
+                    }
+                    derived.words.entry(key.1).or_insert(1);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {

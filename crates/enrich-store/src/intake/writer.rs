@@ -6,7 +6,9 @@ use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
 
 use super::derive::{Derived, Identifier, Strength};
+use super::deriving::DERIVED_BY;
 use super::sheet::{Kind, Sheet, State};
+use super::words::WordChanges;
 use crate::columns::Column;
 use crate::directory::codes::{COMPANY, PERSON, attribute_code, attribute_of, sql_id, subject_id};
 use crate::directory::view::{View, unreadable};
@@ -20,6 +22,8 @@ pub(crate) struct Writer<'c> {
     pub(crate) at: Timestamp,
     /// Whether anything at all is suppressed.
     pub(crate) has_suppressed: bool,
+    words: WordChanges,
+    companies: i64,
     next_subject: i64,
     next_source: i64,
     /// Whether the directory is another one now.
@@ -45,13 +49,22 @@ impl<'c> Writer<'c> {
         at: Timestamp,
     ) -> rusqlite::Result<Self> {
         let mut statement =
-            connection.prepare_cached("SELECT next_subject, next_source FROM state")?;
-        let (next_subject, next_source) =
-            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            connection.prepare_cached("SELECT next_subject, next_source, companies FROM state")?;
+        let (next_subject, next_source, companies) =
+            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let mut statement = connection.prepare_cached("SELECT 1 FROM suppressed LIMIT 1")?;
         let has_suppressed = statement.exists([])?;
-        let is_changed = false;
-        Ok(Self { connection, secrets, at, has_suppressed, next_subject, next_source, is_changed })
+        Ok(Self {
+            connection,
+            secrets,
+            at,
+            has_suppressed,
+            words: WordChanges::default(),
+            companies,
+            next_subject,
+            next_source,
+            is_changed: false,
+        })
     }
 
     /// What has been written so far.
@@ -60,12 +73,15 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes the directory's state, before the commit.
-    pub(crate) fn finish(self) -> rusqlite::Result<()> {
+    pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
+        self.words.write(self.connection)?;
         if self.is_changed {
             let mut statement = self.connection.prepare_cached(
-                "UPDATE state SET generation = generation + 1, next_subject = ?1, next_source = ?2",
+                "UPDATE state
+                 SET generation = generation + 1, next_subject = ?1, next_source = ?2,
+                     companies = ?3, derived_by = ?4",
             )?;
-            statement.execute([self.next_subject, self.next_source])?;
+            statement.execute([self.next_subject, self.next_source, self.companies, DERIVED_BY])?;
         }
         Ok(())
     }
@@ -128,6 +144,10 @@ impl<'c> Writer<'c> {
             return Ok(Saved::Same);
         }
         self.write_identifiers(sheet.subject, &before, &now)?;
+        self.words.change(sheet.subject, &before.words, &now.words);
+        if self.words.are_many() {
+            self.words.write(self.connection)?;
+        }
         self.write_employer(sheet.subject, before.employer, now.employer)?;
         self.write_profile(sheet, &before, &now)
     }
@@ -201,7 +221,7 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    fn write_identifier(
+    pub(crate) fn write_identifier(
         &self,
         subject: SubjectId,
         (kind, key): &Identifier,
@@ -242,12 +262,16 @@ impl<'c> Writer<'c> {
     }
 
     fn write_profile(
-        &self,
+        &mut self,
         sheet: &Sheet,
         before: &Derived,
         now: &Derived,
     ) -> rusqlite::Result<Saved> {
         let id = sql_id(sheet.subject);
+        if sheet.kind == Kind::Company {
+            self.companies +=
+                i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
+        }
         let Some(profile) = &now.profile else {
             // What is still said of it, an address say, is nobody's now.
             self.connection.prepare_cached("DELETE FROM fact WHERE subject = ?1")?.execute([id])?;

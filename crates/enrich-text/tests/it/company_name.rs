@@ -202,6 +202,18 @@ fn legal_forms_of_the_world_come_off() {
         ("บริษัทแอคมีจำกัด", "แอคมี"),
         ("Công ty TNHH Acme", "acme"),
         ("אקמה בע\"מ", "אקמה"),
+        ("Acme, v.v.i.", "acme"),
+        ("Acme Kabushiki-gaisha", "acme"),
+        ("Koeki Zaidan Hojin Acme", "acme"),
+        ("Acme Sociedad Anónima de Capital Variable", "acme"),
+        ("Obshchestvo s ogranichennoi otvetstvennostyu Acme", "acme"),
+        ("ФГБУН Акме", "akme"),
+        ("Acme (Edms) Bpk", "acme"),
+        ("Công ty Cổ phần Acme", "acme"),
+        ("財團法人艾克米", "艾克米"),
+        ("国立大学法人アクメ", "アクメ"),
+        ("Acme Anonim Şirketi", "acme"),
+        ("Acme Μονοπρόσωπη Ανώνυμη Εταιρεία", "acme"),
         ("شركة أكمي", "أكمي"),
     ] {
         assert_eq!(read(text).stripped(), stripped, "{text:?}");

@@ -1,0 +1,289 @@
+//! Why a look-up was answered as it was.
+
+use enrich_core::matching::{Judged, Weights, likeliest, rival};
+use enrich_core::port::directory::Directory;
+use enrich_core::port::error::StoreError;
+use enrich_core::{Company, CompanyRef, Confidence, Found, PersonRef, Question, Subject, Want};
+use enrich_store::SqliteDirectory;
+use enrich_text::{CompanyName, Country};
+use serde::Serialize;
+
+use super::reading::{called, in_words};
+
+/// A look-up that is to be explained.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Looked<'a> {
+    /// What was asked.
+    pub(super) question: &'a Question,
+    /// What was found.
+    pub(super) found: Option<&'a Found>,
+    /// Whether that holds what the endpoint answers with.
+    pub(super) is_answered: bool,
+    /// What a match by name was at least as sure as.
+    pub(super) least_by_name: Confidence,
+}
+
+/// Why it was answered so.
+#[derive(Debug, Serialize)]
+pub(super) struct Explanation {
+    /// What the fields were read as.
+    pub(super) read_as: String,
+    /// What a match by name had to be at least as sure as.
+    pub(super) min_confidence: u8,
+    /// What a company's name may mean; `None` where none was looked up.
+    pub(super) company_name: Option<ByName>,
+    /// Who or what was found.
+    pub(super) found: Option<Named>,
+    /// Whether that holds what the endpoint answers with.
+    pub(super) is_answered: bool,
+    /// Why that was found, or nothing.
+    pub(super) reason: String,
+}
+
+/// What a company's name may mean.
+#[derive(Debug, Serialize)]
+pub(super) struct ByName {
+    /// The name.
+    pub(super) name: String,
+    /// Whether a person is looked for there.
+    pub(super) is_employer: bool,
+    /// The code of the country that was named.
+    pub(super) country: Option<&'static str>,
+    /// The company that alone bears the name: no others are compared then.
+    pub(super) only_bearer: Option<Named>,
+    /// The companies that were compared, the likeliest first.
+    pub(super) candidates: Vec<Candidate>,
+}
+
+/// A subject's name.
+#[derive(Debug, Serialize)]
+pub(super) struct Named {
+    /// Its name.
+    pub(super) name: String,
+    /// A company's main domain.
+    pub(super) domain: Option<String>,
+    /// How sure it is that it is meant, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) confidence: Option<u8>,
+}
+
+/// A company that a name may mean.
+#[derive(Debug, Serialize)]
+pub(super) struct Candidate {
+    /// How sure it is that it is meant, in percent.
+    pub(super) confidence: u8,
+    /// The same, finer: 0 to 1.
+    pub(super) probability: f64,
+    /// The sum of all effects, in log-odds against "none of them".
+    pub(super) score: f64,
+    /// The company's name.
+    pub(super) company: String,
+    /// Those of its names that fits best.
+    pub(super) name: String,
+    /// Its main domain.
+    pub(super) domain: Option<String>,
+    /// What speaks for and against it, the heaviest first.
+    pub(super) features: Vec<Weighed>,
+}
+
+/// A feature and its part in a score.
+#[derive(Debug, Serialize)]
+pub(super) struct Weighed {
+    /// Its name in the table of weights.
+    pub(super) feature: &'static str,
+    /// How much there is of it.
+    pub(super) value: f64,
+    /// What one of it weighs.
+    pub(super) weight: f64,
+    /// Both multiplied: above 0 for the company, below 0 against it.
+    pub(super) effect: f64,
+}
+
+impl Looked<'_> {
+    /// Why it was answered so.
+    pub(super) fn explained(self, directory: &SqliteDirectory) -> Result<Explanation, StoreError> {
+        let company = match self.question {
+            Question::Company(company) => Some(company),
+            Question::Person(PersonRef::AtCompany { company, .. }) => Some(company),
+            Question::Person(_) | Question::Host(_) | Question::Domain(_) => None,
+        };
+        let by_name = match company {
+            Some(CompanyRef::Name { name, country }) => Some((name, *country)),
+            Some(CompanyRef::DomainOrName(domain, name)) => {
+                let domain = Question::Company(CompanyRef::Domain(domain.clone()));
+                let found = pollster::block_on(directory.find(&domain, Want::Profile))?;
+                found.is_none().then_some((name, None))
+            }
+            _ => None,
+        };
+        let compared = by_name.map(|(name, country)| Compared::of(directory, name, country));
+        let compared = compared.transpose()?;
+        let is_person = matches!(self.question, Question::Person(_));
+        let reason = match &compared {
+            Some(compared) if !is_person => self.reason_by_name(directory, compared)?,
+            _ => self.reason_otherwise(),
+        };
+        Ok(Explanation {
+            read_as: in_words(self.question),
+            min_confidence: self.least_by_name.percent(),
+            company_name: compared
+                .map(|compared| ByName { is_employer: is_person, ..compared.into() }),
+            found: self.found.map(Named::from),
+            is_answered: self.is_answered,
+            reason,
+        })
+    }
+
+    /// Why a company's name led to a company, or to none.
+    fn reason_by_name(
+        self,
+        directory: &SqliteDirectory,
+        compared: &Compared<'_>,
+    ) -> Result<String, StoreError> {
+        let Compared { name, country, only_bearer, judged } = compared;
+        let below = format!("below the least confidence ({})", self.least_by_name.percent());
+        let led_to = self.found.and_then(Found::company).map(|company| company.id);
+        // Something may be imported after the look-up and before this.
+        let changed = "the directory has just changed; ask again".to_owned();
+        if let Some((only, sure)) = only_bearer {
+            return Ok(match led_to {
+                Some(id) if id == only.id => "no other company bears the name".to_owned(),
+                None if *sure < self.least_by_name => below,
+                _ => changed,
+            });
+        }
+        let Some((first, sure)) = likeliest(judged) else {
+            return Ok(match country {
+                _ if led_to.is_some() => changed,
+                _ if let Some(rival) = rival(judged) => {
+                    format!("another company is exactly as likely, {}", rival.company.name)
+                }
+                Some(country) if !directory.judged(name, None)?.is_empty() => {
+                    format!("no company with such a name has a domain of {}", called(*country))
+                }
+                _ => "no company has a name like it".to_owned(),
+            });
+        };
+        let is_sure = sure >= self.least_by_name;
+        if led_to != is_sure.then_some(first.company.id) {
+            return Ok(changed);
+        }
+        let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
+        // It matters where one of them alone would have been sure enough.
+        let least = f64::from(self.least_by_name.percent()) / 100.0;
+        let is_in_the_way = |rival: &&Judged| first.probability + rival.probability >= least;
+        if let Some(rival) = rival(judged).filter(is_in_the_way) {
+            let (rival, most) = (&rival.company.name, Confidence::AMBIGUOUS.percent());
+            reason.push_str(&format!(
+                "; another company may be meant as well, {rival}: neither is surer than {most}"
+            ));
+        }
+        if self.found.is_some_and(|found| found.confidence < sure) {
+            reason.push_str("; the source that says its name is trusted no more");
+        }
+        Ok(reason)
+    }
+
+    /// Why anything else led to somebody, or to nobody.
+    fn reason_otherwise(self) -> String {
+        let is_found = self.found.is_some();
+        let least = self.least_by_name.percent();
+        match self.question {
+            Question::Person(PersonRef::InCountry { .. } | PersonRef::AtCompany { .. }) => {
+                if is_found {
+                    "nobody else there agrees as well with the name".to_owned()
+                } else {
+                    format!(
+                        "nobody there agrees with the name, or several do, or it is below the \
+                         least confidence ({least})"
+                    )
+                }
+            }
+            Question::Host(_) | Question::Domain(_) if !is_found => {
+                "nothing is known of it".to_owned()
+            }
+            _ if is_found => "looked up as it is, no names are compared".to_owned(),
+            _ => "nobody is held under it".to_owned(),
+        }
+    }
+}
+
+/// What a company's name was compared with.
+struct Compared<'a> {
+    name: &'a CompanyName,
+    country: Option<Country>,
+    /// The company that alone bears the name, and how sure such a match is.
+    only_bearer: Option<(Company, Confidence)>,
+    judged: Vec<Judged>,
+}
+
+impl<'a> Compared<'a> {
+    fn of(
+        directory: &SqliteDirectory,
+        name: &'a CompanyName,
+        country: Option<Country>,
+    ) -> Result<Self, StoreError> {
+        let only_bearer = directory.only_bearer(name, country)?;
+        let judged = match &only_bearer {
+            Some(_) => Vec::new(),
+            None => directory.judged(name, country)?,
+        };
+        Ok(Self { name, country, only_bearer, judged })
+    }
+}
+
+impl From<Compared<'_>> for ByName {
+    fn from(compared: Compared<'_>) -> Self {
+        let only_bearer = compared.only_bearer.map(|(company, sure)| Named {
+            name: company.name.clone(),
+            domain: company.domain().map(str::to_owned),
+            confidence: Some(sure.percent()),
+        });
+        let candidates = compared.judged.iter().map(Candidate::from).collect();
+        Self {
+            name: compared.name.display().to_owned(),
+            is_employer: false,
+            country: compared.country.map(Country::alpha2),
+            only_bearer,
+            candidates,
+        }
+    }
+}
+
+impl From<&Found> for Named {
+    fn from(found: &Found) -> Self {
+        let (name, domain) = match &found.subject {
+            Subject::Company(company) => {
+                (company.name.clone(), company.domain().map(str::to_owned))
+            }
+            Subject::Person(person) => {
+                (format!("{} {}", person.first_name, person.last_name), None)
+            }
+            Subject::Domain(facts) => (facts.domain.clone(), None),
+        };
+        Self { name, domain, confidence: Some(found.confidence.percent()) }
+    }
+}
+
+impl From<&Judged> for Candidate {
+    fn from(judged: &Judged) -> Self {
+        let weights = Weights::trained();
+        let features = judged.evidence.features().iter();
+        let mut features: Vec<Weighed> = features
+            .map(|&(feature, value)| {
+                let weight = weights.of(feature);
+                Weighed { feature: feature.name(), value, weight, effect: value * weight }
+            })
+            .collect();
+        features.sort_by(|one, next| next.effect.abs().total_cmp(&one.effect.abs()));
+        Self {
+            confidence: judged.confidence().percent(),
+            probability: judged.probability,
+            score: judged.score,
+            company: judged.company.name.clone(),
+            name: judged.name.clone(),
+            domain: judged.company.domain().map(str::to_owned),
+            features,
+        }
+    }
+}

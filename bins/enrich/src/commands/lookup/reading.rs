@@ -1,0 +1,72 @@
+//! What the fields of a request were read as, in words.
+
+use enrich_core::{CompanyRef, PersonRef, Question};
+use enrich_text::{CompanyName, Country, PersonName};
+
+/// What a question asks for.
+pub(super) fn in_words(question: &Question) -> String {
+    match question {
+        Question::Company(company) => of_company(company),
+        Question::Person(person) => of_person(person),
+        Question::Host(host) => format!("what is known of the host {host}"),
+        Question::Domain(domain) => {
+            format!("what is known of {domain}, or else of its registrable domain")
+        }
+    }
+}
+
+fn of_company(company: &CompanyRef) -> String {
+    match company {
+        CompanyRef::Domain(domain) => format!("the company with the domain {domain}"),
+        CompanyRef::Page(page) => format!("the company with the page {page}"),
+        CompanyRef::Email(email) => format!(
+            "the company with the address {email}: its own, or else of somebody who works there, \
+             or else at its domain"
+        ),
+        CompanyRef::Name { name, country: None } => format!("the company {}", named(name)),
+        CompanyRef::Name { name, country: Some(country) } => {
+            format!("the company {}, with a domain of {}", named(name), called(*country))
+        }
+        CompanyRef::DomainOrName(domain, name) => {
+            format!("the company with the domain {domain}, or else {}", named(name))
+        }
+    }
+}
+
+fn of_person(person: &PersonRef) -> String {
+    match person {
+        PersonRef::Email(email) => format!("the person with the address {email}"),
+        PersonRef::Page(page) => format!("the person with the page {page}"),
+        PersonRef::Phone(phone) => format!("the person with the phone number {phone}"),
+        PersonRef::InCountry { name, country } => {
+            format!("the person with {}, in {}", parts(name), called(*country))
+        }
+        PersonRef::AtCompany { name, company } => {
+            format!("the person with {}, at {}", parts(name), of_company(company))
+        }
+    }
+}
+
+/// A company's name as it was given and as it is compared.
+fn named(name: &CompanyName) -> String {
+    format!("named \"{name}\" (compared as \"{}\")", name.stripped())
+}
+
+/// A country's name and code.
+pub(super) fn called(country: Country) -> String {
+    format!("{} ({})", country.name(), country.alpha2())
+}
+
+/// A person's name as it was taken apart.
+fn parts(name: &PersonName) -> String {
+    let family = format!("the family name \"{}\"", name.family().join(" "));
+    let mut text = match name.given() {
+        // Names in Chinese, Japanese or Korean script may be given in one piece.
+        [] => format!("the name \"{}\"", name.family().join(" ")),
+        given => format!("the given name \"{}\" and {family}", given.join(" ")),
+    };
+    if let Some(generation) = name.generation() {
+        text.push_str(&format!(" ({generation})"));
+    }
+    text
+}

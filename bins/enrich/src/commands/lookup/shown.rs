@@ -1,0 +1,190 @@
+//! The explanation of a look-up as it is printed.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::super::table::{Side, Table};
+use super::super::{Failure, Shown};
+use super::explanation::{ByName, Candidate, Explanation, Named, Weighed};
+
+/// How many companies are shown to people, and how many features of each.
+const MOST_COMPANIES: usize = 5;
+const MOST_FEATURES: usize = 6;
+
+/// A body and why it is what it is. Fields that cannot be used have no explanation but the body.
+#[derive(Serialize)]
+pub(super) struct Explained {
+    body: Box<RawValue>,
+    explained: Option<Explanation>,
+}
+
+impl Explained {
+    /// The body of an answer, and its explanation.
+    pub(super) fn new(body: &[u8], explained: Option<Explanation>) -> Result<Self, Failure> {
+        let body = serde_json::from_slice(body).map_err(|error| Failure::impossible(&error))?;
+        Ok(Self { body, explained })
+    }
+}
+
+impl Shown for Explained {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.body.get())?;
+        let Some(explained) = &self.explained else { return Ok(()) };
+        writeln!(out, "\nRead as: {}", explained.read_as)?;
+        if let Some(by_name) = &explained.company_name {
+            write_by_name(by_name, out)?;
+            if by_name.is_employer {
+                writeln!(
+                    out,
+                    "\nThe person is looked for at all companies that bear the name, or else at \
+                     the likeliest."
+                )?;
+            }
+        }
+        let reason = &explained.reason;
+        match &explained.found {
+            Some(found) => writeln!(out, "\nFound: {}: {reason}", described(found))?,
+            None => writeln!(out, "\nNothing found: {reason}")?,
+        }
+        if explained.found.is_some() && !explained.is_answered {
+            writeln!(out, "It holds nothing that this endpoint answers with.")?;
+        }
+        Ok(())
+    }
+}
+
+fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(only) = &by_name.only_bearer {
+        return writeln!(out, "Exactly one company bears the name: {}", described(only));
+    }
+    if by_name.candidates.is_empty() {
+        return writeln!(out, "No company was there to compare.");
+    }
+    let shown = &by_name.candidates[..by_name.candidates.len().min(MOST_COMPANIES)];
+    match (shown.len(), by_name.candidates.len()) {
+        (1, 1) => writeln!(out, "One company was compared:\n")?,
+        (few, all) if few == all => writeln!(out, "{all} companies were compared:\n")?,
+        (few, all) => writeln!(out, "{all} companies were compared; the {few} likeliest:\n")?,
+    }
+    let mut table = Table::new([
+        ("CONFIDENCE", Side::Right),
+        ("COMPANY", Side::Left),
+        ("NAME THAT FITS BEST", Side::Left),
+        ("MAIN DOMAIN", Side::Left),
+    ]);
+    for Candidate { confidence, company, name, domain, .. } in shown {
+        let domain = domain.clone().unwrap_or_default();
+        table.push([confidence.to_string(), company.clone(), name.clone(), domain]);
+    }
+    table.write(out)?;
+    for candidate in shown {
+        write_features(candidate, out)?;
+    }
+    Ok(())
+}
+
+/// The features that weigh most, and what all others come to.
+fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> {
+    let Candidate { company, confidence, score, features, .. } = candidate;
+    writeln!(out, "\n{company}, {confidence}:")?;
+    let mut table = Table::new([
+        ("  FEATURE", Side::Left),
+        ("VALUE", Side::Right),
+        ("WEIGHT", Side::Right),
+        ("FOR (+) OR AGAINST (-)", Side::Right),
+    ]);
+    let (heaviest, others) = features.split_at(features.len().min(MOST_FEATURES));
+    for Weighed { feature, value, weight, effect } in heaviest {
+        table.push([
+            format!("  {feature}"),
+            format!("{value:.2}"),
+            format!("{weight:.2}"),
+            format!("{effect:+.2}"),
+        ]);
+    }
+    if !others.is_empty() {
+        let sum: f64 = others.iter().map(|other| other.effect).sum();
+        let what = format!("  {} others", others.len());
+        table.push([what, String::new(), String::new(), format!("{sum:+.2}")]);
+    }
+    table.push(["  together".into(), String::new(), String::new(), format!("{score:+.2}")]);
+    table.write(out)
+}
+
+fn described(named: &Named) -> String {
+    let mut text = named.name.clone();
+    if let Some(domain) = &named.domain {
+        text.push_str(&format!(" ({domain})"));
+    }
+    if let Some(confidence) = named.confidence {
+        text.push_str(&format!(", {confidence}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(number: u8, confidence: u8) -> Candidate {
+        let feature = |(at, feature): (usize, &'static str)| {
+            let (value, weight) = (1.0 - at as f64 / 10.0, if at % 2 == 0 { 3.0 } else { -3.0 });
+            Weighed { feature, value, weight, effect: value * weight }
+        };
+        let names = ["same_folded", "slip", "agreed", "alias", "dice", "jaro", "words", "length"];
+        let features: Vec<Weighed> = names.into_iter().enumerate().map(feature).collect();
+        Candidate {
+            confidence,
+            probability: f64::from(confidence) / 100.0,
+            score: features.iter().map(|one| one.effect).sum(),
+            company: format!("Quill {number} Ltd"),
+            name: format!("Quill {number}"),
+            domain: (number != 2).then(|| format!("quill-{number}.example")),
+            features,
+        }
+    }
+
+    fn text(candidates: Vec<Candidate>, is_employer: bool) -> String {
+        let name = "Quil".to_owned();
+        let explanation = Explanation {
+            read_as: "the company named \"Quil\"".to_owned(),
+            min_confidence: 85,
+            company_name: Some(ByName {
+                name,
+                is_employer,
+                country: None,
+                only_bearer: None,
+                candidates,
+            }),
+            found: None,
+            is_answered: false,
+            reason: "below the least confidence (85)".to_owned(),
+        };
+        let mut text = Vec::new();
+        let explained = Explained::new(b"{\"url\":\"\"}", Some(explanation)).unwrap();
+        explained.write_text(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_company_is_shown_with_its_heaviest_features() {
+        insta::assert_snapshot!("one_company", text(vec![candidate(1, 79)], false));
+    }
+
+    #[test]
+    fn the_likeliest_companies_are_shown() {
+        let shares = [(1, 40), (2, 30), (3, 9), (4, 8), (5, 7), (6, 6), (7, 1)];
+        let candidates = shares.map(|(number, share)| candidate(number, share)).into();
+        let text = text(candidates, true);
+        assert_eq!(text.matches(":\n  FEATURE ").count(), MOST_COMPANIES, "{text}");
+        // The features of each are as above.
+        let is_feature = |line: &&str| {
+            let indented = line.strip_prefix("  ");
+            indented.is_some_and(|line| line.starts_with(|letter: char| !letter.is_whitespace()))
+        };
+        let lines = text.lines().filter(|line| !is_feature(line));
+        insta::assert_snapshot!("several_companies", lines.collect::<Vec<_>>().join("\n"));
+    }
+}

@@ -1,0 +1,46 @@
+//! `enrich reindex`: makes a directory of an earlier Enrich ready for this one.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use enrich_store::Store;
+use serde::Serialize;
+
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich reindex
+
+An earlier Enrich found names by other rules; `serve` and the other commands say so and refuse its
+folder. This derives what look-ups read from what the sources said, once more; nothing is lost. It
+takes a minute for a million companies. No server may use the folder meanwhile. When it is stopped,
+run it again. JSON: {\"subjects\"}.
+
+Exit status: 0 when it is done; 2 if there is no data folder or it cannot be written.")]
+pub(crate) struct Reindex {
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Done {
+    subjects: u64,
+}
+
+impl Reindex {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let subjects = Store::reindex(self.data.path(), &mut |_| {})?;
+        console.show(&Done { subjects }, self.format)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Shown for Done {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "made {} companies and people ready", self.subjects)
+    }
+}

@@ -1,0 +1,64 @@
+//! How sure a match by name has to be, as it is typed: a whole number from 1 to 100.
+
+use std::fmt;
+use std::str::FromStr;
+
+use enrich_core::Confidence;
+use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+
+/// What a match by name is at least as sure as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeastConfidence(pub(crate) Confidence);
+
+/// What it has to be, in words.
+const WANTED: &str = "a whole number from 1 to 100";
+
+impl Default for LeastConfidence {
+    fn default() -> Self {
+        Self(Confidence::LEAST_BY_NAME)
+    }
+}
+
+impl fmt::Display for LeastConfidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.percent().fmt(f)
+    }
+}
+
+impl FromStr for LeastConfidence {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let confidence = text.parse().ok().and_then(Confidence::new);
+        confidence.map(Self).ok_or_else(|| format!("it is {WANTED}"))
+    }
+}
+
+impl<'de> Deserialize<'de> for LeastConfidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_u8(Percent)
+    }
+}
+
+/// Reads a number of any width, so that one that is too large is told as what it is.
+struct Percent;
+
+impl Visitor<'_> for Percent {
+    type Value = LeastConfidence;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(WANTED)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<LeastConfidence, E> {
+        let confidence = u8::try_from(number).ok().and_then(Confidence::new);
+        let refused = || E::invalid_value(Unexpected::Signed(number), &self);
+        confidence.map(LeastConfidence).ok_or_else(refused)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<LeastConfidence, E> {
+        let confidence = u8::try_from(number).ok().and_then(Confidence::new);
+        let refused = || E::invalid_value(Unexpected::Unsigned(number), &self);
+        confidence.map(LeastConfidence).ok_or_else(refused)
+    }
+}

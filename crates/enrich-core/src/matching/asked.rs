@@ -1,0 +1,65 @@
+//! The name that is asked for, laid out for comparing.
+
+use enrich_text::{CompanyName, Country, Domain, NameForm, country_of_word, region_code};
+
+/// A company's name that is asked for.
+#[derive(Clone, Debug)]
+pub struct AskedName {
+    /// The name.
+    pub name: CompanyName,
+    /// Its words.
+    pub form: NameForm,
+    /// Whether it is one word of a few capitals.
+    pub(super) is_acronym: bool,
+    /// Its forms without spaces, with and without fillers and legal forms.
+    pub(super) squashed: Vec<String>,
+    /// What it is, where it is a domain as well (`Booking.com`).
+    pub(super) domain: Option<Domain>,
+    /// The code of the state or province behind the name.
+    pub(super) region: Option<&'static str>,
+    /// The countries the name speaks of, with the word that does, or in parentheses.
+    pub(super) countries: Vec<(Option<usize>, Country)>,
+}
+
+impl AskedName {
+    /// Lays out a name.
+    pub fn new(name: &CompanyName) -> Self {
+        let form = NameForm::of_typed(name);
+        let display = name.display();
+        let mut squashed = vec![
+            name.squashed().to_owned(),
+            form.squashed.clone(),
+            form.all_squashed.clone(),
+            name.folded().replace(' ', ""),
+        ];
+        squashed.sort_unstable();
+        squashed.dedup();
+        let domain = Domain::parse(display).ok().filter(|_| !display.contains([' ', '/', '@']));
+        let in_words = form.words.iter().enumerate();
+        let mut countries: Vec<(Option<usize>, Country)> =
+            in_words.filter_map(|(at, word)| Some((Some(at), country_of_word(word)?))).collect();
+        let aside = form.aside.iter().filter_map(country_of_word).chain(name.country());
+        countries.extend(aside.map(|country| (None, country)));
+        countries.dedup();
+        let aside: Vec<&str> = form.aside.iter().map(|word| word.text.as_str()).collect();
+        let behind_comma = display.rsplit_once(',').map(|(_, last)| last);
+        let region = region_code(&aside.join(" ")).or_else(|| region_code(behind_comma?));
+        Self {
+            is_acronym: is_acronym(display, &form),
+            name: name.clone(),
+            form,
+            squashed,
+            domain,
+            region,
+            countries,
+        }
+    }
+}
+
+fn is_acronym(display: &str, form: &NameForm) -> bool {
+    let letters = || display.chars().filter(|sign| sign.is_alphabetic());
+    form.words.len() == 1
+        && (2..=8).contains(&form.squashed.len())
+        && letters().count() >= 2
+        && letters().all(char::is_uppercase)
+}

@@ -1,0 +1,384 @@
+//! What speaks for and against a company being meant: named features, each with how much of it
+//! there is.
+
+use enrich_text::{CompanyName, Country, Domain, Rarity};
+
+use super::asked::AskedName;
+use super::labels::Labels;
+use super::words::{self, Pair, Shape};
+use crate::subject::Company;
+
+/// How many of a company's other names are compared; sources rarely know more.
+const MOST_ALIASES: usize = 64;
+
+/// Lists the features with their names, so that weights are read by name.
+macro_rules! features {
+    ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
+        /// Something that speaks for or against a candidate. "Asked" is the name that was asked
+        /// for, "held" that of the candidate; rarities are in tens of nats; what says no unit is
+        /// 0 or 1, or a share.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Feature {
+            $($(#[$doc])* $feature,)*
+        }
+
+        impl Feature {
+            /// Every feature.
+            pub const ALL: &[Self] = &[$(Self::$feature,)*];
+
+            /// Its name in the table of weights.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$feature => $name,)*
+                }
+            }
+        }
+    };
+}
+
+features! {
+    /// There always.
+    Bias "bias",
+    /// The names are the same but for case, accents and punctuation.
+    SameFolded "same_folded",
+    /// The same without legal forms and an article.
+    SameStripped "same_stripped",
+    /// The same without spaces.
+    SameSquashed "same_squashed",
+    /// The same without spaces, by how many tens of letters.
+    SameSquashedLong "same_squashed_long",
+    /// The same words, in whatever order and language.
+    SameSorted "same_sorted",
+    /// The same words, but not the same without spaces.
+    SameSortedOnly "same_sorted_only",
+    /// The same without spaces, but not word by word.
+    SameJoined "same_joined",
+    /// The share of the asked name's rarity that agrees.
+    AskedCovered "asked_covered",
+    /// The share of the held name's rarity that agrees.
+    HeldCovered "held_covered",
+    /// What both shares together have above one half.
+    CoveredOverHalf "covered_over_half",
+    /// The rarest word that only the asked name has.
+    AskedMissingMost "asked_missing_most",
+    /// All that only the asked name has.
+    AskedMissing "asked_missing",
+    /// All that only the held name has.
+    HeldMissing "held_missing",
+    /// All that agrees.
+    Agreed "agreed",
+    /// All that agrees, up to one.
+    AgreedSome "agreed_some",
+    /// What agrees of words that are no general ones.
+    AgreedSpecific "agreed_specific",
+    /// The same, up to 0.8.
+    AgreedSpecificSome "agreed_specific_some",
+    /// Nothing agrees but general words.
+    NoSpecific "no_specific",
+    /// The rarest word, no general one, that only the asked name has.
+    AskedMissingSpecific "asked_missing_specific",
+    /// The rarest word, no general one, that only the held name has.
+    HeldMissingSpecific "held_missing_specific",
+    /// The share of what agrees that is translated or otherwise equivalent.
+    Equivalent "equivalent",
+    /// The share of what agrees that is misspelt.
+    Misspelt "misspelt",
+    /// The first word that was asked for agrees.
+    FirstAsked "first_asked",
+    /// The first word of the held name agrees.
+    FirstHeld "first_held",
+    /// The Jaro-Winkler similarity of the names without spaces.
+    Jaro "jaro",
+    /// The same above 0.9, in tenths.
+    JaroHigh "jaro_high",
+    /// The Sørensen-Dice similarity of their pairs of letters.
+    Dice "dice",
+    /// The held name is not the company's own but another one.
+    Alias "alias",
+    /// The asked name is the initials of the held one.
+    IsInitials "is_initials",
+    /// How many more than three initials, in threes.
+    IsInitialsLong "is_initials_long",
+    /// The held name is the initials of the asked one.
+    HasInitials "has_initials",
+    /// A word is misspelt.
+    Slip "slip",
+    /// A word is misspelt and nothing else differs.
+    SlipAlone "slip_alone",
+    /// The same, by how many letters the shortest misspelt word has, in eights.
+    SlipAloneLong "slip_alone_long",
+    /// Two neighbours are swapped.
+    SlipSwapped "slip_swapped",
+    /// A letter is doubled or not.
+    SlipDoubled "slip_doubled",
+    /// A letter is missing.
+    SlipMissing "slip_missing",
+    /// There is a letter too many.
+    SlipAdded "slip_added",
+    /// A key beside the right one was hit.
+    SlipNear "slip_near",
+    /// The first letter is another.
+    SlipFirst "slip_first",
+    /// How much odder the letters of the misspelt word are than those of the right one, in tens of
+    /// nats, up to one.
+    SlipOdd "slip_odd",
+    /// The same where nothing else differs.
+    SlipAloneOdd "slip_alone_odd",
+    /// What stands in parentheses is among the held name's words.
+    AsideAgrees "aside_agrees",
+    /// Something stands in parentheses that is no general word.
+    Aside "aside",
+    /// A general word, mostly a place, stands in parentheses.
+    AsidePlace "aside_place",
+    /// What stands in parentheses is part of a domain.
+    AsideInDomain "aside_in_domain",
+    /// A label is the first words of the name: their share of its rarity.
+    LabelIsBeginning "label_is_beginning",
+    /// A label holds the name: its share of the label.
+    LabelHoldsName "label_holds_name",
+    /// The name holds a label: its share of the name.
+    NameHoldsLabel "name_holds_label",
+    /// A label is like the name: 0 where 30 % of the letters differ, 1 where none.
+    LabelLikeName "label_like_name",
+    /// A label is the name's initials.
+    LabelIsInitials "label_is_initials",
+    /// A label is made of beginnings of words: their share of the name's rarity.
+    LabelOfParts "label_of_parts",
+    /// They are all of the words.
+    LabelOfPartsFull "label_of_parts_full",
+    /// A word is a label: its rarity.
+    WordIsLabel "word_is_label",
+    /// A word begins a label: its share of the label.
+    WordBeginsLabel "word_begins_label",
+    /// A domain is a host below a registrable one.
+    IsHost "is_host",
+    /// A label is the name, and no agreeing word is more than general.
+    LabelIsNameGeneral "label_is_name_general",
+    /// A label is the name, by how many tens of letters.
+    LabelIsNameLong "label_is_name_long",
+    /// All words agree.
+    ShapeAll "shape_all",
+    /// The same, by how well a label fits.
+    ShapeAllLabel "shape_all_label",
+    /// The asked name has more words, all of them general.
+    ShapeMoreGeneral "shape_more_general",
+    /// The same, by how well a label fits.
+    ShapeMoreGeneralLabel "shape_more_general_label",
+    /// The asked name has more words.
+    ShapeMore "shape_more",
+    /// The same, by how well a label fits.
+    ShapeMoreLabel "shape_more_label",
+    /// The held name has more words, all of them general.
+    ShapeLessGeneral "shape_less_general",
+    /// The same, by how well a label fits.
+    ShapeLessGeneralLabel "shape_less_general_label",
+    /// The held name has more words.
+    ShapeLess "shape_less",
+    /// The same, by how well a label fits.
+    ShapeLessLabel "shape_less_label",
+    /// Both have words that the other lacks, all of them general.
+    ShapeBothGeneral "shape_both_general",
+    /// The same, by how well a label fits.
+    ShapeBothGeneralLabel "shape_both_general_label",
+    /// Both have words that the other lacks.
+    ShapeBoth "shape_both",
+    /// The same, by how well a label fits.
+    ShapeBothLabel "shape_both_label",
+    /// The asked name looks like an acronym.
+    Acronym "acronym",
+    /// The same, and a label is it.
+    AcronymLabel "acronym_label",
+    /// The same, and it is the held name's initials.
+    AcronymInitials "acronym_initials",
+    /// The asked name is the initials, and a label.
+    InitialsAndLabel "initials_and_label",
+    /// A word is misspelt, by how like the name a label is.
+    SlipAndLabel "slip_and_label",
+    /// A label is the code of the state or province that was named.
+    RegionHere "region_here",
+    /// The first label ends with that code.
+    RegionBehind "region_behind",
+    /// The company is in the country that the name speaks of.
+    CountryAgrees "country_agrees",
+    /// It is in another one.
+    CountryDiffers "country_differs",
+    /// It is in another one than the name says in parentheses.
+    CountryAsideDiffers "country_aside_differs",
+    /// The asked name is a domain that is not the company's.
+    OtherDomain "other_domain",
+    /// The asked name is one word.
+    SingleWord "single_word",
+    /// How rare its words are together, up to four.
+    RarityOfAll "rarity_of_all",
+    /// How many words it has, in fives, up to two.
+    Words "words",
+    /// How many letters it has, in tens, up to three.
+    Length "length",
+}
+
+/// What speaks for and against a candidate: the features that are there and how much of each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence(Vec<(Feature, f64)>);
+
+impl Evidence {
+    /// The features that are there, each once.
+    pub fn features(&self) -> &[(Feature, f64)] {
+        &self.0
+    }
+
+    /// How much there is of a feature.
+    pub fn of(&self, feature: Feature) -> f64 {
+        self.0.iter().find(|(known, _)| *known == feature).map_or(0.0, |(_, value)| *value)
+    }
+
+    pub(super) fn add(&mut self, feature: Feature, value: f64) {
+        if value != 0.0 {
+            self.0.push((feature, value));
+        }
+    }
+
+    pub(super) fn flag(&mut self, feature: Feature, is: bool) {
+        self.add(feature, f64::from(u8::from(is)));
+    }
+}
+
+/// The evidence that a company is meant, and those of its names that fits best.
+pub(super) fn of_company(
+    asked: &AskedName,
+    company: &Company,
+    rarity: &impl Rarity,
+) -> (String, Evidence) {
+    let there: Vec<usize> = asked
+        .countries
+        .iter()
+        .filter(|(_, country)| is_in(company, *country))
+        .filter_map(|(word, _)| *word)
+        .collect();
+    let own = std::iter::once((&company.name, false));
+    let others = company.aliases.iter().take(MOST_ALIASES).map(|alias| (alias, true));
+    let pairs = own.chain(others).filter_map(|(name, is_alias)| {
+        let name = CompanyName::parse(name).ok()?;
+        Some(words::compare(asked, &name, is_alias, &there, rarity))
+    });
+    let Some(best) = pairs.reduce(|best, next| if next.fit > best.fit { next } else { best })
+    else {
+        return (company.name.clone(), Evidence::default());
+    };
+    let Pair { name, mut evidence, .. } = best.clone();
+    evidence.flag(Feature::Bias, true);
+    of_labels(&mut evidence, asked, &best, &Labels::of(asked, company, rarity));
+    of_places(&mut evidence, asked, company);
+    let domain = asked.domain.as_ref().map(Domain::as_str);
+    let is_other =
+        domain.is_some_and(|domain| company.sites.iter().all(|site| site.domain != domain));
+    evidence.flag(Feature::OtherDomain, is_other);
+    let (words, letters) = (&asked.form.words, asked.form.squashed.len() as f64);
+    evidence.flag(Feature::SingleWord, words.len() == 1);
+    let all: f64 = words.iter().map(|word| rarity.of(word)).sum();
+    evidence.add(Feature::RarityOfAll, (all / 10.0).min(4.0));
+    evidence.add(Feature::Words, (words.len() as f64 / 5.0).min(2.0));
+    evidence.add(Feature::Length, (letters / 10.0).min(3.0));
+    (name, evidence)
+}
+
+fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &Labels) {
+    evidence.add(Feature::LabelIsBeginning, labels.is_beginning);
+    evidence.add(Feature::LabelHoldsName, labels.holds_name);
+    evidence.add(Feature::NameHoldsLabel, labels.name_holds);
+    evidence.add(Feature::LabelLikeName, labels.like);
+    evidence.add(Feature::LabelIsInitials, labels.is_initials);
+    evidence.add(Feature::LabelOfParts, labels.parts);
+    evidence.add(Feature::LabelOfPartsFull, labels.parts_full);
+    evidence.add(Feature::WordIsLabel, labels.word_is);
+    evidence.add(Feature::WordBeginsLabel, labels.begins);
+    evidence.flag(Feature::IsHost, labels.is_host);
+    let letters = asked.form.squashed.len() as f64;
+    let is_general = evidence.of(Feature::NoSpecific);
+    evidence.add(Feature::LabelIsNameGeneral, labels.is_name * is_general);
+    evidence.add(Feature::LabelIsNameLong, labels.is_name * (letters / 10.0).min(2.0));
+    let fit = labels.is_name.max(labels.parts_full).max(labels.holds_name).max(labels.like);
+    let (shape, with_label) = match pair.shape {
+        Shape::Nothing => (None, None),
+        Shape::All => (Some(Feature::ShapeAll), Some(Feature::ShapeAllLabel)),
+        Shape::MoreGeneral => {
+            (Some(Feature::ShapeMoreGeneral), Some(Feature::ShapeMoreGeneralLabel))
+        }
+        Shape::More => (Some(Feature::ShapeMore), Some(Feature::ShapeMoreLabel)),
+        Shape::LessGeneral => {
+            (Some(Feature::ShapeLessGeneral), Some(Feature::ShapeLessGeneralLabel))
+        }
+        Shape::Less => (Some(Feature::ShapeLess), Some(Feature::ShapeLessLabel)),
+        Shape::BothGeneral => {
+            (Some(Feature::ShapeBothGeneral), Some(Feature::ShapeBothGeneralLabel))
+        }
+        Shape::Both => (Some(Feature::ShapeBoth), Some(Feature::ShapeBothLabel)),
+    };
+    if let (Some(shape), Some(with_label)) = (shape, with_label) {
+        evidence.flag(shape, true);
+        evidence.add(with_label, fit);
+    }
+    let is_initials = evidence.of(Feature::IsInitials);
+    if asked.is_acronym {
+        evidence.flag(Feature::Acronym, true);
+        evidence.add(Feature::AcronymLabel, labels.is_name);
+        evidence.add(Feature::AcronymInitials, is_initials);
+    }
+    evidence.add(Feature::InitialsAndLabel, is_initials * labels.is_name);
+    let slip = evidence.of(Feature::Slip);
+    evidence.add(Feature::SlipAndLabel, slip * labels.like);
+}
+
+fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
+    let domains = || company.sites.iter().map(|site| site.domain.as_str());
+    let is_in_domain = asked.form.aside.iter().any(|word| {
+        let text = word.text.as_str();
+        domains().any(|domain| match text.len() {
+            0..=2 => false,
+            3 => domain.split('.').any(|label| label == text),
+            _ => domain.contains(text),
+        })
+    });
+    evidence.flag(Feature::AsideInDomain, is_in_domain);
+    if let Some(code) = asked.region {
+        let labels =
+            |domain: &str| -> Vec<String> { domain.split(['.', '-']).map(str::to_owned).collect() };
+        let is_here =
+            domains().any(|domain| labels(domain).iter().skip(1).any(|label| label == code));
+        let is_behind = domains().any(|domain| {
+            let labels = labels(domain);
+            labels
+                .first()
+                .is_some_and(|label| label.len() > code.len() + 2 && label.ends_with(code))
+        });
+        evidence.flag(Feature::RegionHere, is_here);
+        evidence.flag(Feature::RegionBehind, is_behind);
+    }
+    let agrees = asked.countries.iter().any(|(_, country)| is_in(company, *country));
+    let differs = !company.seats.is_empty()
+        && asked.countries.iter().any(|(_, country)| !is_in(company, *country));
+    evidence.flag(Feature::CountryAgrees, agrees);
+    evidence.flag(Feature::CountryDiffers, differs);
+    evidence.flag(Feature::CountryAsideDiffers, differs && asked.name.country().is_some());
+}
+
+/// Whether a company has a seat or a domain in a country.
+fn is_in(company: &Company, country: Country) -> bool {
+    company.seats.contains(&country)
+        || company.sites.iter().any(|site| {
+            site.country == Some(country)
+                || Domain::parse(&site.domain).is_ok_and(|domain| domain.country() == Some(country))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_features_have_one_name() {
+        let names: HashSet<_> = Feature::ALL.iter().map(|feature| feature.name()).collect();
+        assert_eq!(names.len(), Feature::ALL.len());
+    }
+}

@@ -1,0 +1,139 @@
+//! What a company's domains say of its name: a label is often the name without spaces, its
+//! beginning, its initials, or beginnings of its words.
+
+use enrich_text::{Domain, NameWord, Rarity};
+
+use super::asked::AskedName;
+use crate::subject::Company;
+
+/// The most words of a name that a label is taken apart by.
+const MOST_WORDS: usize = 16;
+
+/// How the name that was asked for fits the labels of a company's domains, each the best of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Labels {
+    /// 1 when a label is the name without spaces.
+    pub(super) is_name: f64,
+    /// The rarity of the words at the beginning of the name that a label is, as a share of all.
+    pub(super) is_beginning: f64,
+    /// The share of a label that the whole name is.
+    pub(super) holds_name: f64,
+    /// The share of the name that a label within it is.
+    pub(super) name_holds: f64,
+    /// How few letters differ between a label and the name: 0 at 30 %, 1 at none.
+    pub(super) like: f64,
+    /// 1 when a label is the name's initials.
+    pub(super) is_initials: f64,
+    /// The rarity of the words whose beginnings make up a label, as a share of all.
+    pub(super) parts: f64,
+    /// 1 when they are all of the words.
+    pub(super) parts_full: f64,
+    /// The rarity of a word that is a label, in tens of nats.
+    pub(super) word_is: f64,
+    /// The share of a label that a word at its beginning is.
+    pub(super) begins: f64,
+    /// Whether a domain is a host below a registrable one.
+    pub(super) is_host: bool,
+}
+
+impl Labels {
+    /// Compares a name with the domains of a company.
+    pub(super) fn of(asked: &AskedName, company: &Company, rarity: &impl Rarity) -> Self {
+        let mut labels = Self::default();
+        let rarities: Vec<f64> = asked.form.words.iter().map(|word| rarity.of(word)).collect();
+        for site in &company.sites {
+            labels.compare(asked, &rarities, &site.domain);
+        }
+        labels
+    }
+
+    fn compare(&mut self, asked: &AskedName, rarities: &[f64], domain: &str) {
+        let Ok(domain) = Domain::parse(domain) else { return };
+        self.is_host |= !domain.is_registrable();
+        let first = domain.as_str().split('.').next().unwrap_or_default();
+        let label = first.replace('-', "");
+        if label.len() < 2 || label.starts_with("xn--") {
+            return;
+        }
+        let (words, name) = (&asked.form.words, asked.form.squashed.as_str());
+        let total: f64 = rarities.iter().sum();
+        let with_ending = domain.as_str().replace(['.', '-'], "");
+        let is_name = asked.squashed.iter().any(|name| *name == label || *name == with_ending);
+        more(&mut self.is_name, f64::from(u8::from(is_name)));
+        let (mut beginning, mut weight) = (String::new(), 0.0);
+        for (word, rarity) in words.iter().zip(rarities) {
+            beginning.push_str(&word.text);
+            weight += rarity;
+            if beginning == label {
+                more(&mut self.is_beginning, weight / total);
+            }
+        }
+        if name.len() >= 4 && label.contains(name) {
+            more(&mut self.holds_name, name.len() as f64 / label.len() as f64);
+        }
+        if label.len() >= 4 && name.contains(&label) {
+            more(&mut self.name_holds, label.len() as f64 / name.len() as f64);
+        }
+        let like = strsim::normalized_damerau_levenshtein(&label, name);
+        more(&mut self.like, (like - 0.7).max(0.0) / 0.3);
+        let is_initials = label == asked.form.initials || label == asked.form.all_initials;
+        if label.len() >= 3 && words.len() > 1 && is_initials {
+            self.is_initials = 1.0;
+        }
+        if let Some(worth) = parts(words, rarities, &label) {
+            more(&mut self.parts, worth / total);
+            more(&mut self.parts_full, f64::from(u8::from(worth / total > 0.99)));
+        }
+        for (word, rarity) in words.iter().zip(rarities) {
+            if word.text == label || word.root == label {
+                more(&mut self.word_is, rarity / 10.0);
+            } else if word.text.len() >= 4 && label.starts_with(&word.text) {
+                more(&mut self.begins, word.text.len() as f64 / label.len() as f64);
+            }
+        }
+    }
+}
+
+fn more(held: &mut f64, value: f64) {
+    *held = held.max(value);
+}
+
+/// The rarity of the words whose beginnings make up a label in their order (`un` and `soed` of
+/// `universitas jenderal soedirman`), the most there is; `None` when they do not.
+fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
+    let label = label.as_bytes();
+    // For each place in the label the most that makes up all before it.
+    let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
+    *most.first_mut()? = Some(0.0);
+    for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {
+        let text = word.text.as_bytes();
+        for begin in (0..label.len()).rev() {
+            let Some(before) = most[begin] else { continue };
+            let worth = before + rarity;
+            let same = text.iter().zip(&label[begin..]).take_while(|(a, b)| a == b).count();
+            for end in &mut most[begin + 1..=begin + same] {
+                if end.is_none_or(|held| worth > held) {
+                    *end = Some(worth);
+                }
+            }
+        }
+    }
+    most[label.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_text::name_words;
+
+    use super::*;
+
+    #[test]
+    fn a_label_may_be_made_of_beginnings_of_words() {
+        let words = name_words("quill ink feather");
+        let rarities = [1.0, 2.0, 4.0];
+        assert_eq!(parts(&words, &rarities, "qufeat"), Some(5.0));
+        assert_eq!(parts(&words, &rarities, "qif"), Some(7.0));
+        assert_eq!(parts(&words, &rarities, "fqi"), None);
+        assert_eq!(parts(&words, &rarities, "quillx"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! What each feature weighs, and how the outcome is brought to what was observed.
+
+use std::sync::LazyLock;
+
+use super::evidence::{Evidence, Feature};
+
+/// The weights that are used: a line a feature, and the lines of the calibration.
+const TRAINED: &str = include_str!("../../data/name_weights.txt");
+
+/// The weights of all features, in log-odds, and the calibration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    /// In the order of [`Feature::ALL`].
+    weights: Vec<f64>,
+    /// Raw probabilities and the share of such answers that were right, both rising.
+    calibration: Vec<(f64, f64)>,
+}
+
+/// Why a table of weights cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidWeights {
+    /// A line is none of `feature; weight` and `calibration; raw; right`.
+    #[error("line {0} of the weights is neither a feature's nor the calibration's")]
+    Line(usize),
+    /// A feature has no line.
+    #[error("the weights lack the feature {0}")]
+    Missing(&'static str),
+}
+
+impl Weights {
+    /// The weights that come with the program.
+    pub fn trained() -> &'static Self {
+        static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
+            // A test reads the table; what is compiled in cannot become unreadable.
+            Weights::parse(TRAINED).unwrap_or_else(|_| Weights::new(Vec::new(), Vec::new()))
+        });
+        &WEIGHTS
+    }
+
+    /// Weights in the order of [`Feature::ALL`], and points of the calibration in rising order.
+    pub fn new(mut weights: Vec<f64>, calibration: Vec<(f64, f64)>) -> Self {
+        weights.resize(Feature::ALL.len(), 0.0);
+        Self { weights, calibration }
+    }
+
+    /// Reads a table: `feature; weight` and `calibration; raw; right` lines, `#` opens a comment.
+    ///
+    /// # Errors
+    ///
+    /// When a line is neither, or a feature has none.
+    pub fn parse(table: &str) -> Result<Self, InvalidWeights> {
+        let mut weights = vec![None; Feature::ALL.len()];
+        let mut calibration = Vec::new();
+        for (at, line) in table.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let columns: Vec<&str> = line.split(';').map(str::trim).collect();
+            let number = |text: &str| text.parse::<f64>().map_err(|_| InvalidWeights::Line(at + 1));
+            match columns.as_slice() {
+                ["calibration", raw, right] => calibration.push((number(raw)?, number(right)?)),
+                [name, weight] => {
+                    let place = Feature::ALL.iter().position(|feature| feature.name() == *name);
+                    let place = place.ok_or(InvalidWeights::Line(at + 1))?;
+                    weights[place] = Some(number(weight)?);
+                }
+                _ => return Err(InvalidWeights::Line(at + 1)),
+            }
+        }
+        let weights = weights
+            .into_iter()
+            .zip(Feature::ALL)
+            .map(|(weight, feature)| weight.ok_or(InvalidWeights::Missing(feature.name())));
+        Ok(Self { weights: weights.collect::<Result<_, _>>()?, calibration })
+    }
+
+    /// The weight of a feature.
+    pub fn of(&self, feature: Feature) -> f64 {
+        self.weights.get(feature as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The weighed evidence: log-odds against "none of them".
+    pub fn score(&self, evidence: &Evidence) -> f64 {
+        evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
+    }
+
+    /// The raw probabilities of candidates with these scores, one of which or none is meant.
+    pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
+        let most = scores.clone().fold(0.0, f64::max);
+        let none = (-most).exp();
+        let sum: f64 = none + scores.clone().map(|score| (score - most).exp()).sum::<f64>();
+        scores.map(|score| (score - most).exp() / sum).collect()
+    }
+
+    /// The share of answers with such a raw probability that were right.
+    pub fn calibrated(&self, raw: f64) -> f64 {
+        let (mut below, mut above) = ((0.0, 0.0), (1.0, 1.0));
+        for &point in &self.calibration {
+            if point.0 <= raw {
+                below = point;
+            } else {
+                above = point;
+                break;
+            }
+        }
+        let width = above.0 - below.0;
+        let share = if width > 0.0 { (raw - below.0) / width } else { 0.0 };
+        (below.1 + share * (above.1 - below.1)).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_that_comes_with_the_program_is_complete() {
+        let weights = Weights::parse(TRAINED).unwrap();
+        assert!(weights.calibration.is_sorted(), "{:?}", weights.calibration);
+        assert!(weights.calibration.is_sorted_by_key(|(_, right)| *right));
+    }
+
+    #[test]
+    fn a_calibration_is_read_between_its_points() {
+        let weights = Weights::new(Vec::new(), vec![(0.5, 0.4), (0.9, 0.8)]);
+        let read: Vec<f64> =
+            [0.0, 0.25, 0.5, 0.7, 0.95, 1.0].map(|raw| weights.calibrated(raw)).into();
+        for (read, wanted) in read.iter().zip([0.0, 0.2, 0.4, 0.6, 0.9, 1.0]) {
+            assert!((read - wanted).abs() < 1e-9, "{read} {wanted}");
+        }
+    }
+
+    #[test]
+    fn candidates_that_are_alike_share_what_is_sure() {
+        let weights = Weights::new(Vec::new(), Vec::new());
+        let chances = weights.chances([5.0, 5.0].into_iter());
+        assert!(chances.iter().all(|chance| *chance < 0.5));
+        assert!(weights.chances([900.0].into_iter())[0] > 0.99);
+    }
+
+    #[test]
+    fn a_table_names_what_is_wrong_with_it() {
+        assert_eq!(Weights::parse("bias; x"), Err(InvalidWeights::Line(1)));
+        assert_eq!(Weights::parse("\nnobody; 1"), Err(InvalidWeights::Line(2)));
+        assert!(matches!(Weights::parse("bias; 1"), Err(InvalidWeights::Missing(_))));
+    }
+}

@@ -1,0 +1,304 @@
+//! What the words of two names say of each other.
+
+use enrich_text::{
+    Agreed, Agreement, CompanyName, NameForm, NameWord, Rarity, Similarity, oddity, similar,
+};
+
+use super::asked::AskedName;
+use super::evidence::{Evidence, Feature};
+use super::slip::{Slip, slip};
+
+/// How the words of two names agree as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// No word does.
+    Nothing,
+    /// All do.
+    All,
+    /// The asked name has more words, all of them general.
+    MoreGeneral,
+    /// The asked name has more words.
+    More,
+    /// The held name has more words, all of them general.
+    LessGeneral,
+    /// The held name has more words.
+    Less,
+    /// Both have more words, all of them general.
+    BothGeneral,
+    /// Both have more words.
+    Both,
+}
+
+/// What was asked for beside a name of a candidate.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    /// The candidate's name.
+    pub(super) name: String,
+    /// What their words say.
+    pub(super) evidence: Evidence,
+    /// How they agree as a whole.
+    pub(super) shape: Shape,
+    /// How well they fit, to choose among a candidate's names; has no other meaning.
+    pub(super) fit: f64,
+}
+
+/// What agrees between two names, in nats of rarity.
+struct Sums {
+    /// All that agrees, less for what agrees less.
+    agreed: f64,
+    /// The same of words that are no general ones.
+    specific: f64,
+    /// All that agrees, in full.
+    full: f64,
+    /// What the asked name alone has.
+    only_asked: f64,
+    /// What the held name alone has.
+    only_held: f64,
+    /// The rarest word that is no general one, of those.
+    specific_asked: f64,
+    specific_held: f64,
+}
+
+/// Compares a name of a candidate with the one that was asked for. The words at `there` speak of a
+/// country that the candidate is in, and so say nothing against it where it lacks them.
+pub(super) fn compare(
+    asked: &AskedName,
+    name: &CompanyName,
+    is_alias: bool,
+    there: &[usize],
+    rarity: &impl Rarity,
+) -> Pair {
+    let held = NameForm::of(name);
+    let form = &asked.form;
+    let is_unglued = form.unglued.contains(&held.squashed);
+    let is_folded = asked.name.folded() == name.folded();
+    let is_stripped =
+        is_unglued || without_article(asked.name.stripped()) == without_article(name.stripped());
+    let is_squashed =
+        is_unglued || asked.name.squashed() == name.squashed() || form.squashed == held.squashed;
+    let is_sorted = form.sorted == held.sorted;
+
+    let mut likeness = similar(form, &held, rarity);
+    likeness
+        .only_left
+        .retain(|(at, _)| !there.contains(at) && !is_misspelt_filler(&form.words[*at], &held));
+    let is_joined = is_squashed && !is_word_by_word(&likeness);
+    let sums = if is_joined {
+        likeness = Similarity::default();
+        let all = |words: &[NameWord]| words.iter().map(|word| rarity.of(word)).sum::<f64>();
+        Sums::of_one(all(&form.words).max(all(&held.words)))
+    } else {
+        Sums::of(&likeness, form, &held)
+    };
+
+    let mut evidence = Evidence::default();
+    evidence.flag(Feature::SameFolded, is_folded);
+    evidence.flag(Feature::SameStripped, is_stripped);
+    evidence.flag(Feature::SameSquashed, is_squashed);
+    let letters = (form.squashed.len() as f64 / 10.0).min(2.0);
+    evidence.add(Feature::SameSquashedLong, if is_squashed { letters } else { 0.0 });
+    evidence.flag(Feature::SameSorted, is_sorted);
+    evidence.flag(Feature::SameSortedOnly, is_sorted && !is_squashed);
+    evidence.flag(Feature::SameJoined, is_joined);
+    evidence.flag(Feature::Alias, is_alias);
+    let covered = of_sums(&mut evidence, &likeness, &sums);
+    evidence
+        .flag(Feature::FirstAsked, likeness.agreed.iter().any(|one| one.left == 0 && is_firm(one)));
+    evidence
+        .flag(Feature::FirstHeld, likeness.agreed.iter().any(|one| one.right == 0 && is_firm(one)));
+    let jaro = strsim::jaro_winkler(&form.squashed, &held.squashed);
+    evidence.add(Feature::Jaro, jaro);
+    evidence.add(Feature::JaroHigh, (jaro - 0.9).max(0.0) * 10.0);
+    evidence.add(Feature::Dice, strsim::sorensen_dice(&form.squashed, &held.squashed));
+    let is_initials = of_initials(&mut evidence, form, &held);
+    let shape = sums.shape(&likeness);
+    let is_same = is_folded || is_stripped || is_squashed;
+    of_slips(&mut evidence, &likeness, form, &held, !is_same, shape);
+    of_aside(&mut evidence, form, &held);
+
+    let same = [is_folded, is_stripped, is_squashed, is_sorted];
+    let same = same.into_iter().filter(|is| *is).count() as f64;
+    let initials = if is_initials { 0.5 } else { 0.0 };
+    let fit = same + 2.0 * covered + jaro + initials - if is_alias { 0.01 } else { 0.0 };
+    Pair { name: name.display().to_owned(), evidence, shape, fit }
+}
+
+/// The shares of both names that agree, and what is missing; gives the harmonic mean of the shares.
+fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
+    let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
+    let (asked, held) = (share(sums.only_asked), share(sums.only_held));
+    let covered = if asked + held > 0.0 { 2.0 * asked * held / (asked + held) } else { 0.0 };
+    evidence.add(Feature::AskedCovered, asked);
+    evidence.add(Feature::HeldCovered, held);
+    evidence.add(Feature::CoveredOverHalf, (covered - 0.5).max(0.0));
+    let most = likeness.only_left.iter().map(|(_, rarity)| *rarity).fold(0.0, f64::max);
+    evidence.add(Feature::AskedMissingMost, most / 10.0);
+    evidence.add(Feature::AskedMissing, (sums.only_asked / 10.0).min(3.0));
+    evidence.add(Feature::HeldMissing, (sums.only_held / 10.0).min(3.0));
+    evidence.add(Feature::Agreed, (sums.agreed / 10.0).min(3.0));
+    evidence.add(Feature::AgreedSome, (sums.agreed / 10.0).min(1.0));
+    evidence.add(Feature::AgreedSpecific, (sums.specific / 10.0).min(3.0));
+    evidence.add(Feature::AgreedSpecificSome, (sums.specific / 10.0).min(0.8));
+    evidence.flag(Feature::NoSpecific, sums.specific == 0.0);
+    evidence.add(Feature::AskedMissingSpecific, sums.specific_asked / 10.0);
+    evidence.add(Feature::HeldMissingSpecific, sums.specific_held / 10.0);
+    let part = |how: Agreement| {
+        let part = likeness.agreed.iter().filter(|one| one.how == how).map(|one| one.rarity);
+        let part: f64 = part.sum();
+        if sums.full > 0.0 { part / sums.full } else { 0.0 }
+    };
+    evidence.add(Feature::Equivalent, part(Agreement::Equivalent));
+    evidence.add(Feature::Misspelt, part(Agreement::Misspelt));
+    covered
+}
+
+fn of_initials(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) -> bool {
+    let is = |word: &NameForm, name: &NameForm| {
+        let [only] = word.words.as_slice() else { return false };
+        let initials = [&name.initials, &name.all_initials];
+        only.text.len() >= 2 && name.words.len() > 1 && initials.contains(&&word.squashed)
+    };
+    let is_initials = is(asked, held);
+    if is_initials {
+        evidence.flag(Feature::IsInitials, true);
+        let more = (asked.squashed.len() as f64 - 3.0) / 3.0;
+        evidence.add(Feature::IsInitialsLong, more);
+    }
+    evidence.flag(Feature::HasInitials, is(held, asked));
+    is_initials
+}
+
+fn of_slips(
+    evidence: &mut Evidence,
+    likeness: &Similarity,
+    asked: &NameForm,
+    held: &NameForm,
+    differs: bool,
+    shape: Shape,
+) {
+    let slips: Vec<&Agreed> =
+        likeness.agreed.iter().filter(|one| one.how == Agreement::Misspelt).collect();
+    let Some(first) = slips.first().filter(|_| differs) else { return };
+    evidence.flag(Feature::Slip, true);
+    if shape == Shape::All {
+        evidence.flag(Feature::SlipAlone, true);
+        let letters = slips.iter().map(|one| asked.words[one.left].text.len()).min().unwrap_or(0);
+        evidence.add(Feature::SlipAloneLong, letters.min(12) as f64 / 8.0);
+    }
+    let (typed, meant) = (&asked.words[first.left].text, &held.words[first.right].text);
+    let odd = ((oddity(typed) - oddity(meant)) / 10.0).clamp(-1.0, 1.0);
+    evidence.add(Feature::SlipOdd, odd);
+    evidence.add(Feature::SlipAloneOdd, if shape == Shape::All { odd } else { 0.0 });
+    let kind = match slip(typed, meant) {
+        Slip::Swapped => Feature::SlipSwapped,
+        Slip::Doubled => Feature::SlipDoubled,
+        Slip::Missing => Feature::SlipMissing,
+        Slip::Added => Feature::SlipAdded,
+        Slip::Near => Feature::SlipNear,
+        Slip::First => Feature::SlipFirst,
+        Slip::Other => return,
+    };
+    evidence.flag(kind, true);
+}
+
+fn of_aside(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
+    let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
+    // The name's own initials behind it say nothing more.
+    let is_initials = matches!(aside.as_slice(), [word]
+        if [&asked.initials, &asked.all_initials].contains(&&word.text));
+    if is_initials {
+        return;
+    }
+    let theirs = || held.aside.iter().chain(&held.words);
+    let agrees = aside.iter().any(|word| theirs().any(|other| other.root == word.root));
+    evidence.flag(Feature::Aside, aside.iter().any(|word| !word.is_general));
+    evidence.flag(Feature::AsidePlace, aside.iter().any(|word| word.is_general));
+    evidence.flag(Feature::AsideAgrees, agrees);
+}
+
+impl Sums {
+    fn of(likeness: &Similarity, asked: &NameForm, held: &NameForm) -> Self {
+        let sum = |only: &[(usize, f64)]| only.iter().map(|(_, rarity)| rarity).sum();
+        let specific_of = |only: &[(usize, f64)], words: &[NameWord]| {
+            let only = only.iter().filter(|(at, _)| !words[*at].is_general);
+            only.map(|(_, rarity)| *rarity).fold(0.0, f64::max)
+        };
+        let specific = likeness.agreed.iter().filter(|one| !asked.words[one.left].is_general);
+        Self {
+            agreed: likeness.agreed.iter().map(worth).sum(),
+            specific: specific.map(worth).sum(),
+            full: likeness.agreed.iter().map(|one| one.rarity).sum(),
+            only_asked: sum(&likeness.only_left),
+            only_held: sum(&likeness.only_right),
+            specific_asked: specific_of(&likeness.only_left, &asked.words),
+            specific_held: specific_of(&likeness.only_right, &held.words),
+        }
+    }
+
+    /// Of names that are the same.
+    fn of_one(all: f64) -> Self {
+        Self {
+            agreed: all,
+            specific: all,
+            full: all,
+            only_asked: 0.0,
+            only_held: 0.0,
+            specific_asked: 0.0,
+            specific_held: 0.0,
+        }
+    }
+
+    fn shape(&self, likeness: &Similarity) -> Shape {
+        let (is_asked_general, is_held_general) =
+            (self.specific_asked == 0.0, self.specific_held == 0.0);
+        match (likeness.only_left.is_empty(), likeness.only_right.is_empty()) {
+            _ if self.agreed == 0.0 => Shape::Nothing,
+            (true, true) => Shape::All,
+            (false, true) if is_asked_general => Shape::MoreGeneral,
+            (false, true) => Shape::More,
+            (true, false) if is_held_general => Shape::LessGeneral,
+            (true, false) => Shape::Less,
+            (false, false) if is_asked_general && is_held_general => Shape::BothGeneral,
+            (false, false) => Shape::Both,
+        }
+    }
+}
+
+/// How much an agreement is worth of the words' rarity.
+fn worth(one: &Agreed) -> f64 {
+    let share = match one.how {
+        Agreement::Same => 1.0,
+        Agreement::Equivalent | Agreement::Joined => 0.95,
+        Agreement::Misspelt => 0.85,
+        Agreement::Abbreviated => 0.5,
+        Agreement::Initial => 0.2,
+    };
+    share * one.rarity
+}
+
+/// Whether words agree by more than a beginning.
+fn is_firm(one: &Agreed) -> bool {
+    !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
+}
+
+fn is_word_by_word(likeness: &Similarity) -> bool {
+    likeness.only_left.is_empty()
+        && likeness.only_right.is_empty()
+        && likeness
+            .agreed
+            .iter()
+            .all(|one| matches!(one.how, Agreement::Same | Agreement::Equivalent))
+}
+
+/// Whether a short word is a filler of the other name but for a slip of the pen (`Bank if Quill`).
+fn is_misspelt_filler(word: &NameWord, held: &NameForm) -> bool {
+    word.text.len() <= 3
+        && held
+            .fillers
+            .iter()
+            .any(|filler| filler.len() > 1 && strsim::osa_distance(filler, &word.text) <= 1)
+}
+
+fn without_article(stripped: &str) -> &str {
+    stripped.strip_prefix("the ").or_else(|| stripped.strip_suffix(" the")).unwrap_or(stripped)
+}

@@ -1,0 +1,233 @@
+//! Candidates for a name: the companies whose names or domains have enough of it in common to be
+//! compared.
+//!
+//! - Keys: the whole name without spaces, its words in alphabetical order, its first words and its
+//!   initials, each held against names and domain labels.
+//! - Words: the lists of companies of each word, and of words that a misspelt one may mean. A
+//!   company's worth is the rarity of the words it shares, so that common words add to what rare
+//!   ones found and find little by themselves.
+//!
+//! What is read is bounded, whatever was asked.
+
+use enrich_core::matching::{AskedName, DirectoryRarity};
+use enrich_text::{Domain, NameForm, NameWord, is_misspelt};
+use rustc_hash::FxHashMap;
+
+use crate::directory::codes::IdentifierKind;
+use crate::directory::variants::variants;
+use crate::directory::view::View;
+
+/// The most companies of one key that are compared.
+const MOST_OF_A_KEY: usize = 48;
+/// The most companies that are compared in all.
+const MOST_COMPARED: usize = 64;
+/// The most entries of lists that are read for a name.
+const MOST_READ: u64 = 400_000;
+/// The most of them that become candidates; lists behind them add to those that are.
+const MOST_GATHERED: u64 = 60_000;
+/// The most words of a name that are searched, the first.
+const MOST_WORDS: usize = 16;
+/// The most words that a misspelt one may mean.
+const MOST_MEANT: usize = 4;
+/// The most words of one variant that are looked at.
+const MOST_OF_A_VARIANT: usize = 64;
+/// The most first words whose beginning is held against labels.
+const MOST_FIRST_WORDS: usize = 4;
+/// The longest name, in letters, that is looked for as a misspelt word without its spaces.
+const LONGEST_WORD: usize = 30;
+
+/// What a key is worth beside words, in nats: more than any words are where it is the whole name.
+const WHOLE: f64 = 30.0;
+const PART: f64 = 8.0;
+/// How much of a word's rarity one counts that is only like it.
+const ALIKE: f64 = 0.7;
+/// What each word of a candidate's name costs: of two with the same words the shorter is nearer.
+const A_WORD: f64 = 0.05;
+
+/// Companies to compare with a name, the most promising first, and how rare its words are.
+pub(crate) struct Candidates {
+    pub(crate) ids: Vec<u64>,
+    pub(crate) rarity: DirectoryRarity,
+}
+
+/// The words of a name that the index holds.
+pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ {
+    form.words.iter().map(|word| word.root.clone())
+}
+
+/// The labels of a domain that may say a company's name: of a registrable one its own; of a host
+/// below it those before, since what was registered is somebody else's.
+pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
+    let Ok(domain) = Domain::parse(domain) else { return Vec::new() };
+    let registrable = domain.registrable();
+    let labels: Vec<&str> = if domain.is_registrable() {
+        vec![domain.label()]
+    } else {
+        let below = domain.as_str().strip_suffix(registrable.as_str()).unwrap_or_default();
+        below.split('.').filter(|label| !label.is_empty()).collect()
+    };
+    let latin = labels.into_iter().filter(|label| !label.starts_with("xn--"));
+    latin.map(|label| label.replace('-', "")).collect()
+}
+
+/// The candidates for a name.
+pub(crate) fn search(view: View<'_>, asked: &AskedName) -> rusqlite::Result<Candidates> {
+    let rarity = DirectoryRarity::among(view.companies()?);
+    let mut search = Search { view, rarity, worth: FxHashMap::default() };
+    search.by_keys(asked)?;
+    search.by_words(&asked.form)?;
+    let mut all: Vec<(f64, u64)> =
+        search.worth.into_iter().map(|(id, worth)| (worth, id)).collect();
+    let best_first = |a: &(f64, u64), b: &(f64, u64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if all.len() > MOST_COMPARED {
+        all.select_nth_unstable_by(MOST_COMPARED, best_first);
+        all.truncate(MOST_COMPARED);
+    }
+    all.sort_unstable_by(best_first);
+    let ids = all.into_iter().map(|(_, id)| id).collect();
+    Ok(Candidates { ids, rarity: search.rarity })
+}
+
+struct Search<'c> {
+    view: View<'c>,
+    rarity: DirectoryRarity,
+    /// How promising companies are.
+    worth: FxHashMap<u64, f64>,
+}
+
+/// Companies that have a word.
+struct List {
+    word: String,
+    companies: u64,
+    /// What having it is worth.
+    worth: f64,
+}
+
+impl Search<'_> {
+    fn by_keys(&mut self, asked: &AskedName) -> rusqlite::Result<()> {
+        use IdentifierKind::{CompanyInitials, CompanyLabel, CompanyName, CompanySorted};
+        let (form, squashed) = (&asked.form, asked.name.squashed());
+        for kind in [CompanyName, CompanyLabel] {
+            self.of_key(kind, squashed, WHOLE)?;
+            if form.squashed != squashed {
+                self.of_key(kind, &form.squashed, WHOLE)?;
+            }
+        }
+        for kind in [CompanyName, CompanySorted] {
+            self.of_key(kind, &form.sorted, WHOLE)?;
+        }
+        for rest in &form.unglued {
+            self.of_key(CompanyName, rest, WHOLE)?;
+        }
+        let mut beginning = String::new();
+        for word in form.words.iter().take(MOST_FIRST_WORDS) {
+            beginning.push_str(&word.root);
+            self.of_part(&beginning)?;
+        }
+        self.of_part(&form.initials)?;
+        if form.all_initials != form.initials {
+            self.of_part(&form.all_initials)?;
+        }
+        self.of_key(CompanyInitials, squashed, PART)
+    }
+
+    /// Those of whose names or labels a part of the name is all.
+    fn of_part(&mut self, part: &str) -> rusqlite::Result<()> {
+        if part.len() < 3 {
+            return Ok(());
+        }
+        self.of_key(IdentifierKind::CompanyName, part, PART)?;
+        self.of_key(IdentifierKind::CompanyLabel, part, PART)
+    }
+
+    fn of_key(&mut self, kind: IdentifierKind, key: &str, worth: f64) -> rusqlite::Result<()> {
+        for holder in self.view.holders(kind, key, MOST_OF_A_KEY)? {
+            *self.worth.entry(holder.subject.0).or_insert(0.0) += worth;
+        }
+        Ok(())
+    }
+
+    fn by_words(&mut self, form: &NameForm) -> rusqlite::Result<()> {
+        let mut lists = self.lists(form)?;
+        lists.sort_by_key(|list| list.companies);
+        let (mut read, mut gathered) = (0, 0);
+        for List { word, companies, worth } in lists {
+            read += companies;
+            if read > MOST_READ {
+                break;
+            }
+            let adds = gathered + companies <= MOST_GATHERED;
+            if adds {
+                gathered += companies;
+            }
+            let known = &mut self.worth;
+            self.view.postings(&word, |posting| {
+                let worth = worth - A_WORD * f64::from(posting.words);
+                if adds {
+                    *known.entry(posting.company).or_insert(0.0) += worth;
+                } else if let Some(known) = known.get_mut(&posting.company) {
+                    *known += worth;
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The lists of the name's words and of those that they may mean.
+    fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
+        let mut lists = Vec::new();
+        for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
+            let companies = self.view.companies_with_word(&word.root)?;
+            self.rarity.learn(&word.root, companies);
+            if companies > 0 {
+                let worth = self.rarity.of_count(&word.root, companies);
+                lists.push(List { word: word.root.clone(), companies, worth });
+            }
+            self.add_meant(word, form.meant.get(at).copied().flatten(), &mut lists)?;
+        }
+        if form.words.len() > 1 && form.squashed.len() <= LONGEST_WORD {
+            self.add_like(&form.squashed, &mut lists)?;
+        }
+        Ok(lists)
+    }
+
+    /// Adds the lists of the words that a word means if it is misspelt.
+    fn add_meant(
+        &self,
+        word: &NameWord,
+        meant: Option<&str>,
+        lists: &mut Vec<List>,
+    ) -> rusqlite::Result<()> {
+        if word.is_general {
+            return Ok(());
+        }
+        if let Some(root) = meant {
+            let companies = self.view.companies_with_word(root)?;
+            let worth = ALIKE * self.rarity.of_count(root, companies);
+            lists.push(List { word: root.to_owned(), companies, worth });
+        }
+        self.add_like(&word.root, lists)
+    }
+
+    /// Adds the lists of words that are one slip from a word, those of most companies.
+    fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
+        let mut like: Vec<String> = Vec::new();
+        for variant in variants(word) {
+            for other in self.view.words_with_variant(variant, MOST_OF_A_VARIANT)? {
+                if other != word && is_misspelt(&other, word) && !like.contains(&other) {
+                    like.push(other);
+                }
+            }
+        }
+        let mut found = Vec::with_capacity(like.len());
+        for word in like {
+            let companies = self.view.companies_with_word(&word)?;
+            let worth = ALIKE * self.rarity.of_count(&word, companies);
+            found.push(List { word, companies, worth });
+        }
+        found.sort_by_key(|list| std::cmp::Reverse(list.companies));
+        found.truncate(MOST_MEANT);
+        lists.append(&mut found);
+        Ok(())
+    }
+}

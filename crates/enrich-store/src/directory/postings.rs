@@ -1,0 +1,81 @@
+//! Lists of companies that a word stands in: how they are packed.
+//!
+//! A list is a row of entries in the order of the companies' ids: the difference to the id before,
+//! seven bits a byte with the lowest first, and one byte, how many words the shortest of the
+//! company's names with this word has.
+
+/// A company that has a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Posting {
+    /// The company's id.
+    pub(crate) company: u64,
+    /// How many words the shortest of its names with the word has.
+    pub(crate) words: u8,
+}
+
+/// A list that was not written by [`pack`].
+#[derive(Debug, thiserror::Error)]
+#[error("a list of companies in the index of words is damaged; import again, or restore a copy")]
+pub(crate) struct Damaged;
+
+/// Packs a list that is in the order of ids.
+pub(crate) fn pack(postings: &[Posting]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(postings.len() * 3);
+    let mut before = 0;
+    for posting in postings {
+        let mut rest = posting.company.wrapping_sub(before);
+        before = posting.company;
+        while rest >= 0x80 {
+            bytes.push((rest & 0x7f) as u8 | 0x80);
+            rest >>= 7;
+        }
+        bytes.push(rest as u8);
+        bytes.push(posting.words);
+    }
+    bytes
+}
+
+/// Reads a packed list.
+pub(crate) fn unpack(bytes: &[u8]) -> Unpack<'_> {
+    Unpack { bytes, before: 0 }
+}
+
+/// The entries of a packed list.
+pub(crate) struct Unpack<'a> {
+    bytes: &'a [u8],
+    before: u64,
+}
+
+impl Unpack<'_> {
+    fn read(&mut self) -> Option<Posting> {
+        let (mut difference, mut shift) = (0_u64, 0);
+        loop {
+            let (&byte, rest) = self.bytes.split_first()?;
+            self.bytes = rest;
+            difference |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte & 0x80 == 0 {
+                break;
+            }
+            shift += 7;
+        }
+        let (&words, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        self.before = self.before.checked_add(difference)?;
+        Some(Posting { company: self.before, words })
+    }
+}
+
+impl Iterator for Unpack<'_> {
+    type Item = Result<Posting, Damaged>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let read = self.read().ok_or(Damaged);
+        if read.is_err() {
+            self.bytes = &[];
+        }
+        Some(read)
+    }
+}

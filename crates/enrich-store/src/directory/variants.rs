@@ -1,0 +1,41 @@
+//! The variants by which a misspelt word finds the word that is meant.
+//!
+//! Two words that are one slip apart (a letter missing, added, exchanged, or swapped with its
+//! neighbour) share a variant: one of them, or what is left of it without one letter. It is the
+//! method of SymSpell (W. Garbe, 2012), and like there only the beginning of a word counts, so that
+//! long words do not have many variants.
+
+/// How many letters of a word make its variants.
+const LETTERS: usize = 8;
+/// Shorter words have none: nearly everything is one slip from them.
+const FEWEST_LETTERS: usize = 4;
+
+/// The variants of a word of Latin letters, each once; none for short words and numbers.
+pub(crate) fn variants(word: &str) -> Vec<i64> {
+    let is_latin = word.bytes().all(|byte| byte.is_ascii_lowercase());
+    if !is_latin || word.len() < FEWEST_LETTERS {
+        return Vec::new();
+    }
+    let beginning = &word.as_bytes()[..word.len().min(LETTERS)];
+    let mut variants = Vec::with_capacity(beginning.len() + 2);
+    variants.push(hash(beginning));
+    if word.len() > LETTERS {
+        // The slip may move the end of what counts.
+        variants.push(hash(&beginning[..LETTERS - 1]));
+    }
+    for missing in 0..beginning.len() {
+        let left: Vec<u8> = [&beginning[..missing], &beginning[missing + 1..]].concat();
+        variants.push(hash(&left));
+    }
+    variants.sort_unstable();
+    variants.dedup();
+    variants
+}
+
+/// FNV-1a of 64 bits: stored, so it never changes.
+fn hash(bytes: &[u8]) -> i64 {
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    hash.cast_signed()
+}

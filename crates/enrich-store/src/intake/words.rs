@@ -1,0 +1,243 @@
+//! The index of names' words, kept with the companies: what changes in a transaction is gathered
+//! and written once at its end, a word after the other.
+
+use std::collections::BTreeMap;
+
+use enrich_core::SubjectId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::directory::codes::sql_id;
+use crate::directory::postings::{Posting, pack, unpack};
+use crate::directory::variants::variants;
+use crate::directory::view::damaged;
+
+/// The longest packed list, in bytes: what SQLite keeps in one page of a clustered table.
+const MOST_BYTES: usize = 900;
+
+/// How many changes are kept in memory, some tens of megabytes.
+const MOST_NOTED: usize = 400_000;
+
+/// The words of a company's names, each with how many words the shortest name with it has.
+pub(crate) type Words = BTreeMap<String, u8>;
+
+/// What changes in the index.
+#[derive(Debug, Default)]
+pub(crate) struct WordChanges {
+    /// For each word the companies that have it now (with how many words) or no longer.
+    changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
+    /// How many they are.
+    noted: usize,
+}
+
+impl WordChanges {
+    /// Notes that a company has other words now.
+    pub(crate) fn change(&mut self, company: SubjectId, before: &Words, now: &Words) {
+        for word in before.keys().filter(|word| !now.contains_key(*word)) {
+            self.note(word, company, None);
+        }
+        for (word, words) in now {
+            if before.get(word) != Some(words) {
+                self.note(word, company, Some(*words));
+            }
+        }
+    }
+
+    fn note(&mut self, word: &str, company: SubjectId, words: Option<u8>) {
+        self.noted += 1;
+        match self.changes.get_mut(word) {
+            Some(of_word) => {
+                of_word.insert(company.0, words);
+            }
+            None => {
+                self.changes.insert(word.to_owned(), BTreeMap::from([(company.0, words)]));
+            }
+        }
+    }
+
+    /// Whether it is time to write them, so that memory stays bounded in a long transaction.
+    pub(crate) fn are_many(&self) -> bool {
+        self.noted >= MOST_NOTED
+    }
+
+    /// Writes the changes.
+    pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.noted = 0;
+        for (word, changes) in std::mem::take(&mut self.changes) {
+            Word { connection, word: &word }.change(changes)?;
+        }
+        Ok(())
+    }
+}
+
+/// A word's lists in the database.
+struct Word<'a> {
+    connection: &'a Connection,
+    word: &'a str,
+}
+
+impl Word<'_> {
+    fn change(&self, changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<()> {
+        let held = self.held()?;
+        let is_new = held.is_none();
+        let (mut companies, mut last) = held.unwrap_or_default();
+        let has_chunks = companies > last.len();
+        let first_of_last = match last.first() {
+            Some(first) => first.company,
+            None if has_chunks => u64::MAX,
+            None => 0,
+        };
+        let mut earlier = BTreeMap::new();
+        for (company, words) in changes {
+            if has_chunks && company < first_of_last {
+                earlier.insert(company, words);
+            } else {
+                companies = moved(companies, set(&mut last, company, words));
+            }
+        }
+        companies = moved(companies, self.change_chunks(earlier)?);
+        if companies == 0 {
+            return self.delete();
+        }
+        while let Some(full) = cut(&mut last) {
+            self.write_chunk(&full)?;
+        }
+        if is_new {
+            self.add_variants()?;
+        }
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO name_word (word, companies, last) VALUES (?1, ?2, ?3)
+             ON CONFLICT (word) DO UPDATE SET companies = excluded.companies, last = excluded.last",
+        )?;
+        statement.execute(params![self.word, companies, pack(&last)])?;
+        Ok(())
+    }
+
+    fn held(&self) -> rusqlite::Result<Option<(usize, Vec<Posting>)>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT companies, last FROM name_word WHERE word = ?1")?;
+        let held = statement.query_row([self.word], |row| {
+            let last = unpack(row.get_ref(1)?.as_blob()?).collect::<Result<_, _>>();
+            Ok((row.get(0)?, last.map_err(damaged)?))
+        });
+        held.optional()
+    }
+
+    /// Changes lists that are complete; how many more companies there are.
+    fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
+        let mut more = 0;
+        while let Some((&company, _)) = changes.first_key_value() {
+            let (first, mut chunk, next) = self.chunk_of(company)?;
+            let behind = next.map_or_else(BTreeMap::new, |next| changes.split_off(&next));
+            for (company, words) in std::mem::replace(&mut changes, behind) {
+                more += set(&mut chunk, company, words);
+            }
+            if let Some(first) = first {
+                self.delete_chunk(first)?;
+            }
+            while let Some(full) = cut(&mut chunk) {
+                self.write_chunk(&full)?;
+            }
+            if !chunk.is_empty() {
+                self.write_chunk(&chunk)?;
+            }
+        }
+        Ok(more)
+    }
+
+    /// The chunk where a company stands or belongs, by its first company, and where the next begins.
+    fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
+        let company = sql_id(SubjectId(company));
+        let mut statement = self.connection.prepare_cached(
+            "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2
+             ORDER BY first DESC LIMIT 1",
+        )?;
+        let chunk = statement.query_row(params![self.word, company], |row| {
+            let list = unpack(row.get_ref(1)?.as_blob()?).collect::<Result<_, _>>();
+            Ok((Some(row.get(0)?), list.map_err(damaged)?))
+        });
+        let (first, list) = chunk.optional()?.unwrap_or_default();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT first FROM name_word_chunk WHERE word = ?1 AND first > ?2
+             ORDER BY first LIMIT 1",
+        )?;
+        let next: Option<i64> =
+            statement.query_row(params![self.word, company], |row| row.get(0)).optional()?;
+        Ok((first, list, next.and_then(|next| u64::try_from(next).ok())))
+    }
+
+    fn write_chunk(&self, postings: &[Posting]) -> rusqlite::Result<()> {
+        let Some(first) = postings.first() else { return Ok(()) };
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO name_word_chunk (word, first, companies) VALUES (?1, ?2, ?3)",
+        )?;
+        statement.execute(params![self.word, sql_id(SubjectId(first.company)), pack(postings)])?;
+        Ok(())
+    }
+
+    fn delete_chunk(&self, first: i64) -> rusqlite::Result<()> {
+        let mut statement = self
+            .connection
+            .prepare_cached("DELETE FROM name_word_chunk WHERE word = ?1 AND first = ?2")?;
+        statement.execute(params![self.word, first])?;
+        Ok(())
+    }
+
+    fn add_variants(&self) -> rusqlite::Result<()> {
+        let mut statement = self
+            .connection
+            .prepare_cached("INSERT INTO name_word_variant (variant, word) VALUES (?1, ?2)")?;
+        for variant in variants(self.word) {
+            statement.execute(params![variant, self.word])?;
+        }
+        Ok(())
+    }
+
+    fn delete(&self) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM name_word WHERE word = ?1")?
+            .execute([self.word])?;
+        let mut statement = self
+            .connection
+            .prepare_cached("DELETE FROM name_word_variant WHERE variant = ?1 AND word = ?2")?;
+        for variant in variants(self.word) {
+            statement.execute(params![variant, self.word])?;
+        }
+        Ok(())
+    }
+}
+
+fn moved(companies: usize, more: isize) -> usize {
+    companies.saturating_add_signed(more)
+}
+
+/// Sets what a list says of a company; how many more companies it has then.
+fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
+    let at = list.binary_search_by_key(&company, |posting| posting.company);
+    match (at, words) {
+        (Ok(at), Some(words)) => {
+            list[at].words = words;
+            0
+        }
+        (Ok(at), None) => {
+            list.remove(at);
+            -1
+        }
+        (Err(at), Some(words)) => {
+            list.insert(at, Posting { company, words });
+            1
+        }
+        (Err(_), None) => 0,
+    }
+}
+
+/// Cuts as much as fills a chunk off the beginning of a list that is longer than that.
+fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
+    // Ten bytes for the first id at most, three for an entry behind it are usual.
+    const MOST: usize = MOST_BYTES / 3;
+    if list.len() <= MOST {
+        return None;
+    }
+    let rest = list.split_off(MOST);
+    Some(std::mem::replace(list, rest))
+}

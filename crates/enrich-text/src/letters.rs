@@ -1,0 +1,59 @@
+//! How usual the letters of a word are in their order, which a slip of the pen seldom keeps.
+
+use std::sync::LazyLock;
+
+use crate::name_words::listed_words;
+
+/// Letters of a word, and its ends.
+const SIGNS: usize = 27;
+/// What is added to every count, so that nothing is impossible.
+const UNSEEN: f64 = 0.2;
+
+/// For each two letters how usual each third is, as logarithms. Counted over the words of the
+/// lists, which are of some forty languages.
+static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
+    let mut counts = vec![0.0; SIGNS * SIGNS * SIGNS];
+    for word in listed_words().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())) {
+        for at in places(word) {
+            counts[at] += 1.0;
+        }
+    }
+    for of_two in counts.chunks_mut(SIGNS) {
+        let all = of_two.iter().sum::<f64>() + UNSEEN * SIGNS as f64;
+        for count in of_two {
+            *count = ((*count + UNSEEN) / all).ln();
+        }
+    }
+    counts
+});
+
+/// How unusual the letters of a word are in their order: the negative logarithm of the probability
+/// that a word of so many letters is this one, in nats. Signs other than `a` to `z` count as ends.
+pub fn oddity(word: &str) -> f64 {
+    places(word).map(|at| -USUAL[at]).sum()
+}
+
+/// Where each three neighbours of a word stand in the table.
+fn places(word: &str) -> impl Iterator<Item = usize> + '_ {
+    let signs = word.bytes().map(|byte| match byte {
+        b'a'..=b'z' => usize::from(byte - b'a') + 1,
+        _ => 0,
+    });
+    signs.chain(std::iter::once(0)).scan((0, 0), |(first, second), third| {
+        let place = (*first * SIGNS + *second) * SIGNS + third;
+        (*first, *second) = (*second, third);
+        Some(place)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_makes_a_word_odd() {
+        for (word, slip) in [("quill", "quikl"), ("feather", "featehr"), ("inkwell", "inkwlel")] {
+            assert!(oddity(slip) > oddity(word) + 2.0, "{slip}: {}", oddity(slip) - oddity(word));
+        }
+    }
+}

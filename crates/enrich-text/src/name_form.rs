@@ -1,0 +1,102 @@
+//! A company's name laid out for comparing with others.
+
+use crate::company_name::{self, CompanyName};
+use crate::fold::fold;
+use crate::legal_form::{is_misspelt_form, without_glued_ends};
+use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
+
+/// A company's name laid out for comparing with others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NameForm {
+    /// The words that say something, without legal forms.
+    pub words: Vec<NameWord>,
+    /// The words that say nothing by themselves.
+    pub fillers: Vec<String>,
+    /// The words in parentheses behind the name, which are no part of it.
+    pub aside: Vec<NameWord>,
+    /// The first letters of the words.
+    pub initials: String,
+    /// The first letters of all words, fillers too.
+    pub all_initials: String,
+    /// The words in plain Latin letters, without spaces.
+    pub squashed: String,
+    /// The same with fillers.
+    pub all_squashed: String,
+    /// The roots in alphabetical order, without spaces.
+    pub sorted: String,
+    /// For each word the root of the general word that it is but for a slip of the pen. Empty
+    /// where slips were not looked for.
+    pub meant: Vec<Option<&'static str>>,
+    /// The name without a legal form that is written onto it (`AcmeGmbH`), each one that may be
+    /// meant. Empty where slips were not looked for.
+    pub unglued: Vec<String>,
+}
+
+impl NameForm {
+    /// Lays out a name as it is held.
+    pub fn of(name: &CompanyName) -> Self {
+        Self::lay_out(name, false)
+    }
+
+    /// Lays out a name as it was typed, with slips of the pen in general words and legal forms.
+    pub fn of_typed(name: &CompanyName) -> Self {
+        let mut form = Self::lay_out(name, true);
+        let general =
+            |word: &NameWord| if word.is_general { None } else { misspelt_root(&word.text) };
+        form.meant = form.words.iter().map(general).collect();
+        if let [word] = form.words.as_slice() {
+            form.unglued = without_glued_ends(&word.text).map(str::to_owned).collect();
+        }
+        form
+    }
+
+    fn lay_out(name: &CompanyName, is_typed: bool) -> Self {
+        let apart = company_name::aside(name.display());
+        let apart = apart.and_then(|(named, aside)| Some((CompanyName::parse(named).ok()?, aside)));
+        let (all, aside) = match &apart {
+            Some((named, aside)) => (name_words(named.stripped()), name_words(&fold(aside))),
+            None => (name_words(name.stripped()), Vec::new()),
+        };
+        let all = tidied(all, is_typed);
+        let some: Vec<NameWord> = all.iter().filter(|word| !word.is_filler).cloned().collect();
+        let words = if some.is_empty() { all.clone() } else { some };
+        let initials = |words: &[NameWord]| {
+            words.iter().filter_map(|word| word.text.chars().next()).collect::<String>()
+        };
+        let squashed = |words: &[NameWord]| words.iter().map(NameWord::latin).collect::<String>();
+        let mut roots: Vec<&str> = words.iter().map(|word| word.root.as_str()).collect();
+        roots.sort_unstable();
+        let fillers = all.iter().filter(|word| word.is_filler).map(|word| word.text.clone());
+        Self {
+            initials: initials(&words),
+            all_initials: initials(&all),
+            squashed: squashed(&words),
+            all_squashed: squashed(&all),
+            sorted: roots.concat(),
+            fillers: fillers.collect(),
+            aside,
+            words,
+            ..Self::default()
+        }
+    }
+}
+
+/// The words with a lone `s` joined to the word before it (`Lowe s`), and in what was typed without
+/// a misspelt legal form at the end.
+fn tidied(words: Vec<NameWord>, is_typed: bool) -> Vec<NameWord> {
+    let mut tidied: Vec<NameWord> = Vec::with_capacity(words.len());
+    for word in words {
+        match tidied.last_mut() {
+            Some(last) if word.text == "s" && last.text.len() > 1 && !last.is_filler => {
+                *last = unknown(&format!("{}s", last.text));
+            }
+            _ => tidied.push(word),
+        }
+    }
+    let has_more = tidied.iter().rev().skip(1).any(|word| !word.is_filler);
+    let is_form = |word: &NameWord| !word.is_general && is_misspelt_form(&word.text);
+    if is_typed && has_more && tidied.last().is_some_and(is_form) {
+        tidied.pop();
+    }
+    tidied
+}

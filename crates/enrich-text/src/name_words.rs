@@ -1,0 +1,207 @@
+//! The words of a company's name, each with its root: the one word for all its spellings.
+
+use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::country::Country;
+use crate::fold::fold;
+use crate::similar::is_within;
+use crate::table;
+
+/// A word of a folded name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NameWord {
+    /// The word as folding left it.
+    pub text: String,
+    /// What it is compared by. For a general word of organisations or a place, in whatever
+    /// language, the English one (`universitat`: `university`; `wien`: `vienna`); for a word of
+    /// another script its Latin transliteration; else the word itself.
+    pub root: String,
+    /// Whether it is a general word of organisations or a place, as the lists have them.
+    pub is_general: bool,
+    /// Whether it says nothing by itself: an article, a preposition, a conjunction.
+    pub is_filler: bool,
+}
+
+impl NameWord {
+    /// The word in Latin letters where it has such: itself, or its root.
+    pub(crate) fn latin(&self) -> &str {
+        if self.text.is_ascii() { &self.text } else { &self.root }
+    }
+}
+
+struct Lists {
+    /// From folded words to their roots.
+    roots: FxHashMap<String, String>,
+    /// From roots to the codes of the countries that are called otherwise in English.
+    countries: FxHashMap<String, &'static str>,
+    fillers: FxHashSet<String>,
+    /// The longest word, in characters, of a script that writes no spaces.
+    longest_unspaced: usize,
+}
+
+static LISTS: LazyLock<Lists> = LazyLock::new(|| {
+    let mut roots = FxHashMap::default();
+    let files =
+        [include_str!("../data/organisation_words.txt"), include_str!("../data/place_words.txt")];
+    let mut countries = FxHashMap::default();
+    for [canonical, forms, country] in files.into_iter().flat_map(table::rows) {
+        let canonical = fold(canonical);
+        if !country.is_empty() {
+            countries.insert(canonical.clone(), country);
+        }
+        for form in table::values(forms).map(fold) {
+            roots.entry(form).or_insert_with(|| canonical.clone());
+        }
+        roots.insert(canonical.clone(), canonical);
+    }
+    let fillers = table::rows(include_str!("../data/filler_words.txt"))
+        .flat_map(|[_, words]| table::values(words).flat_map(str::split_whitespace).map(fold))
+        .collect();
+    let unspaced = roots.keys().filter(|word| word.chars().all(is_unspaced));
+    let longest_unspaced = unspaced.map(|word| word.chars().count()).max().unwrap_or(0);
+    Lists { roots, countries, fillers, longest_unspaced }
+});
+
+/// The words of a folded name, in order. Runs of scripts without spaces are parted where a known
+/// word begins or ends.
+pub fn name_words(folded: &str) -> Vec<NameWord> {
+    let mut words = Vec::new();
+    for word in folded.split(' ').filter(|word| !word.is_empty()) {
+        if word.chars().any(is_unspaced) {
+            part(word, &mut words);
+        } else {
+            words.push(known(word).unwrap_or_else(|| unknown(word)));
+        }
+    }
+    words
+}
+
+fn known(word: &str) -> Option<NameWord> {
+    let is_filler = LISTS.fillers.contains(word);
+    let root = LISTS.roots.get(word);
+    if root.is_none() && !is_filler {
+        return None;
+    }
+    let is_general = root.is_some();
+    let root = root.map_or_else(|| word.to_owned(), Clone::clone);
+    Some(NameWord { text: word.to_owned(), root, is_general, is_filler })
+}
+
+pub(crate) fn unknown(word: &str) -> NameWord {
+    NameWord {
+        text: word.to_owned(),
+        root: transliterated(word),
+        is_general: false,
+        is_filler: false,
+    }
+}
+
+/// The words of the lists.
+pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
+    LISTS.roots.keys().map(String::as_str)
+}
+
+/// How many of a hundred names of organisations at large hold a word, as a share; `None` for words
+/// of which that is not known, which are rare.
+pub fn common_share(word: &str) -> Option<f64> {
+    static SHARES: LazyLock<FxHashMap<&str, f64>> = LazyLock::new(|| {
+        let lines = include_str!("../data/common_words.csv").lines();
+        let rows =
+            lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(','));
+        rows.filter_map(|(word, share)| Some((word, share.parse::<f64>().ok()? / 100_000.0)))
+            .collect()
+    });
+    SHARES.get(word).copied()
+}
+
+/// The country that a word of a name speaks of (`deutsche`: Germany).
+pub fn country_of_word(word: &NameWord) -> Option<Country> {
+    if !word.is_general || word.root.len() <= 3 {
+        return None;
+    }
+    Country::parse(LISTS.countries.get(&word.root).copied().unwrap_or(&word.root)).ok()
+}
+
+/// The list words that are one slip from each other, by what is left of them without a letter.
+static MISSPELT: LazyLock<FxHashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut by_rest: FxHashMap<String, Vec<&str>> = FxHashMap::default();
+    let long = |word: &&String| {
+        word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    for word in LISTS.roots.keys().filter(long) {
+        for rest in rests(word) {
+            by_rest.entry(rest).or_default().push(word);
+        }
+    }
+    by_rest
+});
+
+/// Shorter words of the lists are too near to others to be told when they are misspelt.
+const FEWEST_LETTERS: usize = 6;
+
+/// A word and what is left of it when one of its letters is missing.
+fn rests(word: &str) -> impl Iterator<Item = String> + '_ {
+    let without = |at| [&word[..at], &word[at + 1..]].concat();
+    std::iter::once(word.to_owned()).chain((0..word.len()).map(without))
+}
+
+/// The root of the one general word that a word is but for a slip of the pen.
+pub fn misspelt_root(word: &str) -> Option<&'static str> {
+    if word.len() + 1 < FEWEST_LETTERS || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return None;
+    }
+    let found = rests(word).filter_map(|rest| MISSPELT.get(&rest)).flatten();
+    let mut roots =
+        found.filter(|meant| is_within(1, meant, word)).filter_map(|meant| LISTS.roots.get(*meant));
+    let root = roots.next()?;
+    roots.all(|other| other == root).then_some(root)
+}
+
+/// A word in plain Latin letters and digits; itself where it has none.
+fn transliterated(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_owned();
+    }
+    let latin: String = any_ascii::any_ascii(word)
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|letter| letter.to_ascii_lowercase())
+        .collect();
+    if latin.is_empty() { word.to_owned() } else { latin }
+}
+
+/// Parts a run at the longest known words, from its beginning.
+fn part(run: &str, words: &mut Vec<NameWord>) {
+    let mut rest = run;
+    let mut begun = 0;
+    while begun < rest.len() {
+        match longest_known(&rest[begun..]) {
+            Some(word) => {
+                if begun > 0 {
+                    words.push(unknown(&rest[..begun]));
+                }
+                rest = &rest[begun + word.text.len()..];
+                begun = 0;
+                words.push(word);
+            }
+            None => begun += rest[begun..].chars().next().map_or(1, char::len_utf8),
+        }
+    }
+    if !rest.is_empty() {
+        words.push(unknown(rest));
+    }
+}
+
+fn longest_known(text: &str) -> Option<NameWord> {
+    let ends = text.char_indices().map(|(at, sign)| at + sign.len_utf8());
+    let ends: Vec<usize> = ends.take(LISTS.longest_unspaced).collect();
+    // A letter alone is part of many words.
+    ends.into_iter().skip(1).rev().find_map(|end| known(&text[..end]))
+}
+
+/// Letters of scripts that are written without spaces between words.
+fn is_unspaced(sign: char) -> bool {
+    matches!(sign, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}')
+}

@@ -1,0 +1,246 @@
+//! Whether two names can be the same person's, and how they differ.
+
+use super::keys::MAX_FAMILY_PARTS;
+use super::reading::is_initial;
+use super::spelling::{consonants, spelling};
+use super::{PersonName, given_names};
+
+/// How two names differ that can be the same person's; none of it where they are one name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NameDifferences {
+    /// Given and family name stand in the other order: `Lovelace Ada`.
+    pub order: bool,
+    /// The first given name is but an initial in one: `J. Smith`.
+    pub initial: bool,
+    /// One is in Latin letters, the other in letters that write no vowels, and the consonants are
+    /// the same: `الرشيد`, `Al-Rashid`.
+    pub script: bool,
+    /// One has but a part of a family name of several: `García` of `García Márquez`.
+    pub family_part: bool,
+    /// One first given name is a usual short form of the other: `Bob`, `Robert`.
+    pub short_form: bool,
+    /// One tells a generation that the other does not: `Smith jr`.
+    pub generation: bool,
+    /// One has middle names that the other has not, or has as initials or short forms.
+    pub middle_name: bool,
+    /// One lacks a particle of the family name: `van der Berg`, `Berg`.
+    pub particle: bool,
+    /// A part is spelled or transliterated otherwise, or in one word: `Mueller`, `Sergej`,
+    /// `Vanderberg`.
+    pub spelling: bool,
+}
+
+/// How family names agree.
+struct Families {
+    differences: NameDifferences,
+    /// Whether people are found by a part that both have and the given name.
+    share_a_part: bool,
+    /// Whether people are found by the whole and the first letter of the given name.
+    share_the_whole: bool,
+}
+
+/// How first given names agree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Givens {
+    Same,
+    Spelling,
+    ShortForm,
+    Initial,
+    Script,
+    /// All given names of both are one text: `Jean-Luc`, `Jeanluc`.
+    Joined,
+}
+
+impl PersonName {
+    /// How this name differs from one that can be the same person's; `None` if it cannot be.
+    ///
+    /// Two who are sure to be different people by their names are those of other given names that
+    /// are no short forms, of other family names, of middle names that contradict each other, and
+    /// of two generations.
+    ///
+    /// A person who is held under the other name is found by this one's
+    /// [keys to look up](Self::keys_to_look_up), unless it is the held name that stands in the
+    /// wrong order or wrongly parted, and it differs otherwise too.
+    pub fn agreement(&self, other: &Self) -> Option<NameDifferences> {
+        match (self.in_one_piece(), other.in_one_piece()) {
+            (Some(mine), Some(theirs)) => {
+                let is_same = mine.iter().any(|name| theirs.contains(name));
+                return is_same.then(NameDifferences::default);
+            }
+            (None, None) => {}
+            _ => return None,
+        }
+        let readings =
+            [self.as_read(other), self.as_read_doubly(other), other.as_read_doubly(self)];
+        if let Some(mut least) = readings.into_iter().flatten().min() {
+            if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
+                // Of the same words, one of the two told where the family name begins.
+                least.family_part = false;
+                least.particle = false;
+            }
+            return Some(least);
+        }
+        let (mine, theirs) = (self.in_other_orders(), other.in_other_orders());
+        let mine = mine.iter().filter_map(|name| name.as_read(other));
+        let theirs = theirs.iter().filter_map(|name| name.as_read(self));
+        // In another order, a part of a name is too little.
+        let least = mine.chain(theirs).filter(|found| !found.family_part).min()?;
+        Some(NameDifferences { order: true, ..least })
+    }
+
+    /// How this name differs when it is read with two family names. The middle name that becomes one
+    /// has to be one of the other's: it may else contradict theirs.
+    fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
+        let found = self.with_two_family_names()?.as_read(other)?;
+        let middle = given_names::root(self.given.last()?);
+        (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
+    }
+
+    /// How two names differ, given and family names being what they are read as.
+    fn as_read(&self, other: &Self) -> Option<NameDifferences> {
+        if self == other {
+            return Some(NameDifferences::default());
+        }
+        let givens = self.givens(other)?;
+        let families = self.families(other)?;
+        // An initial, or a name in other letters, tells too little to go with a part of a name.
+        let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
+        if needs_the_whole || !families.share_a_part {
+            let share_the_whole = families.share_the_whole && self.first_letters_meet(other);
+            if !share_the_whole {
+                return None;
+            }
+        }
+        let mut differences = families.differences;
+        match givens {
+            Givens::Same => {}
+            Givens::Spelling | Givens::Joined => differences.spelling = true,
+            Givens::ShortForm => differences.short_form = true,
+            Givens::Initial => differences.initial = true,
+            Givens::Script => differences.script = true,
+        }
+        if givens != Givens::Joined {
+            let (mine, theirs) = (self.middle_besides(other), other.middle_besides(self));
+            if !can_be_same(&mine, &theirs) {
+                return None;
+            }
+            differences.middle_name = mine != theirs;
+        }
+        if self.generation != other.generation {
+            if self.generation.is_some() && other.generation.is_some() {
+                return None;
+            }
+            differences.generation = true;
+        }
+        Some(differences)
+    }
+
+    fn families(&self, other: &Self) -> Option<Families> {
+        let (mine, my_particles) = self.family_and_particles();
+        let (theirs, their_particles) = other.family_and_particles();
+        if !is_within(&my_particles, &their_particles, is_same_particle)
+            && !is_within(&their_particles, &my_particles, is_same_particle)
+        {
+            return None;
+        }
+        let (my_wholes, their_wholes) = (self.whole_family(), other.whole_family());
+        let have_all = my_particles.len() == their_particles.len();
+        let (my_roots, their_roots) = (roots(&mine), roots(&theirs));
+        let share_the_whole = my_wholes.iter().any(|whole| their_wholes.contains(whole));
+        let are_in_two_scripts = || {
+            my_wholes
+                .iter()
+                .any(|mine| their_wholes.iter().any(|theirs| are_one_in_two_scripts(mine, theirs)))
+        };
+        let mut differences = NameDifferences::default();
+        if my_roots == their_roots {
+            differences.particle = !have_all;
+            differences.spelling = mine != theirs || (have_all && self.family != other.family);
+            return Some(Families { differences, share_a_part: true, share_the_whole });
+        }
+        if share_the_whole || are_in_two_scripts() {
+            differences.spelling = share_the_whole;
+            differences.script = !share_the_whole;
+            return Some(Families { differences, share_a_part: false, share_the_whole: true });
+        }
+        let has_a_part = is_part(&my_roots, &their_roots) || is_part(&their_roots, &my_roots);
+        differences.particle = !have_all;
+        differences.family_part = true;
+        has_a_part.then_some(Families { differences, share_a_part: true, share_the_whole })
+    }
+
+    fn givens(&self, other: &Self) -> Option<Givens> {
+        let (mine, theirs) = (self.first_given(), other.first_given());
+        if mine == theirs {
+            return Some(if is_initial(mine) { Givens::Initial } else { Givens::Same });
+        }
+        if spelling(&self.given.concat()) == spelling(&other.given.concat())
+            && self.given.len() != other.given.len()
+        {
+            return Some(Givens::Joined);
+        }
+        if is_initial(mine) || is_initial(theirs) {
+            return is_initial_of(mine, theirs).then_some(Givens::Initial);
+        }
+        if given_names::root(mine) == given_names::root(theirs) {
+            return Some(Givens::Spelling);
+        }
+        if given_names::is_short_form(mine, theirs) {
+            return Some(Givens::ShortForm);
+        }
+        are_one_in_two_scripts(mine, theirs).then_some(Givens::Script)
+    }
+
+    /// The middle names that aren't part of the other's family name: who is known as `García` to
+    /// one may be `García Márquez` to another.
+    fn middle_besides(&self, other: &Self) -> Vec<&str> {
+        let middle = self.given.iter().skip(1);
+        middle.filter(|name| !other.family.contains(name)).map(String::as_str).collect()
+    }
+}
+
+fn roots(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| given_names::root(word)).collect()
+}
+
+/// Whether `part` is some of the last parts of a name, in order.
+fn is_part(part: &[String], whole: &[String]) -> bool {
+    let last = whole.len().saturating_sub(MAX_FAMILY_PARTS);
+    !part.is_empty() && is_within(part, &whole[last..], |one, other| one == other)
+}
+
+/// Whether all of the shorter list are found in the longer, in order.
+fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
+    let (shorter, longer) =
+        if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };
+    is_within(shorter, longer, |one, other| {
+        is_initial_of(one, other)
+            || given_names::root(one) == given_names::root(other)
+            || given_names::is_short_form(one, other)
+    })
+}
+
+/// Whether all of `part` are found in `whole`, in order.
+fn is_within<T>(part: &[T], whole: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
+    let mut whole = whole.iter();
+    part.iter().all(|one| whole.any(|other| is_same(one, other)))
+}
+
+/// Whether two particles are one: the Arabic article is written `al`, `el` and `ul`.
+fn is_same_particle(one: &&str, other: &&str) -> bool {
+    let article = ["al", "el", "ul"];
+    one == other || (article.contains(one) && article.contains(other))
+}
+
+/// Whether one word is the first letter of the other.
+fn is_initial_of(one: &str, other: &str) -> bool {
+    (is_initial(one) && other.starts_with(one)) || (is_initial(other) && one.starts_with(other))
+}
+
+/// Whether two words, one in Latin letters and one in other letters, have the same consonants, and
+/// are not known as two names.
+fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
+    one.is_ascii() != other.is_ascii()
+        && consonants(one) == consonants(other)
+        && !(given_names::is_listed(one) && given_names::is_listed(other))
+}

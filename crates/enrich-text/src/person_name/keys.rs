@@ -1,0 +1,139 @@
+//! The keys by which people are found: of those who agree with a name, the close by the given name
+//! written out, the rest by its first letter.
+
+use std::collections::HashSet;
+
+use super::reading::is_initial;
+use super::spelling::{consonants, first_letter, first_letters, spelling};
+use super::{PersonName, given_names};
+
+/// How many parts of a family name are keys of their own, the last ones. Names of people have fewer;
+/// without a bound a long text would cost a look-up for each of its words.
+pub(super) const MAX_FAMILY_PARTS: usize = 6;
+/// The most names that a given name is looked up by: itself, and what it is a short form of or what
+/// is one of it.
+pub(super) const MAX_GIVEN_KEYS: usize = 8;
+/// The most keys of a kind that a name is looked up by. Only names with many parts and many short
+/// forms have more.
+const MAX_LOOKED_UP: usize = 32;
+
+impl PersonName {
+    /// The most keys that a name has: six parts of the family name with the given name, and all of
+    /// it with the first letter, without particles and with them.
+    pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
+
+    /// Every key the person is found by, at most [`Self::MAX_KEYS`]:
+    ///
+    /// - the first given name with each part of the family name (`ana|garcia`, `ana|marquez`), both
+    ///   in the form that their spellings share. Short forms of one name alone count as that name.
+    ///   None where the given name is an initial;
+    /// - its first letter with the consonants of the whole family name (`a.|grkmrkz`).
+    pub fn keys(&self) -> Vec<String> {
+        if let Some(whole) = self.in_one_piece() {
+            return whole.into_iter().map(|name| format!("|{name}")).collect();
+        }
+        let mut keys = Vec::new();
+        if !is_initial(self.first_given()) {
+            let given = given_names::key(self.first_given());
+            keys.extend(self.family_parts().iter().map(|family| close_key(&given, family)));
+        }
+        let letter = first_letter(self.first_given());
+        keys.extend(self.whole_family().iter().map(|family| wide_key(&letter, family)));
+        without_repeats(keys)
+    }
+
+    /// One of the keys. Equal names have the same.
+    pub fn key(&self) -> String {
+        self.keys().into_iter().next().unwrap_or_default()
+    }
+
+    /// The keys to look the person up by, in steps. The next step is for where those before found
+    /// nobody who agrees:
+    ///
+    /// 1. by the given name written out and its short forms;
+    /// 2. by its first letter, for initials, names written in one word, and other scripts;
+    /// 3. the same, with the family name first.
+    pub fn keys_to_look_up(&self) -> impl Iterator<Item = Vec<String>> {
+        [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
+    }
+
+    /// Whether a person filed under the first letter of one name is found by the other.
+    pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
+        first_letters(self.first_given()).contains(&first_letter(other.first_given()))
+    }
+
+    /// The parts of the family name that are keys, from the last on, in the form that their
+    /// spellings share.
+    pub(super) fn family_parts(&self) -> Vec<String> {
+        let (parts, _) = self.family_and_particles();
+        let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);
+        without_repeats(last.map(given_names::root).collect())
+    }
+
+    /// The family name in one word, without particles and with them.
+    pub(super) fn whole_family(&self) -> Vec<String> {
+        let (parts, _) = self.family_and_particles();
+        let all: Vec<&str> = self.family.iter().map(String::as_str).collect();
+        without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
+    }
+
+    /// The name as it is, and with two family names.
+    fn readings(&self) -> impl Iterator<Item = Self> {
+        std::iter::once(self.clone()).chain(self.with_two_family_names())
+    }
+
+    fn close_keys(&self) -> Vec<String> {
+        if self.in_one_piece().is_some() {
+            return self.keys();
+        }
+        if is_initial(self.first_given()) {
+            return Vec::new();
+        }
+        let families = self.readings().flat_map(|name| [name.family_parts(), name.whole_family()]);
+        let families = without_repeats(families.flatten().collect());
+        let givens = given_names::keys_to_look_up(self.first_given());
+        let givens = givens.iter().take(MAX_GIVEN_KEYS);
+        let keys = givens.flat_map(|given| families.iter().map(|family| close_key(given, family)));
+        keys.take(MAX_LOOKED_UP).collect()
+    }
+
+    fn wide_keys(&self) -> Vec<String> {
+        if self.in_one_piece().is_some() {
+            return Vec::new();
+        }
+        let letters = first_letters(self.first_given());
+        let families: Vec<String> = self.readings().flat_map(|name| name.whole_family()).collect();
+        let keys = letters
+            .iter()
+            .flat_map(|letter| families.iter().map(|family| wide_key(letter, family)));
+        without_repeats(keys.collect())
+    }
+
+    fn turned_keys(&self) -> Vec<String> {
+        let names = self.in_other_orders();
+        let keys = names.iter().flat_map(|name| [name.close_keys(), name.wide_keys()]);
+        without_repeats(keys.flatten().collect())
+    }
+}
+
+fn close_key(given: &str, family: &str) -> String {
+    format!("{given}|{family}")
+}
+
+/// The dot is in no folded name.
+fn wide_key(letter: &str, family: &str) -> String {
+    format!("{letter}.|{}", consonants(family))
+}
+
+fn in_one_word(words: &[&str]) -> String {
+    match words {
+        [word] => given_names::root(word),
+        words => spelling(&words.concat()),
+    }
+}
+
+fn without_repeats(mut list: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    list.retain(|one| seen.insert(one.clone()));
+    list
+}

@@ -1,0 +1,169 @@
+//! Taking a written name apart: its words, and those that are neither given nor family name.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::spelling;
+use crate::fold::fold_words;
+use crate::table;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Title,
+    Faculty,
+    Suffix,
+    Generation,
+    CommaSuffix,
+    Particle,
+    Former,
+}
+
+/// Each word of a kind, with the first word of its row.
+static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::new(|| {
+    let kinds = HashMap::from([
+        ("title", Kind::Title),
+        ("faculty", Kind::Faculty),
+        ("suffix", Kind::Suffix),
+        ("generation", Kind::Generation),
+        ("comma-suffix", Kind::CommaSuffix),
+        ("particle", Kind::Particle),
+        ("former", Kind::Former),
+    ]);
+    table::rows(include_str!("../../data/name_words.txt"))
+        .filter_map(|[kind, words]| Some((*kinds.get(kind)?, words)))
+        .flat_map(|(kind, words)| {
+            let first = table::values(words).next().unwrap_or_default();
+            table::values(words).map(move |word| ((kind, word), first))
+        })
+        .collect()
+});
+
+fn is(kind: Kind, word: &str) -> bool {
+    WORDS.contains_key(&(kind, word))
+}
+
+/// Whether a folded word belongs to the family name that follows it.
+pub(super) fn is_particle(word: &str) -> bool {
+    is(Kind::Particle, word)
+}
+
+/// Whether a folded word is but the first letter of a name.
+pub(super) fn is_initial(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some() && letters.next().is_none() && !spelling::is_east_asian(word)
+}
+
+/// A word between spaces, with its parts: `Jean-Luc` has two, `J.R.` too.
+pub(super) struct Word {
+    parts: Vec<String>,
+}
+
+impl Word {
+    pub(super) fn text(&self) -> String {
+        self.parts.concat()
+    }
+
+    pub(super) fn into_parts(self) -> Vec<String> {
+        self.parts
+    }
+
+    pub(super) fn is_suffix(&self) -> bool {
+        self.is_end() || is(Kind::CommaSuffix, &self.text())
+    }
+
+    pub(super) fn is_particle(&self) -> bool {
+        is_particle(&self.text())
+    }
+
+    pub(super) fn is_former(&self) -> bool {
+        is(Kind::Former, &self.text())
+    }
+
+    pub(super) fn is_east_asian(&self) -> bool {
+        spelling::is_east_asian(&self.text())
+    }
+
+    fn is_title(&self) -> bool {
+        let is_of = |part: &String| is(Kind::Title, part) || is(Kind::Faculty, part);
+        let begins = self.parts.first().is_some_and(|part| is(Kind::Title, part));
+        (begins && self.parts.iter().all(is_of)) || is(Kind::Title, &self.text())
+    }
+
+    fn is_end(&self) -> bool {
+        is(Kind::Suffix, &self.text()) || self.generation().is_some()
+    }
+
+    fn generation(&self) -> Option<&'static str> {
+        WORDS.get(&(Kind::Generation, self.text().as_str())).copied()
+    }
+}
+
+/// The words of a text, folded.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    text.split_whitespace()
+        .map(|word| Word { parts: fold_words(word).split(' ').map(str::to_owned).collect() })
+        .filter(|word| !word.text().is_empty())
+        .collect()
+}
+
+/// The parts of all words.
+pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
+    words.into_iter().flat_map(Word::into_parts).collect()
+}
+
+/// The words without titles before, and titles and suffixes behind; a suffix alone stays. With the
+/// generation that was among them.
+pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>) {
+    let mut has_title = false;
+    let is_before = |word: &Word| {
+        let is_more = has_title && is(Kind::Faculty, &word.text());
+        has_title |= word.is_title();
+        is_more || word.is_title()
+    };
+    let mut words: Vec<Word> = words.into_iter().skip_while(is_before).collect();
+    let mut generation = None;
+    while words.len() > 1
+        && let Some(word) = words.pop_if(|word| word.is_end() || word.is_title())
+    {
+        generation = generation.or(word.generation());
+    }
+    (words, generation)
+}
+
+/// The generation that one of the words tells.
+pub(super) fn generation_in(words: &[Word]) -> Option<&'static str> {
+    words.iter().find_map(Word::generation)
+}
+
+/// The text without what stands in brackets or double quotes: nicknames, maiden names, notes.
+pub(super) fn without_asides(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut closing = None;
+    for sign in text.chars() {
+        match closing {
+            Some(end) if sign == end => closing = None,
+            Some(_) => {}
+            None => match closing_sign(sign) {
+                Some(end) => {
+                    kept.push(' ');
+                    closing = Some(end);
+                }
+                None => kept.push(sign),
+            },
+        }
+    }
+    // What was never closed is no aside.
+    if closing.is_some() { text.to_owned() } else { kept }
+}
+
+fn closing_sign(sign: char) -> Option<char> {
+    match sign {
+        '(' => Some(')'),
+        '[' => Some(']'),
+        '"' => Some('"'),
+        '\u{201c}' | '\u{201e}' => Some('\u{201d}'),
+        '\u{ab}' => Some('\u{bb}'),
+        '\u{ff08}' => Some('\u{ff09}'),
+        _ => None,
+    }
+}

@@ -1,0 +1,182 @@
+//! What is the same of a name however it was brought into Latin letters.
+
+use std::borrow::Cow;
+
+/// From this length on, words are compared by what the usual transliterations of one name have in
+/// common. In shorter ones a letter parts two people: Terry and Terri, Wang and Vang, Jang and Yang.
+const LONG: usize = 6;
+
+/// The fewest consonants that tell enough of a name to compare it across scripts by them alone.
+const FEWEST_CONSONANTS: usize = 3;
+
+/// How one sound is written, the one that is kept last. In order: each sees what those before left.
+const SOUNDS: [(&str, &str); 10] = [
+    ("schtsch", "shch"),
+    ("tsch", "ch"),
+    ("sch", "sh"),
+    ("kh", "h"),
+    ("ph", "f"),
+    ("x", "ks"),
+    ("w", "v"),
+    ("y", "i"),
+    ("poilos", "pulos"),
+    ("poulos", "pulos"),
+];
+
+/// The form that the spellings of a folded word share: umlauts that were spelled out (`Mueller`,
+/// `Soerensen`, `Aase`), and what one transliteration writes otherwise than another (`Medwedew`,
+/// `Sergej`, `Nataliya`).
+pub(super) fn spelling(word: &str) -> String {
+    if !word.is_ascii() {
+        return word.to_owned();
+    }
+    let plain = without_umlauts(word);
+    let mut sound = russian_end(&plain).into_owned();
+    if word.len() < LONG {
+        return sound;
+    }
+    if let Some(rest) = sound.strip_prefix("tch") {
+        sound = format!("ch{rest}");
+    }
+    for (written, kept) in SOUNDS {
+        if sound.contains(written) {
+            sound = sound.replace(written, kept);
+        }
+    }
+    let sound = without_glides(&sound);
+    for (written, kept) in [("iev", "ev"), ("ieva", "eva")] {
+        if let Some(stem) = sound.strip_suffix(written) {
+            return format!("{stem}{kept}");
+        }
+    }
+    sound
+}
+
+/// The consonants by which a word in Arabic or Hebrew letters, which write few vowels, is the same
+/// as one in Latin letters; the word itself where they are too few to tell.
+pub(super) fn consonants(word: &str) -> Cow<'_, str> {
+    if is_east_asian(word) {
+        return Cow::Borrowed(word);
+    }
+    let mut latin = any_ascii::any_ascii(word).to_ascii_lowercase();
+    for (written, kept) in [("kh", "h"), ("sh", "s"), ("ch", "k"), ("ph", "f"), ("th", "t")] {
+        latin = latin.replace(written, kept);
+    }
+    let mut kept = String::new();
+    for letter in latin.trim_end_matches('h').chars() {
+        let letter = match letter {
+            'a' | 'e' | 'i' | 'o' | 'u' | 'w' | 'y' => continue,
+            'c' | 'q' => 'k',
+            letter if !letter.is_ascii_alphanumeric() => continue,
+            letter => letter,
+        };
+        if !kept.ends_with(letter) {
+            kept.push(letter);
+        }
+    }
+    if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
+}
+
+/// The first letter by which a given name is filed. Vowels at the beginning of words in other
+/// scripts are one, as Arabic and Hebrew do not tell them apart.
+pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
+    let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
+    let first = &given[..end];
+    if first.is_ascii() || is_east_asian(first) {
+        return Cow::Borrowed(first);
+    }
+    let latin = any_ascii::any_ascii(first).to_ascii_lowercase();
+    match latin.chars().next() {
+        Some(letter) if letter.is_ascii_alphanumeric() && !is_vowel(letter) => {
+            Cow::Owned(letter.to_string())
+        }
+        _ => Cow::Borrowed(ANY_VOWEL),
+    }
+}
+
+/// What [`first_letter`] gives for a vowel of another script.
+const ANY_VOWEL: &str = "'";
+
+/// The first letters by which a given name may be filed elsewhere, its own first.
+pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
+    let own = first_letter(given);
+    let others: &[&str] = match own.as_ref() {
+        ANY_VOWEL => &["a", "e", "i", "o", "u"],
+        "a" | "e" | "i" | "o" | "u" => &[ANY_VOWEL],
+        _ => &[],
+    };
+    std::iter::once(own).chain(others.iter().map(|&other| Cow::Borrowed(other))).collect()
+}
+
+/// Whether a text is in Chinese, Japanese or Korean script alone.
+pub(super) fn is_east_asian(text: &str) -> bool {
+    text.chars().all(|sign| {
+        matches!(
+            sign,
+            '\u{3005}'
+                | '\u{3040}'..='\u{30ff}'
+                | '\u{3400}'..='\u{4dbf}'
+                | '\u{4e00}'..='\u{9fff}'
+                | '\u{ac00}'..='\u{d7a3}'
+                | '\u{f900}'..='\u{faff}'
+                | '\u{20000}'..='\u{323af}'
+        )
+    })
+}
+
+/// `ae`, `oe` and `ue` between consonants are the umlauts, `aa` is `å`. What ends a word (`Joe`,
+/// `Sue`) or follows a vowel or `q` (`Bauer`, `Jacques`) is none.
+fn without_umlauts(word: &str) -> String {
+    let mut kept = String::with_capacity(word.len());
+    let mut letters = word.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        kept.push(letter);
+        if matches!(letter, 'a' | 'o' | 'u') && !is_vowel(before) && before != 'q' {
+            let mut ahead = letters.clone();
+            let is_umlaut =
+                ahead.next() == Some('e') && ahead.next().is_some_and(|next| !is_vowel(next));
+            if is_umlaut || (letter == 'a' && letters.peek() == Some(&'a')) {
+                letters.next();
+            }
+        }
+        before = letter;
+    }
+    kept
+}
+
+/// `Popow` and `Popoff` are `Popov`.
+fn russian_end(word: &str) -> Cow<'_, str> {
+    for (end, kept) in [("ow", "ov"), ("ew", "ev"), ("off", "ov"), ("eff", "ev")] {
+        if let Some(stem) = word.strip_suffix(end).filter(|stem| stem.len() >= 3) {
+            return Cow::Owned(format!("{stem}{kept}"));
+        }
+    }
+    Cow::Borrowed(word)
+}
+
+/// The `i` that some transliterations write before a vowel or behind one, and others do not:
+/// `Yelena`, `Andreyevich`, `Sergej`, `Dmitrii`.
+fn without_glides(word: &str) -> String {
+    let mut kept = String::with_capacity(word.len());
+    let mut letters = word.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let before = kept.chars().next_back();
+        let next = letters.peek().copied();
+        let letter = match letter {
+            'j' if before.is_some_and(|before| is_vowel(before) != next.is_some_and(is_vowel)) => {
+                'i'
+            }
+            letter => letter,
+        };
+        let is_glide = letter == 'i' && next == Some('e') && before.is_none_or(is_vowel);
+        if !(is_glide || letter == 'i' && before == Some('i')) {
+            kept.push(letter);
+        }
+    }
+    kept
+}
+
+fn is_vowel(letter: char) -> bool {
+    matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u' | 'y')
+}

@@ -1,0 +1,224 @@
+//! How alike two company names are, word by word: what agrees, what is missing, how rare it is.
+
+use crate::name_form::NameForm;
+use crate::name_words::NameWord;
+
+/// The most words of a name that are compared; what lies behind them counts as missing.
+const MOST_WORDS: usize = 24;
+
+/// How rare a word is among the names of companies.
+pub trait Rarity {
+    /// In nats: the negative logarithm of the share of names that hold the word.
+    fn of(&self, word: &NameWord) -> f64;
+}
+
+impl<F: Fn(&NameWord) -> f64> Rarity for F {
+    fn of(&self, word: &NameWord) -> f64 {
+        self(word)
+    }
+}
+
+/// How two words agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Agreement {
+    /// They are the same word.
+    Same,
+    /// They have the same root: a translation, a plural, a usual abbreviation.
+    Equivalent,
+    /// One letter is missing, added, exchanged or swapped with its neighbour, or two in long words.
+    Misspelt,
+    /// Two words of one name are one word in the other.
+    Joined,
+    /// One begins with the other.
+    Abbreviated,
+    /// One is the initial of the other.
+    Initial,
+}
+
+/// Words of two names that agree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Agreed {
+    /// Which word of the first name.
+    pub left: usize,
+    /// Which word of the second name.
+    pub right: usize,
+    /// How they agree.
+    pub how: Agreement,
+    /// How rare the rarer of the two is, in nats.
+    pub rarity: f64,
+}
+
+/// What agrees between two names and what does not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Similarity {
+    /// The words that agree.
+    pub agreed: Vec<Agreed>,
+    /// The words that the first name alone has, with their rarity.
+    pub only_left: Vec<(usize, f64)>,
+    /// The words that the second name alone has.
+    pub only_right: Vec<(usize, f64)>,
+}
+
+/// Compares two names.
+pub fn similar(left: &NameForm, right: &NameForm, rarity: &impl Rarity) -> Similarity {
+    let mut pairing = Pairing {
+        left: &left.words[..left.words.len().min(MOST_WORDS)],
+        right: &right.words[..right.words.len().min(MOST_WORDS)],
+        is_left_used: vec![false; left.words.len()],
+        is_right_used: vec![false; right.words.len()],
+        agreed: Vec::new(),
+    };
+    let rarities = |words: &[NameWord]| words.iter().map(|word| rarity.of(word)).collect();
+    let (left_rarities, right_rarities): (Vec<f64>, Vec<f64>) =
+        (rarities(&left.words), rarities(&right.words));
+    pairing.pair(|a, b| (a.text == b.text).then_some(Agreement::Same));
+    pairing.pair(|a, b| (a.root == b.root).then_some(Agreement::Equivalent));
+    pairing.join();
+    pairing.pair(misspelt);
+    pairing.pair_meant(&left.meant);
+    pairing.pair(abbreviated);
+    let agreed = pairing.agreed.iter().map(|&(a, b, how)| Agreed {
+        left: a,
+        right: b,
+        how,
+        rarity: match how {
+            Agreement::Misspelt => left_rarities[a].min(right_rarities[b]),
+            _ => left_rarities[a].max(right_rarities[b]),
+        },
+    });
+    let unused = |used: &[bool], rarities: &[f64]| {
+        let of = |(at, used): (usize, &bool)| (!used).then(|| (at, rarities[at]));
+        used.iter().enumerate().filter_map(of).collect()
+    };
+    Similarity {
+        agreed: agreed.collect(),
+        only_left: unused(&pairing.is_left_used, &left_rarities),
+        only_right: unused(&pairing.is_right_used, &right_rarities),
+    }
+}
+
+struct Pairing<'a> {
+    left: &'a [NameWord],
+    right: &'a [NameWord],
+    is_left_used: Vec<bool>,
+    is_right_used: Vec<bool>,
+    agreed: Vec<(usize, usize, Agreement)>,
+}
+
+impl Pairing<'_> {
+    /// Pairs words that are still alone and agree by `how`, each with the first such.
+    fn pair(&mut self, how: impl Fn(&NameWord, &NameWord) -> Option<Agreement>) {
+        for (a, left) in self.left.iter().enumerate() {
+            if self.is_left_used[a] {
+                continue;
+            }
+            let found = self.right.iter().enumerate().find_map(|(b, right)| {
+                if self.is_right_used[b] { None } else { how(left, right).map(|how| (b, how)) }
+            });
+            if let Some((b, how)) = found {
+                self.take(a, b, how);
+            }
+        }
+    }
+
+    /// Pairs words of the left name with the general ones that they are but for a slip of the pen.
+    fn pair_meant(&mut self, meant: &[Option<&str>]) {
+        for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
+            let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
+            let found = self.right.iter().zip(&self.is_right_used);
+            let found = found.enumerate().find(|(_, (right, used))| !**used && right.root == meant);
+            if let Some((b, _)) = found {
+                self.take(a, b, Agreement::Misspelt);
+            }
+        }
+    }
+
+    /// Pairs two neighbours of one name with a word of the other that is both of them.
+    fn join(&mut self) {
+        for a in 1..self.left.len() {
+            let found = (0..self.right.len()).find(|&b| {
+                !self.is_left_used[a - 1]
+                    && !self.is_left_used[a]
+                    && !self.is_right_used[b]
+                    && is_joined(&self.left[a - 1], &self.left[a], &self.right[b])
+            });
+            if let Some(b) = found {
+                self.take(a - 1, b, Agreement::Joined);
+                self.is_left_used[a] = true;
+            }
+        }
+        for b in 1..self.right.len() {
+            let found = (0..self.left.len()).find(|&a| {
+                !self.is_right_used[b - 1]
+                    && !self.is_right_used[b]
+                    && !self.is_left_used[a]
+                    && is_joined(&self.right[b - 1], &self.right[b], &self.left[a])
+            });
+            if let Some(a) = found {
+                self.take(a, b - 1, Agreement::Joined);
+                self.is_right_used[b] = true;
+            }
+        }
+    }
+
+    fn take(&mut self, a: usize, b: usize, how: Agreement) {
+        self.is_left_used[a] = true;
+        self.is_right_used[b] = true;
+        self.agreed.push((a, b, how));
+    }
+}
+
+fn is_joined(first: &NameWord, second: &NameWord, both: &NameWord) -> bool {
+    let (first, second, both) = (first.latin(), second.latin(), both.latin());
+    both.len() == first.len() + second.len() && both.starts_with(first) && both.ends_with(second)
+}
+
+fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
+    // General words that are near each other are known to be different ones.
+    let differ = a.is_general && b.is_general;
+    (!differ && is_misspelt(a.latin(), b.latin())).then_some(Agreement::Misspelt)
+}
+
+/// Whether two words are one but for a slip of the pen: one letter missing, added, exchanged or
+/// swapped with its neighbour, or two such in words of eight letters and more. Numbers are never.
+pub fn is_misspelt(a: &str, b: &str) -> bool {
+    let shorter = a.len().min(b.len());
+    let most = if shorter >= 8 { 2 } else { 1 };
+    shorter >= 4 && !has_digit(a) && !has_digit(b) && is_within(most, a, b)
+}
+
+/// Whether two words are at most so many slips apart. Nearly all words are told apart by which
+/// letters they have, which is quicker than the distance.
+pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
+    if a.len().abs_diff(b.len()) > most {
+        return false;
+    }
+    // A slip brings in a letter and takes one out, at most.
+    let differing = (letters(a) ^ letters(b)).count_ones() as usize;
+    differing <= 2 * most && strsim::osa_distance(a, b) <= most
+}
+
+/// Which letters a word has, a bit each; other signs share one.
+fn letters(word: &str) -> u32 {
+    word.bytes().fold(0, |seen, byte| {
+        let at = if byte.is_ascii_lowercase() { byte - b'a' } else { 31 };
+        seen | 1 << at
+    })
+}
+
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+fn abbreviated(a: &NameWord, b: &NameWord) -> Option<Agreement> {
+    let (a, b) = (a.latin(), b.latin());
+    let (shorter, longer) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    if has_digit(shorter) || !longer.starts_with(shorter) {
+        return None;
+    }
+    match shorter.len() {
+        1 => Some(Agreement::Initial),
+        2 => None,
+        _ => Some(Agreement::Abbreviated),
+    }
+}

@@ -37,6 +37,14 @@ fuzz CASES="1000000":
 real DATA:
     bash scripts/real-data.sh {{DATA}}
 
+# Asks the names, pages, domains and addresses of a data set and scores the answers, without and with
+# the set's aliases. The set is not part of this repository; its score.py needs python3. See
+# docs/matching.md.
+eval DIR:
+    cargo build --release --bin enrich-eval
+    target/release/enrich-eval run {{DIR}} --data target/eval --out target/eval-out
+    target/release/enrich-eval run {{DIR}} --aliases --data target/eval-aliases --out target/eval-aliases-out
+
 # Measures the service against a bare handler, in turn in one run; installs wrk where it is missing,
 # which needs root on Debian and its like. See bins/enrich-bench.
 bench *ARGS:

@@ -1,0 +1,63 @@
+//! Asks every query of a set through the real look-up path.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use enrich_core::port::directory::Directory;
+use enrich_core::{CompanyRef, Question, Want};
+use enrich_store::Store;
+use enrich_text::{CompanyName, Country};
+
+use crate::half::Half;
+use crate::queries::{self, Query};
+
+/// The files of queries, in the order in which they are asked.
+pub(crate) const FILES: [&str; 5] = ["observed", "negatives", "synth", "country", "hardextra"];
+
+/// A query and what was answered.
+pub(crate) struct Answered {
+    pub(crate) file: &'static str,
+    pub(crate) query: Query,
+    /// The domain and how sure it is; `None` where nothing was found.
+    pub(crate) answer: Option<(String, u8)>,
+}
+
+/// How long each query of a file took.
+pub(crate) type Times = BTreeMap<&'static str, Vec<Duration>>;
+
+/// The answers to all queries, and how long each took.
+pub(crate) fn all(store: &Store, half: &Half) -> anyhow::Result<(Vec<Answered>, Times)> {
+    let mut answered = Vec::new();
+    let mut times = Times::new();
+    for file in FILES {
+        for query in queries::of_half(half, file)? {
+            // The country of other files is information, not part of the question.
+            let country = Country::from_code(&query.country).ok().filter(|_| file == "country");
+            let begun = Instant::now();
+            let answer = match CompanyName::parse(&query.query) {
+                Ok(name) => ask(store, name, country)?,
+                Err(_) => None,
+            };
+            times.entry(file).or_default().push(begun.elapsed());
+            answered.push(Answered { file, query, answer });
+        }
+    }
+    Ok((answered, times))
+}
+
+fn ask(
+    store: &Store,
+    name: CompanyName,
+    country: Option<Country>,
+) -> anyhow::Result<Option<(String, u8)>> {
+    let question = Question::Company(CompanyRef::Name { name, country });
+    let found = pollster::block_on(store.directory.find(&question, Want::Profile))?;
+    Ok(found.and_then(|found| {
+        let company = found.company()?;
+        let domain = match country {
+            Some(country) => company.domain_in(country)?,
+            None => company.domain()?,
+        };
+        Some((domain.to_owned(), found.confidence.percent()))
+    }))
+}

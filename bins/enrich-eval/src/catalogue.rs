@@ -1,0 +1,122 @@
+//! The set's catalogue, imported as an operator would.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::{Clock, Confidence, SourceName};
+use enrich_import::{Report, Source, import};
+use enrich_store::{Options, Store, SystemClock};
+use flate2::read::GzDecoder;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// A company of the catalogue.
+#[derive(Deserialize)]
+pub(crate) struct Row {
+    id: String,
+    name: String,
+    pub(crate) domain: String,
+    country: String,
+    /// Its handle there; empty where it has none.
+    pub(crate) linkedin: String,
+}
+
+impl Row {
+    /// Its record in the native format.
+    pub(crate) fn record(&self) -> Value {
+        let countries: Vec<&str> =
+            self.country.split('|').filter(|code| !code.is_empty()).collect();
+        let mut record = json!({
+            "type": "company", "id": self.id, "name": self.name, "domains": [self.domain],
+            "country": countries,
+        });
+        if !self.linkedin.is_empty() {
+            record["linkedin"] = json!([self.linkedin]);
+        }
+        record
+    }
+}
+
+#[derive(Deserialize)]
+struct Alias {
+    id: String,
+    alias: String,
+}
+
+/// Which catalogue is asked.
+#[derive(Debug, Args)]
+pub(crate) struct Catalogue {
+    /// The folder of the set
+    #[arg(value_name = "SET")]
+    pub(crate) set: PathBuf,
+    /// Folder for the imported catalogue; one that is there is made anew
+    #[arg(long, value_name = "DIR", default_value = "target/eval")]
+    pub(crate) data: PathBuf,
+    /// Import the aliases too
+    #[arg(long)]
+    pub(crate) aliases: bool,
+}
+
+/// Imports the catalogue into a new folder and opens it.
+pub(crate) fn open(catalogue: &Catalogue) -> anyhow::Result<Store> {
+    let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
+    if catalogue.aliases {
+        for alias in rows::<Alias>(&catalogue.set.join("catalog_aliases.csv.gz"))? {
+            aliases.entry(alias.id).or_default().push(alias.alias);
+        }
+    }
+    let mut records = Vec::new();
+    for row in companies(&catalogue.set)? {
+        let mut record = row.record();
+        record["aliases"] = json!(aliases.remove(&row.id).unwrap_or_default());
+        records.push(record);
+    }
+    let (store, _) = imported(&catalogue.data, &records)?;
+    Ok(store)
+}
+
+/// The companies of the catalogue.
+pub(crate) fn companies(set: &Path) -> anyhow::Result<Vec<Row>> {
+    rows(&set.join("catalog.csv.gz"))
+}
+
+/// Imports records into a folder, which is made anew, and opens it.
+pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Store, Report)> {
+    if folder.join("directory.sqlite").exists() {
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("{} can't be removed", folder.display()))?;
+    }
+    let options = Options { least_by_name: Confidence::LEAST, ..Options::default() };
+    let store = Store::open_or_create(folder, options)?;
+    let mut lines = Vec::new();
+    for record in records {
+        serde_json::to_writer(&mut lines, record)?;
+        lines.push(b'\n');
+    }
+    let load = Load {
+        source: SourceName::new("catalogue").context("a source's name")?,
+        at: SystemClock.now(),
+        atomic: Atomic::Batch,
+    };
+    let source = Source::reader("catalogue.jsonl", Cursor::new(lines));
+    let report = pollster::block_on(import(source, &*store.intake, load, None, &mut ()))?;
+    let first = report.first_rejected.first().map(|(line, why)| format!("record {line}: {why}"));
+    anyhow::ensure!(
+        report.rejected == 0,
+        "{} records of the set were rejected; {}",
+        report.rejected,
+        first.unwrap_or_default()
+    );
+    Ok((store, report))
+}
+
+fn rows<T: for<'de> Deserialize<'de>>(path: &Path) -> anyhow::Result<Vec<T>> {
+    let file = File::open(path).with_context(|| format!("{} can't be read", path.display()))?;
+    let input: Box<dyn Read> = Box::new(GzDecoder::new(file));
+    csv::Reader::from_reader(input).deserialize().map(|row| Ok(row?)).collect()
+}

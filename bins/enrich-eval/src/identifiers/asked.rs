@@ -1,0 +1,137 @@
+//! Asking for a company by an identifier, and keeping count of what came back.
+
+use std::io::Write;
+
+use enrich_core::port::directory::Directory;
+use enrich_core::{CompanyRef, Found, Question, Want};
+use enrich_store::Store;
+
+/// How many of those that are wrong are shown.
+const MOST_SHOWN: usize = 10;
+/// The share that has to be right.
+const REQUIRED: f64 = 0.99;
+
+/// Asks for a company as an endpoint does. `Err` says why the answer is not the company of this
+/// main domain, or, with none, why it is not that nobody is found.
+pub(crate) fn ask(
+    store: &Store,
+    company: Result<CompanyRef, String>,
+    expected: Option<&str>,
+) -> anyhow::Result<Result<(), String>> {
+    let company = match company {
+        Ok(company) => company,
+        Err(reason) => return Ok(Err(format!("is refused: {reason}"))),
+    };
+    let question = Question::Company(company);
+    let found = pollster::block_on(store.directory.find(&question, Want::Profile))?;
+    let company = found.as_ref().and_then(Found::company);
+    let domain = company.and_then(|company| company.domain());
+    Ok(match (domain, expected) {
+        (found, expected) if found == expected => Ok(()),
+        (None, _) => Err("finds nobody".to_owned()),
+        (Some(domain), Some(expected)) => Err(format!("finds {domain} and not {expected}")),
+        (Some(domain), None) => Err(format!("finds {domain}")),
+    })
+}
+
+/// How many were asked and right, and which were wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    subject: String,
+    subjects: usize,
+    asked: usize,
+    right: usize,
+    wrong: Vec<Wrong>,
+}
+
+/// Something of which at least one form was wrong.
+#[derive(Debug)]
+struct Wrong {
+    subject: String,
+    forms: usize,
+    /// The first of those forms.
+    form: &'static str,
+    text: String,
+    reason: String,
+}
+
+impl Tally {
+    /// What is asked for from here on.
+    pub(crate) fn begin(&mut self, subject: &str) {
+        self.subjects += 1;
+        self.subject = subject.to_owned();
+    }
+
+    /// Counts an answer to one form of it.
+    pub(crate) fn note(&mut self, form: &'static str, text: &str, outcome: Result<(), String>) {
+        self.asked += 1;
+        let Err(reason) = outcome else {
+            self.right += 1;
+            return;
+        };
+        match self.wrong.last_mut().filter(|last| last.subject == self.subject) {
+            Some(last) => last.forms += 1,
+            None => self.wrong.push(Wrong {
+                subject: self.subject.clone(),
+                forms: 1,
+                form,
+                text: text.to_owned(),
+                reason,
+            }),
+        }
+    }
+
+    /// The share that was right.
+    pub(crate) fn share(&self) -> f64 {
+        if self.asked == 0 { 1.0 } else { self.right as f64 / self.asked as f64 }
+    }
+
+    /// Tells how many were right, and the first that were not.
+    pub(crate) fn tell(&self, title: &str, what: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+        let enough =
+            if self.share() >= REQUIRED { "" } else { ", less than the 0.99 that are required" };
+        writeln!(
+            out,
+            "{title}: {} {what}, asked {} times in all; {} right, {:.4}{enough}",
+            self.subjects,
+            self.asked,
+            self.right,
+            self.share()
+        )?;
+        for wrong in self.wrong.iter().take(MOST_SHOWN) {
+            writeln!(
+                out,
+                "  wrong in {} forms, as {}: {} {}",
+                wrong.forms, wrong.form, wrong.text, wrong.reason
+            )?;
+        }
+        if self.wrong.len() > MOST_SHOWN {
+            writeln!(out, "  and {} more", self.wrong.len() - MOST_SHOWN)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_once_for_all_its_forms() {
+        let mut tally = Tally::default();
+        for (subject, is_right) in [("quill", true), ("inkwell", false)] {
+            tally.begin(subject);
+            for form in ["handle", "@handle"] {
+                let outcome = if is_right { Ok(()) } else { Err("finds nobody".to_owned()) };
+                tally.note(form, subject, outcome);
+            }
+        }
+        let mut told = Vec::new();
+        tally.tell("twitter", "pages", &mut told).unwrap();
+        assert_eq!(
+            String::from_utf8(told).unwrap(),
+            "twitter: 2 pages, asked 4 times in all; 2 right, 0.5000, less than the 0.99 that are \
+             required\n  wrong in 2 forms, as handle: inkwell finds nobody\n"
+        );
+    }
+}

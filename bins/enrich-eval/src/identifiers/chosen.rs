@@ -1,0 +1,187 @@
+//! Which pages and further domains of the set name one company and no other.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use enrich_text::{Domain, Network};
+use serde::Deserialize;
+
+use super::forms::is_channel_id;
+
+/// A row of the set's `social`.
+#[derive(Clone, Deserialize)]
+pub(crate) struct PageRow {
+    pub(crate) platform: String,
+    pub(crate) handle: String,
+    pub(crate) reg_domain: String,
+    pub(crate) name: String,
+}
+
+/// A row of the set's `domain_aliases`.
+#[derive(Clone, Deserialize)]
+pub(crate) struct AliasRow {
+    pub(crate) alias_domain: String,
+    pub(crate) main_domain: String,
+    pub(crate) name: String,
+}
+
+/// A page and the main domain of the company whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) network: Network,
+    pub(crate) handle: String,
+    pub(crate) domain: String,
+    /// What the company is called there.
+    pub(crate) name: String,
+}
+
+/// A further domain and the main domain of the company whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FurtherDomain {
+    pub(crate) text: String,
+    pub(crate) domain: String,
+    pub(crate) name: String,
+}
+
+/// What was chosen, and how many were left out since they name two companies.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Chosen<T> {
+    pub(crate) all: Vec<T>,
+    pub(crate) ambiguous: usize,
+}
+
+/// A domain in the form that answers have. What is none is compared as it stands.
+pub(crate) fn normal(domain: &str) -> String {
+    Domain::parse(domain).map_or_else(|_| domain.to_owned(), |read| read.as_str().to_owned())
+}
+
+/// The pages of the five networks that one company has, `held` being those of companies that are
+/// imported as well: network, handle and main domain.
+///
+/// Handles count as one by their lower case alone, and not by the key that look-ups compare, so
+/// that handles which that key takes for one are asked, and show.
+pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<Page> {
+    let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
+    for (network, handle, domain) in held {
+        owners.entry((*network, same(*network, handle))).or_default().insert(normal(domain));
+    }
+    let mut pages = BTreeMap::new();
+    for row in rows {
+        let Some(network) = network_of(&row.platform) else { continue };
+        let handle = row.handle.trim().trim_end_matches('/');
+        let (key, domain) = ((network, same(network, handle)), normal(&row.reg_domain));
+        owners.entry(key.clone()).or_default().insert(domain.clone());
+        let page = Page { network, handle: handle.to_owned(), domain, name: row.name.clone() };
+        pages.entry(key).or_insert(page);
+    }
+    let count = pages.len();
+    let is_of_one = |key: &(Network, String)| owners.get(key).is_some_and(|of| of.len() == 1);
+    let all: Vec<Page> =
+        pages.into_iter().filter(|(key, _)| is_of_one(key)).map(|(_, page)| page).collect();
+    Chosen { ambiguous: count - all.len(), all }
+}
+
+/// The further domains that one company has and that are no company's main one, `main` being the
+/// main domains of the companies that are imported.
+pub(crate) fn further_domains(rows: &[AliasRow], main: &HashSet<String>) -> Chosen<FurtherDomain> {
+    let mut owners: HashMap<String, BTreeSet<String>> = HashMap::new();
+    let mut mains: HashSet<String> = main.clone();
+    let mut further = BTreeMap::new();
+    for row in rows {
+        let (alias, domain) = (normal(&row.alias_domain), normal(&row.main_domain));
+        mains.insert(domain.clone());
+        owners.entry(alias.clone()).or_default().insert(domain.clone());
+        let text = row.alias_domain.clone();
+        further.entry(alias).or_insert(FurtherDomain { text, domain, name: row.name.clone() });
+    }
+    let count = further.len();
+    let is_of_one = |alias: &String| {
+        !mains.contains(alias) && owners.get(alias).is_some_and(|of| of.len() == 1)
+    };
+    let all: Vec<FurtherDomain> =
+        further.into_iter().filter(|(alias, _)| is_of_one(alias)).map(|(_, one)| one).collect();
+    Chosen { ambiguous: count - all.len(), all }
+}
+
+fn network_of(platform: &str) -> Option<Network> {
+    Network::ALL.into_iter().find(|network| network.as_str() == platform)
+}
+
+fn same(network: Network, handle: &str) -> String {
+    if network == Network::Youtube && is_channel_id(handle) {
+        handle.to_owned()
+    } else {
+        handle.to_lowercase()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(platform: &str, handle: &str, domain: &str) -> PageRow {
+        PageRow {
+            platform: platform.to_owned(),
+            handle: handle.to_owned(),
+            reg_domain: domain.to_owned(),
+            name: "Quill".to_owned(),
+        }
+    }
+
+    fn alias(alias: &str, main: &str) -> AliasRow {
+        AliasRow {
+            alias_domain: alias.to_owned(),
+            main_domain: main.to_owned(),
+            name: "Quill".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_handle_of_two_companies_is_left_out() {
+        let rows = [
+            page("twitter", "Quill", "quill.example"),
+            page("twitter", "quill", "other.example"),
+            page("facebook", "quill", "quill.example"),
+            page("facebook", "Quill/", "quill.example"),
+            page("linkedin", "quill", "quill.example"),
+            page("tiktok", "quill", "quill.example"),
+        ];
+        let chosen = pages(&rows, &[(Network::LinkedIn, "QUILL", "third.example")]);
+        assert_eq!(chosen.ambiguous, 2);
+        let left: Vec<(Network, &str)> =
+            chosen.all.iter().map(|page| (page.network, page.handle.as_str())).collect();
+        assert_eq!(left, [(Network::Facebook, "quill")]);
+    }
+
+    #[test]
+    fn a_page_that_the_same_company_holds_stays() {
+        let rows = [page("linkedin", "quill", "www.Quill.example")];
+        let chosen = pages(&rows, &[(Network::LinkedIn, "quill", "quill.example")]);
+        assert_eq!(chosen.ambiguous, 0);
+        assert_eq!(chosen.all[0].domain, "quill.example");
+    }
+
+    #[test]
+    fn channels_are_told_apart_by_case() {
+        let rows = [
+            page("youtube", "UCabcdefghijklmnopqrstuv", "quill.example"),
+            page("youtube", "UCABCDEFGHIJKLMNOPQRSTUV", "other.example"),
+        ];
+        assert_eq!(pages(&rows, &[]).all.len(), 2);
+    }
+
+    #[test]
+    fn a_main_domain_is_nobodys_further_one() {
+        let main = HashSet::from(["held.example".to_owned()]);
+        let rows = [
+            alias("quill-press.example", "quill.example"),
+            alias("held.example", "quill.example"),
+            alias("quill.example", "other.example"),
+            alias("shared.example", "quill.example"),
+            alias("SHARED.example", "other.example"),
+        ];
+        let chosen = further_domains(&rows, &main);
+        assert_eq!(chosen.ambiguous, 3);
+        assert_eq!(chosen.all.len(), 1);
+        assert_eq!(chosen.all[0].text, "quill-press.example");
+    }
+}

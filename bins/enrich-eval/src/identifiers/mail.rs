@@ -1,0 +1,114 @@
+//! Addresses of companies that were imported without them: their domain has to say whose they are.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Context;
+use enrich_core::CompanyRef;
+use enrich_store::Store;
+use enrich_text::{Domain, EmailAddress};
+use serde::Deserialize;
+
+use super::asked::{Tally, ask};
+
+/// A row of the set's `email_phone`.
+#[derive(Deserialize)]
+pub(crate) struct MailRow {
+    email: String,
+    /// `same`, `other` or `free`, against the company's domain.
+    email_domain_relation: String,
+}
+
+/// What an address has to find.
+#[derive(Debug, PartialEq, Eq)]
+enum Expected<'a> {
+    /// The company of this main domain, which was imported.
+    Company(&'a str),
+    /// Nobody: anyone can have an address there.
+    PublicHost,
+    /// Nobody: no company of that domain was imported.
+    Unknown,
+}
+
+/// Asks for every address, and for one at every public mail host that is listed beside the set.
+pub(crate) fn report(
+    store: &Store,
+    set: &Path,
+    rows: &[MailRow],
+    known: &HashMap<String, String>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let [mut at_company, mut at_public, mut at_unknown] = [(); 3].map(|()| Tally::default());
+    for row in rows {
+        let (tally, domain) = match expected(row, known) {
+            Expected::Company(domain) => (&mut at_company, Some(domain)),
+            Expected::PublicHost => (&mut at_public, None),
+            Expected::Unknown => (&mut at_unknown, None),
+        };
+        // Whose address it is, is nobody's business here.
+        let at_host = format!("…@{}", host(row));
+        tally.begin(&row.email);
+        tally.note("address", &at_host, ask(store, read(&row.email), domain)?);
+    }
+    at_company.tell("addresses at an imported company's domain", "addresses", out)?;
+    at_unknown.tell("addresses at a domain nobody was imported with", "addresses", out)?;
+    at_public.tell("addresses at public mail hosts, which find nobody", "addresses", out)?;
+    let list = set.join("..").join("sources").join("free_email_domains.json");
+    if !list.is_file() {
+        writeln!(out, "{} is not there: no list of public mail hosts is asked", list.display())?;
+        return Ok(());
+    }
+    let text =
+        fs::read_to_string(&list).with_context(|| format!("{} can't be read", list.display()))?;
+    let hosts: Vec<String> = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no list of hosts", list.display()))?;
+    let mut everywhere = Tally::default();
+    for host in hosts.iter().filter(|host| known.contains_key(host.as_str())) {
+        let address = format!("somebody@{host}");
+        everywhere.begin(host);
+        everywhere.note("address", &address, ask(store, read(&address), None)?);
+    }
+    let title = "listed public mail hosts that are an imported company's domain, and find nobody";
+    everywhere.tell(title, "hosts", out)
+}
+
+fn read(address: &str) -> Result<CompanyRef, String> {
+    EmailAddress::parse(address).map(CompanyRef::Email).map_err(|error| error.to_string())
+}
+
+fn host(row: &MailRow) -> &str {
+    row.email.rsplit('@').next().unwrap_or_default()
+}
+
+fn expected<'a>(row: &MailRow, known: &'a HashMap<String, String>) -> Expected<'a> {
+    if row.email_domain_relation == "free" {
+        return Expected::PublicHost;
+    }
+    let Ok(domain) = Domain::parse(host(row)) else { return Expected::Unknown };
+    let found = known.get(domain.as_str()).or_else(|| known.get(domain.registrable().as_str()));
+    found.map_or(Expected::Unknown, |main| Expected::Company(main))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_to_find_the_company_at_its_domain() {
+        let pairs = [("quill.example", "quill.example"), ("quills.example", "quill.example")];
+        let known = pairs.map(|(domain, main)| (domain.to_owned(), main.to_owned())).into();
+        let expected = |email: &str, relation: &str| {
+            let (email, email_domain_relation) = (email.to_owned(), relation.to_owned());
+            match super::expected(&MailRow { email, email_domain_relation }, &known) {
+                Expected::Company(domain) => domain.to_owned(),
+                other => format!("{other:?}"),
+            }
+        };
+        assert_eq!(expected("ada@quill.example", "same"), "quill.example");
+        assert_eq!(expected("Ada@Mail.Quills.example", "other"), "quill.example");
+        assert_eq!(expected("ada@inkwell.example", "other"), "Unknown");
+        assert_eq!(expected("ada@quill.example", "free"), "PublicHost");
+    }
+}

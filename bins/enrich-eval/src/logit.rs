@@ -1,0 +1,125 @@
+//! A conditional logit with "none of them" as one more choice, fitted by gradient ascent (Adam) on
+//! all examples at once.
+
+use std::thread;
+
+use enrich_core::matching::Feature;
+
+/// How many features there are.
+pub(crate) const WIDTH: usize = Feature::ALL.len();
+
+/// The steps of the ascent; the first is `RATE` wide, the last next to nothing.
+const RATE: f64 = 0.15;
+/// How far weights are drawn to zero.
+const RIDGE: f64 = 2e-5;
+
+/// A candidate of an example.
+pub(crate) struct Choice {
+    /// In the order of [`Feature::ALL`].
+    pub(crate) features: [f32; WIDTH],
+    /// Whether it is what was meant.
+    pub(crate) is_right: bool,
+}
+
+/// A question with its candidates, of which some or none is right.
+pub(crate) struct Example {
+    /// How much it counts.
+    pub(crate) weight: f64,
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// The weights under which the right choices are likeliest.
+pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
+    let total: f64 = examples.iter().map(|example| example.weight).sum();
+    let mut weights = vec![0.0; WIDTH];
+    let (mut mean, mut spread) = (vec![0.0; WIDTH], vec![0.0; WIDTH]);
+    for round in 1..=rounds {
+        let slopes = slopes(examples, &weights);
+        let steps = f64::from(round);
+        let rate = RATE * (1.0 - steps / (f64::from(rounds) + 1.0));
+        for at in 0..WIDTH {
+            let slope = slopes[at] / total - RIDGE * weights[at];
+            mean[at] = 0.9 * mean[at] + 0.1 * slope;
+            spread[at] = 0.99 * spread[at] + 0.01 * slope * slope;
+            let mean = mean[at] / (1.0 - 0.9_f64.powf(steps));
+            let spread = spread[at] / (1.0 - 0.99_f64.powf(steps));
+            weights[at] += rate * mean / (spread.sqrt() + 1e-8);
+        }
+    }
+    weights
+}
+
+/// The weighed features of a choice.
+pub(crate) fn score(choice: &Choice, weights: &[f64]) -> f64 {
+    choice.features.iter().zip(weights).map(|(value, weight)| f64::from(*value) * weight).sum()
+}
+
+/// How the log-likelihood rises with each weight, summed on as many threads as there are cores.
+fn slopes(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let size = examples.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let parts = examples.chunks(size).map(|part| scope.spawn(|| slopes_of(part, weights)));
+        let parts: Vec<_> = parts.collect();
+        let mut sum = vec![0.0; WIDTH];
+        // A part that panicked would have to be reported; none can.
+        for part in parts.into_iter().filter_map(|part| part.join().ok()) {
+            for (sum, slope) in sum.iter_mut().zip(part) {
+                *sum += slope;
+            }
+        }
+        sum
+    })
+}
+
+fn slopes_of(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
+    let mut slopes = vec![0.0; WIDTH];
+    for example in examples {
+        let scores: Vec<f64> = example.choices.iter().map(|one| score(one, weights)).collect();
+        let most = scores.iter().copied().fold(0.0, f64::max);
+        let odds: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
+        let all = (-most).exp() + odds.iter().sum::<f64>();
+        let right = example.choices.iter().zip(&odds).filter(|(one, _)| one.is_right);
+        let right: f64 = right.map(|(_, odds)| odds).sum();
+        for (choice, odds) in example.choices.iter().zip(&odds) {
+            let wanted = if choice.is_right { odds / right } else { 0.0 };
+            let slope = example.weight * (wanted - odds / all);
+            // What is as it should be adds nothing.
+            if slope.abs() > 1e-6 {
+                for (sum, value) in slopes.iter_mut().zip(&choice.features) {
+                    *sum += slope * f64::from(*value);
+                }
+            }
+        }
+    }
+    slopes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(value: f32, is_right: bool) -> Choice {
+        let mut features = [0.0; WIDTH];
+        features[0] = 1.0;
+        features[1] = value;
+        Choice { features, is_right }
+    }
+
+    #[test]
+    fn what_is_right_more_often_weighs_more() {
+        let example = |value, is_right| Example {
+            weight: 1.0,
+            choices: vec![choice(value, is_right), choice(0.0, false)],
+        };
+        let examples: Vec<Example> = (0..100)
+            .map(|at| example(1.0, at % 10 != 0))
+            .chain((0..100).map(|_| example(0.0, false)))
+            .collect();
+        let examples: Vec<&Example> = examples.iter().collect();
+        let weights = fit(&examples, 400);
+        let odds = score(&choice(1.0, true), &weights).exp();
+        let share = odds / (1.0 + odds + score(&choice(0.0, false), &weights).exp());
+        assert!((share - 0.9).abs() < 0.02, "{share}");
+    }
+}

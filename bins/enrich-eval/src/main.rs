@@ -1,0 +1,50 @@
+//! Measures name look-ups on a set of real names, and trains the weights they are judged by.
+
+mod ask;
+mod calibration;
+mod catalogue;
+mod draw;
+mod half;
+mod identifiers;
+mod logit;
+mod pairs;
+mod queries;
+mod run;
+mod strict;
+mod train;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Asks a set's queries, scores the answers and draws what they show
+    Run(run::Run),
+    /// Trains the weights on a set's queries
+    Train(train::Train),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = std::io::stdout();
+    let done = match cli.command {
+        Command::Run(run) => run.run(&mut out),
+        Command::Train(train) => train.run(&mut out),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "enrich-eval: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

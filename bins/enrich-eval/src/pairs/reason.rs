@@ -1,0 +1,155 @@
+//! In what two names differ.
+
+use enrich_core::matching::DirectoryRarity;
+use enrich_text::{
+    Agreement, CompanyName, NameForm, NameWord, Similarity, country_of_word, similar,
+};
+
+/// In what two names differ, the first that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reason {
+    /// In the legal form and nothing else.
+    LegalForm,
+    /// In the country, or what else stands in parentheses: companies of one group.
+    Place,
+    /// In a number, a year or what counts like one.
+    Series,
+    /// In nothing but how they are written: case, accents, spaces.
+    Writing,
+    /// One is an abbreviation of the other.
+    Initials,
+    /// They are written in different scripts.
+    Script,
+    /// Words are misspelt, and no others differ.
+    Slip,
+    /// One has words more.
+    More,
+    /// Both have words that the other lacks.
+    Words,
+}
+
+impl Reason {
+    /// In what two names differ.
+    pub(crate) fn of(asked: &CompanyName, held: &CompanyName) -> Self {
+        let (left, right) = (NameForm::of_typed(asked), NameForm::of(held));
+        if asked.squashed() == held.squashed() && left.aside == right.aside {
+            let is_form = asked.stripped() != asked.folded() || held.stripped() != held.folded();
+            let differs = asked.folded().replace(' ', "") != held.folded().replace(' ', "");
+            return if is_form && differs { Self::LegalForm } else { Self::Writing };
+        }
+        if left.aside != right.aside {
+            return Self::Place;
+        }
+        if asked.display().is_ascii() != held.display().is_ascii()
+            && left.squashed.is_ascii() != right.squashed.is_ascii()
+        {
+            return Self::Script;
+        }
+        let is_short = |one: &NameForm, other: &NameForm| {
+            one.words.len() == 1 && [&other.initials, &other.all_initials].contains(&&one.squashed)
+        };
+        if is_short(&left, &right) || is_short(&right, &left) {
+            return Self::Initials;
+        }
+        let similarity = similar(&left, &right, &DirectoryRarity::among(0));
+        let has = |how: &[Agreement]| similarity.agreed.iter().any(|one| how.contains(&one.how));
+        let is_slip = has(&[Agreement::Misspelt]);
+        let is_short = has(&[Agreement::Abbreviated, Agreement::Initial]);
+        let [only_left, only_right] = apart(&left, &right, &similarity);
+        let differing = || only_left.iter().chain(&only_right);
+        match (only_left.is_empty(), only_right.is_empty()) {
+            (true, true) if is_slip => Self::Slip,
+            (true, true) if is_short => Self::Initials,
+            (true, true) => Self::Writing,
+            _ if differing().all(|word| counts(word)) => Self::Series,
+            _ if differing().all(|word| is_place(word) || counts(word)) => Self::Place,
+            (true, false) | (false, true) => Self::More,
+            (false, false) => Self::Words,
+        }
+    }
+
+    /// Whether it is what we and a screening of names take for different things on purpose: a
+    /// caller there asks for one registered company, and here for the website of a name.
+    pub(crate) fn is_policy(self) -> bool {
+        matches!(self, Self::LegalForm | Self::Place | Self::Series)
+    }
+
+    /// The reason in words.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Self::LegalForm => "the legal form alone",
+            Self::Place => "the country, or what stands in parentheses: sister companies",
+            Self::Series => "a number: one of a series",
+            Self::Writing => "the way of writing alone",
+            Self::Initials => "an abbreviation",
+            Self::Script => "another script",
+            Self::Slip => "misspelt words alone",
+            Self::More => "words that one has more",
+            Self::Words => "other words",
+        }
+    }
+}
+
+/// The words that each name has alone. Numbers of which one begins with the other (`VII`, `VIII`) are
+/// two.
+fn apart<'a>(
+    left: &'a NameForm,
+    right: &'a NameForm,
+    similarity: &Similarity,
+) -> [Vec<&'a NameWord>; 2] {
+    let only = |form: &'a NameForm, at: &[(usize, f64)]| -> Vec<&'a NameWord> {
+        at.iter().filter_map(|(at, _)| form.words.get(*at)).collect()
+    };
+    let mut apart = [only(left, &similarity.only_left), only(right, &similarity.only_right)];
+    for agreed in &similarity.agreed {
+        let pair = (left.words.get(agreed.left), right.words.get(agreed.right));
+        let is_same = matches!(agreed.how, Agreement::Same | Agreement::Equivalent);
+        if let (Some(one), Some(other)) = pair
+            && !is_same
+            && counts(one)
+            && counts(other)
+        {
+            apart[0].push(one);
+            apart[1].push(other);
+        }
+    }
+    apart
+}
+
+fn is_place(word: &NameWord) -> bool {
+    country_of_word(word).is_some()
+}
+
+/// Whether a word is a number, in digits or as the Romans wrote them, or holds digits.
+fn counts(word: &NameWord) -> bool {
+    let is_roman = !word.text.is_empty() && word.text.bytes().all(|byte| b"ivxl".contains(&byte));
+    is_roman || word.text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_the_first_that_holds() {
+        let reasons = [
+            ("Vosslund AG", "Vosslund GmbH", Reason::LegalForm),
+            ("Vosslund AG", "Vosslund", Reason::LegalForm),
+            ("Voss-Lund", "VOSS LUND", Reason::Writing),
+            ("Vosslund (France) SA", "Vosslund (Germany) GmbH", Reason::Place),
+            ("Vosslund France", "Vosslund Chile", Reason::Place),
+            ("Vosslund Fund VII", "Vosslund Fund VIII", Reason::Series),
+            ("Vosslund Trust 2004-1", "Vosslund Trust 2004-2", Reason::Series),
+            ("VTH", "Vosslund Turbine Holding", Reason::Initials),
+            ("Восслунд", "Vosslund", Reason::Script),
+            ("Voslund Turbines", "Vosslund Turbines", Reason::Slip),
+            ("Vosslund Turbines", "Vosslund", Reason::More),
+            ("Vosslund Turbines", "Vosslund Quills", Reason::Words),
+        ];
+        for (one, other, reason) in reasons {
+            let read = |name| CompanyName::parse(name).unwrap();
+            assert_eq!(Reason::of(&read(one), &read(other)), reason, "{one} | {other}");
+            assert!(!reason.sentence().is_empty());
+        }
+    }
+}

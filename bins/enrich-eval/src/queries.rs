@@ -1,0 +1,62 @@
+//! The set's queries.
+
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::half::Half;
+
+/// A name and the domains it should find; none where it must not be answered.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Query {
+    pub(crate) qid: String,
+    pub(crate) query: String,
+    pub(crate) country: String,
+    pub(crate) expected: String,
+    pub(crate) kind: String,
+    pub(crate) entity_kind: String,
+    pub(crate) stratum: String,
+    /// Which company it is about.
+    pub(crate) group: String,
+}
+
+impl Query {
+    /// Whether a domain is what the query should find.
+    pub(crate) fn is_right(&self, domain: &str) -> bool {
+        self.expected.split('|').filter(|expected| !expected.is_empty()).any(|expected| {
+            domain == expected
+                || domain.strip_suffix(expected).is_some_and(|rest| rest.ends_with('.'))
+        })
+    }
+}
+
+/// The queries of a file of the set: `observed`, `negatives`, `synth`, `country`, `hardextra`.
+pub(crate) fn read(set: &Path, half: &str, name: &str) -> anyhow::Result<Vec<Query>> {
+    of_half(&Half::find(set, Some(half))?, name)
+}
+
+/// The queries of a file of a half.
+pub(crate) fn of_half(half: &Half, name: &str) -> anyhow::Result<Vec<Query>> {
+    let path = half
+        .file(name)
+        .with_context(|| format!("the set has no {name}_{}.csv; unpack all of it", half.name))?;
+    rows(&path)
+}
+
+/// The rows of a file with a header.
+pub(crate) fn rows<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+    let mut reader = csv::Reader::from_path(path)
+        .with_context(|| format!("{} can't be read", path.display()))?;
+    let rows = reader.deserialize().collect::<Result<_, _>>();
+    rows.with_context(|| format!("{} is not of the set's form", path.display()))
+}
+
+/// A number by which the queries of one company stay together (FNV-1a).
+pub(crate) fn number_of(group: &str) -> u64 {
+    let hash = group.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    hash >> 20
+}

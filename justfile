@@ -52,6 +52,14 @@ bench *ARGS:
     cargo build --release --bin enrich --bin enrich-bench
     target/release/enrich-bench run --scratch target/bench {{ARGS}}
 
+# Measures name look-ups by themselves, at 70 thousand, 1 and 10 million companies, and what a flood of
+# them does to others.
+bench-names *ARGS:
+    command -v wrk > /dev/null || { apt-get update && apt-get install --yes wrk; }
+    cargo build --release --bin enrich --bin enrich-bench
+    target/release/enrich-bench names --scratch target/bench {{ARGS}}
+    target/release/enrich-bench flood --scratch target/bench
+
 # Kills, cuts the power of, fills and damages what the ledger stands on; needs root and strace.
 torture *ARGS="all":
     cargo build --release --bin enrich --bin enrich-torture

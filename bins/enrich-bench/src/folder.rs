@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 /// The file of a data folder that a copy shares with its original.
-const SHARED: &str = "directory.sqlite";
+pub(crate) const SHARED: &str = "directory.sqlite";
 
 /// The folder that holds the data folders, and the files beside each.
 #[derive(Clone, Debug)]

@@ -1,18 +1,20 @@
 //! Measures the service against a bare handler: `just bench`.
 //!
 //! What is not here: a rule of the service, a test of it. What is measured is the program itself,
-//! from outside.
+//! from outside; look-ups by name alone are measured without a server, too.
 
 mod books;
 mod call;
 mod client;
 mod contest;
 mod echo;
+mod flood;
 mod folder;
 mod generated;
 mod machine;
 mod metrics;
 mod mixed;
+mod names;
 mod part;
 mod prepare;
 mod process;
@@ -28,6 +30,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::echo::Echo;
+use crate::flood::Flood;
+use crate::names::Names;
 use crate::prepare::Prepare;
 use crate::run::Run;
 
@@ -48,6 +52,8 @@ Examples:
   enrich-bench run --scratch target/bench
   enrich-bench run --scratch target/bench --workloads found,hot --connections 256,64
   enrich-bench run --scratch target/bench --companies 10000,10000000 --workloads found,missing
+  enrich-bench names --scratch target/bench --companies 70000,1000000 --seconds 20
+  enrich-bench flood --scratch target/bench --companies 1000000
 
 Exit status: 0 measured, and every answer was the expected one; 1 it could not be measured, or an
 answer or the ledger was wrong; 2 a wrong command line."
@@ -61,6 +67,10 @@ struct Cli {
 enum Command {
     /// Measure: the yardstick and the service in turn, in one run
     Run(Run),
+    /// Measure look-ups of companies by name, without a server
+    Names(Names),
+    /// Measure look-ups by domain beside a flood of misspelt names
+    Flood(Flood),
     /// Make the data folders that a run needs
     Prepare(Prepare),
     /// Serve the yardstick: a bare handler that reads and writes the same JSON
@@ -71,6 +81,8 @@ fn main() -> ExitCode {
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let done = match Cli::parse().command {
         Command::Run(run) => run.run(&mut out, &mut err),
+        Command::Names(names) => names.run(&mut out, &mut err),
+        Command::Flood(flood) => flood.run(&mut out, &mut err),
         Command::Prepare(prepare) => prepare.run(&mut err),
         Command::Echo(echo) => echo.run(&mut out),
     };

@@ -168,7 +168,7 @@ impl Report {
 }
 
 /// A table in Markdown, its columns aligned; the first row holds the titles.
-fn write_table(rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_table(rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));

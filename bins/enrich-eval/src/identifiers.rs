@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::catalogue::{self, Row};
 use crate::half::Half;
 use crate::queries;
-use asked::{Tally, ask};
+use asked::{REQUIRED, Tally, ask};
 use chosen::{AliasRow, FurtherDomain, Page, PageRow, normal};
 
 /// What is imported, and what is asked.
@@ -39,6 +39,12 @@ pub(crate) fn report(
     folder: &Path,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    let files = ["social", "domain_aliases", "email_phone"];
+    if files.iter().all(|file| half.file(file).is_none()) {
+        let (files, half) = (files.join(", "), &half.name);
+        writeln!(out, "the set has none of {files} of the half {half}: no identifiers are asked")?;
+        return Ok(());
+    }
     let plan = plan(catalogue::companies(set)?, half, out)?;
     let (store, report) = catalogue::imported(folder, &plan.records)?;
     writeln!(
@@ -48,12 +54,29 @@ pub(crate) fn report(
         folder.display(),
         report.dropped
     )?;
-    ask_pages(&store, &plan, out)?;
-    ask_further(&store, &plan, out)?;
-    match half.file("email_phone") {
-        Some(path) => mail::report(&store, set, &queries::rows(&path)?, &plan.known, out),
-        None => tell_missing(half, "email_phone", out),
+    for dropped in &report.dropped_values {
+        writeln!(out, "  {} of {}: {}", dropped.count, dropped.field, dropped.reason)?;
     }
+    let mut short = Vec::new();
+    ask_pages(&store, &plan, &mut short, out)?;
+    ask_further(&store, &plan, &mut short, out)?;
+    match half.file("email_phone") {
+        Some(path) => {
+            mail::report(&store, &queries::rows(&path)?, &plan.known, &mut short, out)?;
+        }
+        None => tell_missing(half, "email_phone", out)?,
+    }
+    mail::report_listed(&store, set, &plan.known, out)?;
+    if short.is_empty() {
+        writeln!(
+            out,
+            "identifiers: at least {REQUIRED} of each kind asked are right, as is required"
+        )?;
+    } else {
+        let short = short.join(", ");
+        writeln!(out, "identifiers: less than the required {REQUIRED} are right of: {short}")?;
+    }
+    Ok(())
 }
 
 fn tell_missing(half: &Half, file: &str, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -148,7 +171,12 @@ fn add(list: &mut Value, value: &str) {
     }
 }
 
-fn ask_pages(store: &Store, plan: &Plan, out: &mut dyn Write) -> anyhow::Result<()> {
+fn ask_pages(
+    store: &Store,
+    plan: &Plan,
+    short: &mut Vec<String>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let mut tallies: BTreeMap<Network, Tally> = BTreeMap::new();
     for page in &plan.pages {
         let tally = tallies.entry(page.network).or_default();
@@ -173,11 +201,20 @@ fn ask_pages(store: &Store, plan: &Plan, out: &mut dyn Write) -> anyhow::Result<
     }
     for (network, tally) in tallies {
         tally.tell(network.as_str(), "pages", out)?;
+        tally.hold_to_required(network.as_str(), short);
     }
     Ok(())
 }
 
-fn ask_further(store: &Store, plan: &Plan, out: &mut dyn Write) -> anyhow::Result<()> {
+fn ask_further(
+    store: &Store,
+    plan: &Plan,
+    short: &mut Vec<String>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    if plan.further.is_empty() {
+        return Ok(());
+    }
     let mut tally = Tally::default();
     for one in &plan.further {
         tally.begin(&one.text);
@@ -187,7 +224,8 @@ fn ask_further(store: &Store, plan: &Plan, out: &mut dyn Write) -> anyhow::Resul
             tally.note(form, &text, outcome);
         }
     }
-    if plan.further.is_empty() { Ok(()) } else { tally.tell("further domains", "domains", out) }
+    tally.hold_to_required("further domains", short);
+    tally.tell("further domains", "domains", out)
 }
 
 #[cfg(test)]

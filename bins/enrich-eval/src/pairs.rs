@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 
 use enrich_core::matching::{AskedName, DirectoryRarity, Weights, judge, likeliest};
-use enrich_core::{Company, SubjectId};
+use enrich_core::{Company, Confidence, SubjectId};
 use enrich_text::CompanyName;
 use serde::Deserialize;
 
@@ -126,14 +126,23 @@ fn tell_differences(pairs: &[Pair], out: &mut dyn Write) -> anyhow::Result<()> {
         "name pairs: {differ} differ, {of_policy} of them by what is a company of its own: legal \
          forms, sister companies, numbers of a series"
     )?;
+    let least = Confidence::LEAST_BY_NAME.percent();
+    let too_sure: Vec<u8> = pairs
+        .iter()
+        .filter(|pair| pair.is_same() && !pair.row.is_match)
+        .map(|one| one.percent)
+        .collect();
+    writeln!(
+        out,
+        "name pairs: {} are the same here and others there, {} of them at {least} % and more, as \
+         sure as an answer has to be unless the operator says otherwise",
+        too_sure.len(),
+        too_sure.iter().filter(|percent| **percent >= least).count()
+    )?;
     for ((reason, is_same), pairs) in groups {
         let (here, there) = if is_same { ("the same", "others") } else { ("others", "the same") };
-        writeln!(
-            out,
-            "  {}: {} pairs, here {here}, there {there}",
-            reason.sentence(),
-            pairs.len()
-        )?;
+        let count = pairs.len();
+        writeln!(out, "  {}, here {here}, there {there}: {count}", reason.sentence())?;
         for pair in pairs.iter().take(MOST_SHOWN) {
             writeln!(out, "    {} | {} ({} %)", pair.row.name1, pair.row.name2, pair.percent)?;
         }
@@ -172,7 +181,7 @@ mod tests {
         tell_differences(&pairs, &mut told).unwrap();
         let told = String::from_utf8(told).unwrap();
         assert!(told.starts_with("name pairs: 1 differ, 1 of them by what"), "{told}");
-        assert!(told.contains("the legal form alone: 1 pairs, here the same"), "{told}");
+        assert!(told.contains("the legal form alone, here the same, there others: 1"), "{told}");
         assert!(told.contains("Vosslund Turbines AG | Vosslund Turbines GmbH ("), "{told}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
@@ -20,8 +20,10 @@ use crate::queries::{self, Query};
 /// two alone: they are as names come in, the others are what must not be lost.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
-/// Kinds of queries that count double: few names that were seen are misspelt or in another order.
-const DOUBLE: [&str; 2] = ["typo", "rotated"];
+/// Kinds of queries that count more: few of the names that were seen are misspelt or in another
+/// order, and other names than the right one are like them.
+const RARE: [&str; 2] = ["typo", "rotated"];
+const RARE_WEIGHT: f64 = 6.0;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -39,6 +41,9 @@ pub(crate) struct Train {
     /// Parts of the cross-validation, by company
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..))]
     folds: u64,
+    /// Where the cross-validated answers are written, as the set's script reads them
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
     /// Where the weights are written
     #[arg(long, value_name = "FILE")]
     write: PathBuf,
@@ -46,6 +51,7 @@ pub(crate) struct Train {
 
 /// A query and its candidates.
 struct Asked {
+    qid: String,
     file: &'static str,
     fold: u64,
     example: Example,
@@ -70,21 +76,13 @@ impl Train {
             out,
             "the right company is among the candidates of {found} of {of} observed names"
         )?;
-        let mut answers = Vec::new();
-        for fold in 0..self.folds {
-            let rest: Vec<&Example> = all
-                .iter()
-                .filter(|one| one.fold % self.folds != fold)
-                .map(|one| &one.example)
-                .collect();
-            let weights = Weights::new(logit::fit(&rest, self.rounds), Vec::new());
-            let held_out = all.iter().filter(|one| one.fold % self.folds == fold);
-            answers.extend(
-                held_out.filter(|one| is_calibrated_by(one)).filter_map(|one| first(one, &weights)),
-            );
-            writeln!(out, "trained without part {} of {}", fold + 1, self.folds)?;
+        let held_out = self.cross_validated(&all, out)?;
+        let answers = held_out.iter().filter(|one| is_calibrated_by(one.asked));
+        let curve = calibration::curve(answers.map(|one| (one.raw, one.is_right)).collect());
+        if let Some(path) = &self.answers {
+            self.write_answers(&held_out, path)?;
+            writeln!(out, "wrote the cross-validated answers to {}", path.display())?;
         }
-        let curve = calibration::curve(answers);
         let every: Vec<&Example> = all.iter().map(|one| &one.example).collect();
         let weights = logit::fit(&every, self.rounds);
         fs::write(&self.write, table(&weights, &curve))
@@ -92,6 +90,53 @@ impl Train {
         writeln!(out, "wrote {}", self.write.display())?;
         Ok(())
     }
+
+    /// The first answers to all queries, each by weights that were trained without its part.
+    fn cross_validated<'a>(
+        &self,
+        all: &'a [Asked],
+        out: &mut dyn Write,
+    ) -> anyhow::Result<Vec<HeldOut<'a>>> {
+        let mut held_out = Vec::new();
+        for fold in 0..self.folds {
+            let (own, rest): (Vec<&Asked>, Vec<&Asked>) =
+                all.iter().partition(|one| one.fold % self.folds == fold);
+            let rest: Vec<&Example> = rest.into_iter().map(|one| &one.example).collect();
+            let weights = Weights::new(logit::fit(&rest, self.rounds), Vec::new());
+            held_out.extend(own.into_iter().filter_map(|one| first(one, &weights)));
+            writeln!(out, "trained without part {} of {}", fold + 1, self.folds)?;
+        }
+        Ok(held_out)
+    }
+
+    /// Writes the answers as the set's script reads them, each calibrated by the other parts.
+    fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
+        let mut file = csv::Writer::from_path(path)
+            .with_context(|| format!("{} can't be written", path.display()))?;
+        file.write_record(["qid", "domain", "confidence"])?;
+        for fold in 0..self.folds {
+            let is_own = |one: &&HeldOut<'_>| one.asked.fold % self.folds == fold;
+            let others = held_out.iter().filter(|one| !is_own(one) && is_calibrated_by(one.asked));
+            let curve = calibration::curve(others.map(|one| (one.raw, one.is_right)).collect());
+            let calibrated = Weights::new(Vec::new(), curve);
+            for one in held_out.iter().filter(is_own) {
+                let percent = (calibrated.calibrated(one.raw) * 100.0).round();
+                let domain = one.domain.unwrap_or_default();
+                file.write_record([&one.asked.qid, domain, &percent.to_string()])?;
+            }
+        }
+        file.flush()?;
+        Ok(())
+    }
+}
+
+/// The first answer to a query by weights that were trained without it.
+struct HeldOut<'a> {
+    asked: &'a Asked,
+    domain: Option<&'a str>,
+    /// How likely it is, before calibration.
+    raw: f64,
+    is_right: bool,
 }
 
 fn is_calibrated_by(asked: &Asked) -> bool {
@@ -107,7 +152,7 @@ fn asked(
 ) -> anyhow::Result<Option<Asked>> {
     let Ok(name) = CompanyName::parse(&query.query) else { return Ok(None) };
     let country = Country::from_code(&query.country).ok().filter(|_| file == "country");
-    let is_double = DOUBLE.iter().any(|kind| query.kind.contains(kind));
+    let is_rare = RARE.iter().any(|kind| query.kind.contains(kind));
     let (mut choices, mut domains) = (Vec::new(), Vec::new());
     for one in store.directory.judged(&name, country)? {
         let domain = one.company.domain().map(str::to_owned);
@@ -119,23 +164,27 @@ fn asked(
         choices.push(Choice { features, is_right });
         domains.push(domain);
     }
-    let weight = if is_double { 6.0 * weight } else { weight };
+    let weight = if is_rare { RARE_WEIGHT * weight } else { weight };
     let fold = queries::number_of(&query.group);
-    Ok(Some(Asked { file, fold, example: Example { weight, choices }, domains }))
+    Ok(Some(Asked { qid: query.qid, file, fold, example: Example { weight, choices }, domains }))
 }
 
-/// How likely the first answer is, and whether it is right. Records of one domain count together.
-fn first(asked: &Asked, weights: &Weights) -> Option<(f64, bool)> {
+/// The first answer. Records of one domain count together.
+fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
     let choices = &asked.example.choices;
     let values: Vec<f64> = Feature::ALL.iter().map(|feature| weights.of(*feature)).collect();
     let chances = weights.chances(choices.iter().map(|choice| logit::score(choice, &values)));
     let together = |at: usize| -> f64 {
-        let same =
-            asked.domains.iter().zip(&chances).filter(|(domain, _)| **domain == asked.domains[at]);
-        same.map(|(_, chance)| chance).sum()
+        let same = asked.domains.iter().zip(&chances);
+        same.filter(|(domain, _)| **domain == asked.domains[at]).map(|(_, chance)| chance).sum()
     };
     let best = (0..choices.len()).max_by(|a, b| together(*a).total_cmp(&together(*b)))?;
-    Some((together(best), choices[best].is_right))
+    Some(HeldOut {
+        asked,
+        domain: asked.domains[best].as_deref(),
+        raw: together(best),
+        is_right: choices[best].is_right,
+    })
 }
 
 /// The table as `enrich-core` reads it.

@@ -97,8 +97,8 @@ pub(crate) struct Settings {
     pub(crate) max_kept: u64,
 
     /// How sure a match by name (of a company or a person) has to be, from 1 to 100; one that is less
-    /// sure is not found, and free [default: 85]
-    #[config(default = 85)]
+    /// sure is not found, and free [default: 90]
+    #[config(default = 90)]
     #[config(layer_attr(arg(long, env = "ENRICH_MIN_CONFIDENCE", value_name = "PERCENT")))]
     pub(crate) min_confidence: LeastConfidence,
 

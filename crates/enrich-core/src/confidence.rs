@@ -14,7 +14,7 @@ impl Confidence {
 
     /// What a match by name is at least as sure as, unless the operator says otherwise: of names
     /// that nobody in a directory bears, one in fifty is answered above it (`docs/matching.md`).
-    pub const LEAST_BY_NAME: Self = Self(85);
+    pub const LEAST_BY_NAME: Self = Self(90);
 
     /// A confidence of `percent`; `None` outside 1 to 100.
     pub const fn new(percent: u8) -> Option<Self> {

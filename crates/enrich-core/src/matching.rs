@@ -19,6 +19,8 @@ pub use asked::AskedName;
 pub use evidence::{Evidence, Feature};
 pub use weights::Weights;
 
+use rustc_hash::FxHashMap;
+
 use enrich_text::{NameWord, Rarity, common_share};
 
 use crate::confidence::Confidence;
@@ -133,7 +135,8 @@ const TIED: f64 = 1.386;
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
-    known: std::collections::HashMap<String, f64>,
+    /// How rare the words are that were learnt.
+    known: FxHashMap<String, f64>,
 }
 
 impl DirectoryRarity {
@@ -147,12 +150,12 @@ impl DirectoryRarity {
 
     /// The rarity in a directory of so many companies.
     pub fn among(companies: u64) -> Self {
-        Self { companies: companies as f64, known: std::collections::HashMap::new() }
+        Self { companies: companies as f64, known: FxHashMap::default() }
     }
 
     /// Learns how many companies have a word.
     pub fn learn(&mut self, root: &str, companies: u64) {
-        self.known.insert(root.to_owned(), companies as f64);
+        self.known.insert(root.to_owned(), self.rarity(root, companies as f64));
     }
 
     /// How rare a word is that so many companies have, in nats.
@@ -170,7 +173,7 @@ impl DirectoryRarity {
 impl Rarity for DirectoryRarity {
     fn of(&self, word: &NameWord) -> f64 {
         match self.known.get(&word.root) {
-            Some(held) => self.rarity(&word.root, *held),
+            Some(rarity) => *rarity,
             // As many as at large.
             None => {
                 let share = common_share(&word.root).unwrap_or(Self::SHARE_OF_OTHERS);

@@ -69,10 +69,13 @@ impl SqliteDirectory {
         if is_due.map_err(|source| OpenError::of_sqlite(path, source))? {
             return Err(OpenError::DerivedBefore { path: path.into() });
         }
+        let searches = Lists::start(path)?;
+        // The lists of words are read when they are first needed, which takes a tenth of a second.
+        searches.prepare(|connection| names::prepare(View::of(connection)));
         Ok(Self {
             readers: Readers::open_mapped(path)?,
             lists: Lists::start(path)?,
-            searches: Lists::start(path)?,
+            searches,
             least_by_name,
             _hold: Hold::start(path)?,
         })

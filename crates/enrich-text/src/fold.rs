@@ -40,8 +40,14 @@ pub(crate) fn fold_words(text: &str) -> String {
 }
 
 fn fold_once(text: &str) -> String {
+    let signs = text.chars().filter(|&sign| !vanishes(sign));
+    // Plain text has one form only, and most names are plain.
+    if text.is_ascii() { fold_signs(signs) } else { fold_signs(signs.nfkc()) }
+}
+
+fn fold_signs(signs: impl Iterator<Item = char>) -> String {
     let mut folded = Folded::default();
-    let mut signs = text.chars().filter(|&sign| !vanishes(sign)).nfkc().peekable();
+    let mut signs = signs.peekable();
     while let Some(sign) = signs.next() {
         match sign {
             'a'..='z' | '0'..='9' => folded.letter(sign),

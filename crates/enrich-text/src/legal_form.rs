@@ -1,7 +1,8 @@
 //! Legal forms of the world, taken off the ends of folded names.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
 
 use crate::fold::{fold, join_single_letters};
 use crate::similar::is_misspelt;
@@ -13,9 +14,9 @@ const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 #[derive(Default)]
 struct LegalForms {
     /// Whole words behind a name.
-    ends: HashSet<String>,
+    ends: FxHashSet<String>,
     /// Whole words before a name.
-    starts: HashSet<String>,
+    starts: FxHashSet<String>,
     /// Written without a space, as in Chinese, Japanese, Korean and Thai; longest first.
     glued: Vec<String>,
     /// Those of `ends` that are one long word.

@@ -42,4 +42,4 @@ pub use person_name::{InvalidPersonName, PersonName};
 pub use person_page::{InvalidPersonPage, PersonPage};
 pub use phone::{InvalidPhone, Phone};
 pub use region::region_code;
-pub use similar::{Agreed, Agreement, Rarity, Similarity, is_misspelt, similar};
+pub use similar::{Agreed, Agreement, Rarity, Similarity, dice, is_misspelt, similar};

@@ -124,13 +124,10 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
     Country::parse(LISTS.countries.get(&word.root).copied().unwrap_or(&word.root)).ok()
 }
 
-/// The list words that are one slip from each other, by what is left of them without a letter.
-static MISSPELT: LazyLock<FxHashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
-    let mut by_rest: FxHashMap<String, Vec<&str>> = FxHashMap::default();
-    let long = |word: &&String| {
-        word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
-    };
-    for word in LISTS.roots.keys().filter(long) {
+/// The long list words, by hashes of what is left of them without a letter.
+static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
+    for word in LISTS.roots.keys().filter(|word| is_long(word)) {
         for rest in rests(word) {
             by_rest.entry(rest).or_default().push(word);
         }
@@ -141,10 +138,18 @@ static MISSPELT: LazyLock<FxHashMap<String, Vec<&'static str>>> = LazyLock::new(
 /// Shorter words of the lists are too near to others to be told when they are misspelt.
 const FEWEST_LETTERS: usize = 6;
 
-/// A word and what is left of it when one of its letters is missing.
-fn rests(word: &str) -> impl Iterator<Item = String> + '_ {
-    let without = |at| [&word[..at], &word[at + 1..]].concat();
-    std::iter::once(word.to_owned()).chain((0..word.len()).map(without))
+fn is_long(word: &str) -> bool {
+    word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Hashes of a word and of what is left of it when one of its letters is missing (FNV-1a).
+fn rests(word: &str) -> impl Iterator<Item = u64> + '_ {
+    (0..=word.len()).map(move |missing| {
+        let left = word.bytes().enumerate().filter(move |(at, _)| *at != missing);
+        left.fold(0xcbf2_9ce4_8422_2325, |hash: u64, (_, byte)| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    })
 }
 
 /// The root of the one general word that a word is but for a slip of the pen.

@@ -206,6 +206,29 @@ fn letters(word: &str) -> u32 {
     })
 }
 
+/// The share of neighbouring letters that two words have in common, each as often as it stands
+/// there (the Sørensen-Dice coefficient of their bigrams): 0 to 1.
+pub fn dice(a: &str, b: &str) -> f64 {
+    let (a, b) = (bigrams(a), bigrams(b));
+    if a.is_empty() || b.is_empty() {
+        return 0.0;
+    }
+    let (mut common, mut left, mut right) = (0, 0, 0);
+    while let (Some(one), Some(other)) = (a.get(left), b.get(right)) {
+        left += usize::from(one <= other);
+        right += usize::from(other <= one);
+        common += usize::from(one == other);
+    }
+    (2 * common) as f64 / (a.len() + b.len()) as f64
+}
+
+/// The neighbouring letters of a word, in order of the alphabet.
+fn bigrams(word: &str) -> Vec<(char, char)> {
+    let mut bigrams: Vec<_> = word.chars().zip(word.chars().skip(1)).collect();
+    bigrams.sort_unstable();
+    bigrams
+}
+
 fn has_digit(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit())
 }

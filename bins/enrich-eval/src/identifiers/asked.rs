@@ -9,7 +9,7 @@ use enrich_store::Store;
 /// How many of those that are wrong are shown.
 const MOST_SHOWN: usize = 10;
 /// The share that has to be right.
-const REQUIRED: f64 = 0.99;
+pub(crate) const REQUIRED: f64 = 0.99;
 
 /// Asks for a company as an endpoint does. `Err` says why the answer is not the company of this
 /// main domain, or, with none, why it is not that nobody is found.
@@ -81,18 +81,27 @@ impl Tally {
         }
     }
 
-    /// The share that was right.
-    pub(crate) fn share(&self) -> f64 {
-        if self.asked == 0 { 1.0 } else { self.right as f64 / self.asked as f64 }
+    /// The share that was right; not a number where nothing was asked.
+    fn share(&self) -> f64 {
+        self.right as f64 / self.asked as f64
+    }
+
+    /// Adds the title to those of which fewer are right than have to be.
+    pub(crate) fn hold_to_required(&self, title: &str, short: &mut Vec<String>) {
+        if self.asked > 0 && self.share() < REQUIRED {
+            short.push(title.to_owned());
+        }
     }
 
     /// Tells how many were right, and the first that were not.
     pub(crate) fn tell(&self, title: &str, what: &str, out: &mut dyn Write) -> anyhow::Result<()> {
-        let enough =
-            if self.share() >= REQUIRED { "" } else { ", less than the 0.99 that are required" };
+        if self.asked == 0 {
+            writeln!(out, "{title}: no {what} to ask")?;
+            return Ok(());
+        }
         writeln!(
             out,
-            "{title}: {} {what}, asked {} times in all; {} right, {:.4}{enough}",
+            "{title}: {} {what}, asked {} times in all; {} right, {:.4}",
             self.subjects,
             self.asked,
             self.right,
@@ -101,7 +110,7 @@ impl Tally {
         for wrong in self.wrong.iter().take(MOST_SHOWN) {
             writeln!(
                 out,
-                "  wrong in {} forms, as {}: {} {}",
+                "  wrong in {} of its forms, first as {}: {} {}",
                 wrong.forms, wrong.form, wrong.text, wrong.reason
             )?;
         }
@@ -117,6 +126,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nothing_asked_is_neither_right_nor_wrong() {
+        let (mut told, mut short) = (Vec::new(), Vec::new());
+        let tally = Tally::default();
+        tally.hold_to_required("twitter", &mut short);
+        tally.tell("twitter", "pages", &mut told).unwrap();
+        assert!(short.is_empty());
+        assert_eq!(String::from_utf8(told).unwrap(), "twitter: no pages to ask\n");
+    }
+
+    #[test]
     fn what_is_wrong_is_told_once_for_all_its_forms() {
         let mut tally = Tally::default();
         for (subject, is_right) in [("quill", true), ("inkwell", false)] {
@@ -126,12 +145,15 @@ mod tests {
                 tally.note(form, subject, outcome);
             }
         }
+        let mut short = Vec::new();
+        tally.hold_to_required("twitter", &mut short);
+        assert_eq!(short, ["twitter"]);
         let mut told = Vec::new();
         tally.tell("twitter", "pages", &mut told).unwrap();
         assert_eq!(
             String::from_utf8(told).unwrap(),
-            "twitter: 2 pages, asked 4 times in all; 2 right, 0.5000, less than the 0.99 that are \
-             required\n  wrong in 2 forms, as handle: inkwell finds nobody\n"
+            "twitter: 2 pages, asked 4 times in all; 2 right, 0.5000\n  wrong in 2 of its forms, first \
+             as handle: inkwell finds nobody\n"
         );
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use enrich_text::{Domain, Network};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
 use super::forms::is_channel_id;
@@ -106,9 +107,15 @@ fn network_of(platform: &str) -> Option<Network> {
     Network::ALL.into_iter().find(|network| network.as_str() == platform)
 }
 
-fn same(network: Network, handle: &str) -> String {
-    if network == Network::Youtube && is_channel_id(handle) {
-        handle.to_owned()
+/// What a handle is the same by, also where its address was given.
+fn same(network: Network, given: &str) -> String {
+    let behind = ["/company/", "/school/", "/showcase/"]
+        .into_iter()
+        .find_map(|kind| given.split_once(kind).map(|(_, behind)| behind));
+    let handle = behind.unwrap_or(given).split(['/', '?', '#']).next().unwrap_or(given);
+    let handle = percent_decode_str(handle).decode_utf8_lossy();
+    if network == Network::Youtube && is_channel_id(&handle) {
+        handle.into_owned()
     } else {
         handle.to_lowercase()
     }
@@ -145,7 +152,8 @@ mod tests {
             page("linkedin", "quill", "quill.example"),
             page("tiktok", "quill", "quill.example"),
         ];
-        let chosen = pages(&rows, &[(Network::LinkedIn, "QUILL", "third.example")]);
+        let third = "https://www.linkedin.com/company/QUILL/admin/";
+        let chosen = pages(&rows, &[(Network::LinkedIn, third, "third.example")]);
         assert_eq!(chosen.ambiguous, 2);
         let left: Vec<(Network, &str)> =
             chosen.all.iter().map(|page| (page.network, page.handle.as_str())).collect();

@@ -13,7 +13,7 @@ pub(crate) type Form = (&'static str, String);
 /// signs that no handle has, is asked as it is alone.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
-        return vec![("as given", handle.to_owned())];
+        return vec![("it was given", handle.to_owned())];
     }
     let id = network == Network::Youtube && is_channel_id(handle);
     let mut forms = vec![("handle", handle.to_owned()), ("handle and slash", format!("{handle}/"))];
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn the_rest_of_an_address_is_asked_as_it_is() {
         for rest in ["groups?gid=7", "company/quill/", "quill press", "s%C3%B6hne"] {
-            assert_eq!(of_page(Network::LinkedIn, rest), [("as given", rest.to_owned())]);
+            assert_eq!(of_page(Network::LinkedIn, rest), [("it was given", rest.to_owned())]);
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 use enrich_core::CompanyRef;
 use enrich_store::Store;
-use enrich_text::{Domain, EmailAddress};
+use enrich_text::{Domain, EmailAddress, is_public_mail_host};
 use serde::Deserialize;
 
 use super::asked::{Tally, ask};
@@ -32,12 +32,12 @@ enum Expected<'a> {
     Unknown,
 }
 
-/// Asks for every address, and for one at every public mail host that is listed beside the set.
+/// Asks for every address and tells what came back.
 pub(crate) fn report(
     store: &Store,
-    set: &Path,
     rows: &[MailRow],
     known: &HashMap<String, String>,
+    short: &mut Vec<String>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let [mut at_company, mut at_public, mut at_unknown] = [(); 3].map(|()| Tally::default());
@@ -50,11 +50,34 @@ pub(crate) fn report(
         // Whose address it is, is nobody's business here.
         let at_host = format!("…@{}", host(row));
         tally.begin(&row.email);
-        tally.note("address", &at_host, ask(store, read(&row.email), domain)?);
+        let outcome = ask(store, read(&row.email), domain)?;
+        let is_public = Domain::parse(host(row)).is_ok_and(|host| is_public_mail_host(&host));
+        let outcome = outcome.map_err(|reason| match is_public {
+            true => format!("{reason}, since anyone can have an address there"),
+            false => reason,
+        });
+        tally.note("address", &at_host, outcome);
     }
-    at_company.tell("addresses at an imported company's domain", "addresses", out)?;
-    at_unknown.tell("addresses at a domain nobody was imported with", "addresses", out)?;
-    at_public.tell("addresses at public mail hosts, which find nobody", "addresses", out)?;
+    let kinds = [
+        (at_company, "addresses at an imported company's domain, which find it"),
+        (at_unknown, "addresses at domains of nobody, which find nobody"),
+        (at_public, "addresses at public mail hosts, which find nobody"),
+    ];
+    for (tally, title) in kinds {
+        tally.hold_to_required(title, short);
+        tally.tell(title, "addresses", out)?;
+    }
+    Ok(())
+}
+
+/// Asks for an address at every public mail host that is listed beside the set and is the domain of
+/// a company that was imported, and tells which of them count as that company's alone.
+pub(crate) fn report_listed(
+    store: &Store,
+    set: &Path,
+    known: &HashMap<String, String>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let list = set.join("..").join("sources").join("free_email_domains.json");
     if !list.is_file() {
         writeln!(out, "{} is not there: no list of public mail hosts is asked", list.display())?;
@@ -70,7 +93,8 @@ pub(crate) fn report(
         everywhere.begin(host);
         everywhere.note("address", &address, ask(store, read(&address), None)?);
     }
-    let title = "listed public mail hosts that are an imported company's domain, and find nobody";
+    let title = "domains of imported companies that are listed as public mail hosts elsewhere, where \
+                 addresses find nobody";
     everywhere.tell(title, "hosts", out)
 }
 

@@ -2,10 +2,10 @@
 
 use enrich_core::matching::DirectoryRarity;
 use enrich_text::{
-    Agreement, CompanyName, NameForm, NameWord, Similarity, country_of_word, similar,
+    Agreement, CompanyName, Country, NameForm, NameWord, Similarity, country_of_word, similar,
 };
 
-/// In what two names differ, the first that holds.
+/// In what two names differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reason {
     /// In the legal form and nothing else.
@@ -16,6 +16,8 @@ pub(crate) enum Reason {
     Series,
     /// In nothing but how they are written: case, accents, spaces.
     Writing,
+    /// In words that count as one, as translations do, or that say nothing by themselves.
+    Equivalent,
     /// One is an abbreviation of the other.
     Initials,
     /// They are written in different scripts.
@@ -29,9 +31,12 @@ pub(crate) enum Reason {
 }
 
 impl Reason {
-    /// In what two names differ.
+    /// In what two names differ, the first that is found.
     pub(crate) fn of(asked: &CompanyName, held: &CompanyName) -> Self {
         let (left, right) = (NameForm::of_typed(asked), NameForm::of(held));
+        if is_latin(asked) != is_latin(held) {
+            return Self::Script;
+        }
         if asked.squashed() == held.squashed() && left.aside == right.aside {
             let is_form = asked.stripped() != asked.folded() || held.stripped() != held.folded();
             let differs = asked.folded().replace(' ', "") != held.folded().replace(' ', "");
@@ -39,11 +44,6 @@ impl Reason {
         }
         if left.aside != right.aside {
             return Self::Place;
-        }
-        if asked.display().is_ascii() != held.display().is_ascii()
-            && left.squashed.is_ascii() != right.squashed.is_ascii()
-        {
-            return Self::Script;
         }
         let is_short = |one: &NameForm, other: &NameForm| {
             one.words.len() == 1 && [&other.initials, &other.all_initials].contains(&&one.squashed)
@@ -60,7 +60,7 @@ impl Reason {
         match (only_left.is_empty(), only_right.is_empty()) {
             (true, true) if is_slip => Self::Slip,
             (true, true) if is_short => Self::Initials,
-            (true, true) => Self::Writing,
+            (true, true) => Self::Equivalent,
             _ if differing().all(|word| counts(word)) => Self::Series,
             _ if differing().all(|word| is_place(word) || counts(word)) => Self::Place,
             (true, false) | (false, true) => Self::More,
@@ -81,6 +81,7 @@ impl Reason {
             Self::Place => "the country, or what stands in parentheses: sister companies",
             Self::Series => "a number: one of a series",
             Self::Writing => "the way of writing alone",
+            Self::Equivalent => "words that count as one or say nothing",
             Self::Initials => "an abbreviation",
             Self::Script => "another script",
             Self::Slip => "misspelt words alone",
@@ -116,8 +117,16 @@ fn apart<'a>(
     apart
 }
 
+/// Whether a name has but Latin letters: those up to the block Latin Extended-B.
+fn is_latin(name: &CompanyName) -> bool {
+    name.display().chars().all(|sign| !sign.is_alphabetic() || sign <= '\u{24f}')
+}
+
 fn is_place(word: &NameWord) -> bool {
+    const SHORT: [&str; 4] = ["uk", "us", "usa", "uae"];
     country_of_word(word).is_some()
+        || SHORT.contains(&word.text.as_str())
+        || (word.text.len() > 3 && Country::parse(&word.text).is_ok())
 }
 
 /// Whether a word is a number, in digits or as the Romans wrote them, or holds digits.
@@ -138,6 +147,8 @@ mod tests {
             ("Voss-Lund", "VOSS LUND", Reason::Writing),
             ("Vosslund (France) SA", "Vosslund (Germany) GmbH", Reason::Place),
             ("Vosslund France", "Vosslund Chile", Reason::Place),
+            ("Vosslund UK Ltd", "Vosslund Chad Ltd", Reason::Place),
+            ("University of Vosslund", "Universität Vosslund", Reason::Equivalent),
             ("Vosslund Fund VII", "Vosslund Fund VIII", Reason::Series),
             ("Vosslund Trust 2004-1", "Vosslund Trust 2004-2", Reason::Series),
             ("VTH", "Vosslund Turbine Holding", Reason::Initials),

@@ -132,7 +132,7 @@ fn a_look_up_without_a_comparison_is_explained_for_people() {
 fn the_json_holds_every_company_and_every_feature() {
     let desk = desk();
     let explained = explained(&desk, &["cuf", NEAR]);
-    assert_eq!(explained["min_confidence"], 85);
+    assert_eq!(explained["min_confidence"], 90);
     assert_eq!(explained["is_answered"], true);
     assert_eq!(explained["found"]["domain"], "quill-ink-works.example");
     assert_eq!(reason(&explained), "the likeliest");
@@ -165,7 +165,7 @@ fn the_reason_says_what_stood_in_the_way() {
     let desk = desk();
     let of = |words: &[&str]| explained(&desk, words);
     let far = of(&["cuf", FAR]);
-    assert_eq!((reason(&far), &far["found"]), ("below the least confidence (85)", &Value::Null));
+    assert_eq!((reason(&far), &far["found"]), ("below the least confidence (90)", &Value::Null));
 
     let only = of(&["cuf", "companyName=Quill", "--min-confidence", "100"]);
     assert_eq!(reason(&only), "below the least confidence (100)");

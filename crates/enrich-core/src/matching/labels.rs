@@ -74,8 +74,7 @@ impl Labels {
         if label.len() >= 4 && name.contains(&label) {
             more(&mut self.name_holds, label.len() as f64 / name.len() as f64);
         }
-        let like = strsim::normalized_damerau_levenshtein(&label, name);
-        more(&mut self.like, (like - 0.7).max(0.0) / 0.3);
+        more(&mut self.like, likeness(&label, name));
         let is_initials = label == asked.form.initials || label == asked.form.all_initials;
         if label.len() >= 3 && words.len() > 1 && is_initials {
             self.is_initials = 1.0;
@@ -92,6 +91,17 @@ impl Labels {
             }
         }
     }
+}
+
+/// How few letters differ between a label and a name: 0 at 30 %, 1 at none.
+fn likeness(label: &str, name: &str) -> f64 {
+    let longer = label.len().max(name.len()) as f64;
+    // So many differ by their lengths alone, which is quicker to see than the distance.
+    if label.len().abs_diff(name.len()) as f64 >= 0.3 * longer {
+        return 0.0;
+    }
+    let like = 1.0 - strsim::osa_distance(label, name) as f64 / longer;
+    (like - 0.7).max(0.0) / 0.3
 }
 
 fn more(held: &mut f64, value: f64) {

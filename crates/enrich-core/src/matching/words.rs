@@ -1,7 +1,7 @@
 //! What the words of two names say of each other.
 
 use enrich_text::{
-    Agreed, Agreement, CompanyName, NameForm, NameWord, Rarity, Similarity, oddity, similar,
+    Agreed, Agreement, CompanyName, NameForm, NameWord, Rarity, Similarity, dice, oddity, similar,
 };
 
 use super::asked::AskedName;
@@ -109,7 +109,7 @@ pub(super) fn compare(
     let jaro = strsim::jaro_winkler(&form.squashed, &held.squashed);
     evidence.add(Feature::Jaro, jaro);
     evidence.add(Feature::JaroHigh, (jaro - 0.9).max(0.0) * 10.0);
-    evidence.add(Feature::Dice, strsim::sorensen_dice(&form.squashed, &held.squashed));
+    evidence.add(Feature::Dice, dice(&form.squashed, &held.squashed));
     let is_initials = of_initials(&mut evidence, form, &held);
     let shape = sums.shape(&likeness);
     let is_same = is_folded || is_stripped || is_squashed;

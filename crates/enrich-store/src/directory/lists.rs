@@ -46,6 +46,12 @@ impl Lists {
         Ok(Self { queue })
     }
 
+    /// Has one of the threads do something that nobody waits for.
+    pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
+        // Where the queue is full, look-ups prepare what they need.
+        let _ = self.queue.try_send(Box::new(prepare));
+    }
+
     /// Reads on one of the threads.
     pub(crate) async fn read<T: Send + 'static>(
         &self,

@@ -75,7 +75,7 @@ const IN_COUNTRY: Sureness = Sureness {
     generation: 75,
     middle_name: 88,
     particle: 80,
-    spelling: 94,
+    spelling: 98,
 };
 
 /// The person that `person` names.

@@ -150,7 +150,7 @@ mod tests {
         let name = "Quil".to_owned();
         let explanation = Explanation {
             read_as: "the company named \"Quil\"".to_owned(),
-            min_confidence: 85,
+            min_confidence: 90,
             company_name: Some(ByName {
                 name,
                 is_employer,
@@ -160,7 +160,7 @@ mod tests {
             }),
             found: None,
             is_answered: false,
-            reason: "below the least confidence (85)".to_owned(),
+            reason: "below the least confidence (90)".to_owned(),
         };
         let mut text = Vec::new();
         let explained = Explained::new(b"{\"url\":\"\"}", Some(explanation)).unwrap();

@@ -20,11 +20,11 @@ use crate::directory::view::View;
 /// The most companies of one key that are compared.
 const MOST_OF_A_KEY: usize = 48;
 /// The most companies that are compared in all.
-const MOST_COMPARED: usize = 64;
+const MOST_COMPARED: usize = 48;
 /// The most entries of lists that are read for a name.
 const MOST_READ: u64 = 400_000;
 /// The most of them that become candidates; lists behind them add to those that are.
-const MOST_GATHERED: u64 = 60_000;
+const MOST_GATHERED: u64 = 20_000;
 /// The most words of a name that are searched, the first.
 const MOST_WORDS: usize = 16;
 /// The most words that a misspelt one may mean.
@@ -36,6 +36,9 @@ const MOST_FIRST_WORDS: usize = 4;
 /// The longest name, in letters, that is looked for as a misspelt word without its spaces.
 const LONGEST_WORD: usize = 30;
 
+/// Candidates worth less than this share of the best one are not compared: they share common words
+/// alone.
+const LEAST_SHARE: f64 = 0.3;
 /// What a key is worth beside words, in nats: more than any words are where it is the whole name.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
@@ -84,6 +87,8 @@ pub(crate) fn search(view: View<'_>, asked: &AskedName) -> rusqlite::Result<Cand
         all.truncate(MOST_COMPARED);
     }
     all.sort_unstable_by(best_first);
+    let least = all.first().map_or(0.0, |(worth, _)| worth.min(WHOLE) * LEAST_SHARE);
+    all.retain(|(worth, _)| *worth >= least);
     let ids = all.into_iter().map(|(_, id)| id).collect();
     Ok(Candidates { ids, rarity: search.rarity })
 }

@@ -1,0 +1,247 @@
+//! `enrich-bench names`: how long look-ups of companies by name take, and what they answer.
+//!
+//! What is timed is the directory's part of a look-up alone, one after the other, in this process:
+//! no connection, no request, no charge. A name that one company bears is found where it is asked
+//! for; every other is searched on a thread of the directory, and the way there and back is in its
+//! time.
+
+mod drawn;
+mod report;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use enrich_core::port::directory::Directory;
+use enrich_core::{Company, CompanyRef, Confidence, Found, Question, Want};
+use enrich_store::{Options, SqliteDirectory, Store};
+
+use self::drawn::Asked;
+pub(crate) use self::drawn::{Drawing, Kind};
+use self::report::{Report, Row, Timed, Wrong, latencies, share};
+use crate::folder::{self, Scratch, Which};
+use crate::generated::Generated;
+use crate::machine::Machine;
+use crate::prepare::prepare;
+use crate::process::Process;
+use crate::program::Program;
+
+/// The most names of a kind that are asked for, each once.
+const NAMES: usize = 20_000;
+/// How many wrong answers of a kind are told.
+const WRONG: usize = 5;
+/// Any two would do: what is timed is not what it was warmed up with.
+const WARMING: u64 = 1 << 48;
+const TIMED: u64 = 2 << 48;
+/// What the figures are figures of.
+const MEASURED: &str = "The directory's processing alone, one look-up at a time in this process, \
+                        without a connection, a request or a charge.";
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  enrich-bench names --scratch target/bench
+  enrich-bench names --scratch target/bench --companies 70000 --seconds 30 --json names.json
+  enrich-bench names --scratch target/bench --companies 10000000 --kinds misspelt
+
+Private memory grows with every kind and every number of companies: for that of one alone, ask for
+it alone.")]
+pub(crate) struct Names {
+    /// Folder for the data folders, which are made where they are missing and kept
+    #[arg(long, value_name = "DIR")]
+    scratch: PathBuf,
+    /// Companies in the directory; of several, each is measured
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "70000,1000000,10000000",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    companies: Vec<u64>,
+    /// What is asked for
+    #[arg(long, value_delimiter = ',', default_value = "exact,shared,misspelt,unknown,ambiguous")]
+    kinds: Vec<Kind>,
+    /// The longest that each kind is asked for; less where 20,000 names take less
+    #[arg(long, value_name = "SECONDS", default_value_t = 10,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// How long each is asked for before, with other names
+    #[arg(long, value_name = "SECONDS", default_value_t = 5,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    warmup: u64,
+    /// The program that makes the folders
+    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
+    enrich: PathBuf,
+    /// Write the report to this file, too, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Names {
+    pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
+        let scratch = Scratch::at(&self.scratch)?;
+        let mut report = Report {
+            program: concat!("enrich-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
+            machine: Machine::with_data_in(scratch.path())?,
+            measured: MEASURED,
+            seconds: self.seconds,
+            warmup_seconds: self.warmup,
+            rows: Vec::new(),
+        };
+        for companies in self.companies.iter().copied() {
+            let which = Which { companies, charges: 0 };
+            if !scratch.is_ready(which) {
+                prepare(&scratch, &Program::at(&self.enrich)?, which, err)?;
+            }
+            let copies = tempfile::Builder::new().prefix("names-").tempdir_in(scratch.path())?;
+            let copy = copies.path().join("data");
+            folder::copy(&scratch.folder(which), &copy)?;
+            read_through(&copy.join(folder::SHARED))?;
+            let rows = self.measure(&copy, Generated::new(companies), err);
+            report.rows.extend(rows.with_context(|| which.told())?);
+        }
+        if let Some(path) = &self.json {
+            let text = serde_json::to_string_pretty(&report)?;
+            std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
+        }
+        Ok(report.write_markdown(out)?)
+    }
+
+    fn measure(
+        &self,
+        folder: &Path,
+        generated: Generated,
+        err: &mut dyn Write,
+    ) -> anyhow::Result<Vec<Row>> {
+        let options = Options { least_by_name: Confidence::LEAST_BY_NAME, ..Options::default() };
+        let store = Store::open(folder, options)?;
+        let process = Process::with_id(std::process::id())?;
+        let mut rows = Vec::new();
+        for kind in self.kinds.iter().copied() {
+            let row = self.row(&store.directory, &process, generated, kind)?;
+            match row {
+                Some(row) => {
+                    writeln!(
+                        err,
+                        "{} companies, {kind:?}: median {:.1} µs, 99 % {:.1} µs",
+                        generated.companies, row.median_micros, row.p99_micros
+                    )?;
+                    rows.push(row);
+                }
+                None => writeln!(err, "{} companies: no {kind:?} name", generated.companies)?,
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Asks for names of one kind; `None` where none of those that were drawn is of it.
+    fn row(
+        &self,
+        directory: &SqliteDirectory,
+        process: &Process,
+        generated: Generated,
+        kind: Kind,
+    ) -> anyhow::Result<Option<Row>> {
+        let warming = Drawing::new(generated, WARMING).names(kind, NAMES)?;
+        ask(directory, &warming, Duration::from_secs(self.warmup))?;
+        drop(warming);
+        let names = Drawing::new(generated, TIMED).names(kind, NAMES)?;
+        let before = process.processor_micros()?;
+        let all = ask(directory, &names, Duration::from_secs(self.seconds))?;
+        let used = process.processor_micros()?.saturating_sub(before);
+        let (private_bytes, load) = (process.private_bytes()?, load()?);
+        let (mut timed, mut wrong) = (Vec::with_capacity(all.len()), Vec::new());
+        for (asked, one) in names.iter().zip(&all) {
+            if !is_of(kind, directory, asked)? {
+                continue;
+            }
+            timed.push(*one);
+            if one.is_found && one.is_right != Some(true) && wrong.len() < WRONG {
+                wrong.push(Wrong::new(directory, asked)?);
+            }
+        }
+        let Some((median, p99, longest)) = latencies(&timed) else { return Ok(None) };
+        let has_meant = timed.iter().any(|one| one.is_right.is_some());
+        Ok(Some(Row {
+            companies: generated.companies,
+            kind,
+            asked: timed.len(),
+            median_micros: median,
+            p99_micros: p99,
+            longest_micros: longest,
+            processor_micros: (timed.len() == all.len()).then(|| used as f64 / all.len() as f64),
+            found: share(&timed, |one| one.is_found),
+            right: has_meant.then(|| share(&timed, |one| one.is_right == Some(true))),
+            wrong,
+            private_bytes,
+            load,
+        }))
+    }
+}
+
+/// Asks for the names one after the other until all are asked or the time is over.
+fn ask(
+    directory: &SqliteDirectory,
+    names: &[Asked],
+    longest: Duration,
+) -> anyhow::Result<Vec<Timed>> {
+    let (began, mut timed) = (Instant::now(), Vec::with_capacity(names.len()));
+    for Asked { text, question, meant } in names {
+        let started = Instant::now();
+        let found = pollster::block_on(directory.find(question, Want::Profile));
+        let took = started.elapsed();
+        let found = found.with_context(|| text.clone())?;
+        let name = found.as_ref().and_then(Found::company).map(|company| company.name.as_str());
+        let is_right = meant.as_deref().map(|meant| name == Some(meant));
+        timed.push(Timed { took, is_found: name.is_some(), is_right });
+        if began.elapsed() > longest {
+            break;
+        }
+    }
+    ensure!(!timed.is_empty(), "no name was asked for");
+    Ok(timed)
+}
+
+impl Wrong {
+    /// Asks once more for what was answered wrongly.
+    fn new(directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<Self> {
+        let found = pollster::block_on(directory.find(&asked.question, Want::Profile))?;
+        let name = found.as_ref().and_then(Found::company).map(|company| company.name.clone());
+        Ok(Self {
+            asked: asked.text.clone(),
+            meant: asked.meant.clone(),
+            answered: name,
+            confidence: found.map(|found| found.confidence.percent()),
+        })
+    }
+}
+
+/// Whether a name is of the kind it was drawn for: who else bears it is known to the directory.
+fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
+    let bears_alone = || -> anyhow::Result<bool> {
+        let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {
+            return Ok(false);
+        };
+        let only: Option<(Company, Confidence)> = directory.only_bearer(name, *country)?;
+        Ok(only.is_some())
+    };
+    Ok(match kind {
+        Kind::Exact => bears_alone()?,
+        Kind::Shared => !bears_alone()?,
+        Kind::Misspelt | Kind::Unknown | Kind::Ambiguous => true,
+    })
+}
+
+/// Reads a file once, so that it is in memory as far as it fits and no disk is measured.
+fn read_through(path: &Path) -> anyhow::Result<()> {
+    let mut file = File::open(path).with_context(|| path.display().to_string())?;
+    let mut bytes = vec![0; 1 << 20];
+    while file.read(&mut bytes).with_context(|| path.display().to_string())? > 0 {}
+    Ok(())
+}
+
+/// The load average of the last minute.
+fn load() -> anyhow::Result<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").context("/proc/loadavg")?;
+    let first = text.split(' ').next().and_then(|first| first.parse().ok());
+    first.with_context(|| format!("/proc/loadavg says `{}`", text.trim()))
+}

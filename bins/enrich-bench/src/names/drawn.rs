@@ -1,0 +1,248 @@
+//! Names to ask for, drawn from the generated companies: as they are, misspelt, of nobody, of many.
+//!
+//! A generated name is a made word, a trade and a legal form (`Amberbank Ventures GmbH`). What is
+//! asked is put together of the same words, so that it costs what real names cost: the trades are
+//! words that a large share of the companies have, the made words some that few have.
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use enrich_core::{CompanyRef, Question};
+use serde::Serialize;
+
+use crate::generated::Generated;
+
+/// The fewest letters of a word that is misspelt.
+const FEWEST_LETTERS: usize = 5;
+/// Companies that are looked at for one whose name can be misspelt before it is given up.
+const TRIES: usize = 100;
+/// The letters of a keyboard, row by row: a finger slips to the left or to the right.
+const KEY_ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
+/// What made-up words are made of.
+const BEGINNINGS: [&str; 16] =
+    ["b", "br", "d", "f", "g", "k", "kl", "l", "m", "n", "p", "r", "s", "t", "v", "z"];
+const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ei", "au", "y"];
+const ENDS: [&str; 8] = ["n", "x", "r", "l", "s", "th", "nd", "m"];
+
+/// What kind of name is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// A company's own name, which it alone bears
+    Exact,
+    /// A company's own name that others bear as well
+    Shared,
+    /// A company's own name with one slip in a word of five letters or more
+    Misspelt,
+    /// What nobody is called, of the same kinds of words and of made-up ones
+    Unknown,
+    /// What several companies are called, or a part of it
+    Ambiguous,
+}
+
+/// A name to ask for.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) text: String,
+    pub(crate) question: Question,
+    /// The name of the company that is meant, where one is.
+    pub(crate) meant: Option<String>,
+}
+
+/// The parts of a generated name.
+struct Parts {
+    name: String,
+    made: String,
+    trade: String,
+    form: String,
+}
+
+/// Draws names.
+pub(crate) struct Drawing {
+    generated: Generated,
+    chance: fastrand::Rng,
+}
+
+impl Drawing {
+    /// Draws from these companies; the same seed draws the same names.
+    pub(crate) fn new(generated: Generated, seed: u64) -> Self {
+        Self { generated, chance: fastrand::Rng::with_seed(seed ^ generated.companies) }
+    }
+
+    pub(crate) fn names(&mut self, kind: Kind, number: usize) -> anyhow::Result<Vec<Asked>> {
+        (0..number).map(|place| self.name(kind, place)).collect()
+    }
+
+    fn name(&mut self, kind: Kind, place: usize) -> anyhow::Result<Asked> {
+        match kind {
+            Kind::Exact | Kind::Shared => {
+                let Parts { name, .. } = self.parts()?;
+                Asked::new(name.clone(), Some(name))
+            }
+            Kind::Misspelt => self.misspelt(),
+            Kind::Unknown => Asked::new(self.unknown(place)?, None),
+            Kind::Ambiguous => Asked::new(self.ambiguous(place)?, None),
+        }
+    }
+
+    fn misspelt(&mut self) -> anyhow::Result<Asked> {
+        for _ in 0..TRIES {
+            let Parts { name, .. } = self.parts()?;
+            if let Some(text) = misspell(&name, &mut self.chance) {
+                return Asked::new(text, Some(name));
+            }
+        }
+        bail!("of {TRIES} names none has a word of {FEWEST_LETTERS} letters that can be misspelt")
+    }
+
+    fn unknown(&mut self, place: usize) -> anyhow::Result<String> {
+        let Parts { made, trade, form, .. } = self.parts()?;
+        // Every made word stands beside every trade in a large directory, but never beside another.
+        Ok(match place % 4 {
+            0 => format!("{made} {} {trade} {form}", self.parts()?.made),
+            1 => format!("{} {made} {form}", self.parts()?.made),
+            2 => format!("{} {trade} {form}", self.word()),
+            _ => format!("{} {}", self.word(), self.word()),
+        })
+    }
+
+    fn ambiguous(&mut self, place: usize) -> anyhow::Result<String> {
+        let Parts { made, trade, form, .. } = self.parts()?;
+        Ok(match place % 4 {
+            0 => format!("{made} {trade}"),
+            1 => made,
+            2 => format!("{made} {form}"),
+            _ => format!("{trade} {form}"),
+        })
+    }
+
+    fn parts(&mut self) -> anyhow::Result<Parts> {
+        let name = self.generated.any_company(&mut self.chance)?.name;
+        let mut words = name.splitn(3, ' ').map(str::to_owned);
+        let (Some(made), Some(trade), Some(form)) = (words.next(), words.next(), words.next())
+        else {
+            bail!("`{name}` is not a generated name");
+        };
+        Ok(Parts { name, made, trade, form })
+    }
+
+    /// A word that no company has.
+    fn word(&mut self) -> String {
+        let mut word = String::new();
+        for _ in 0..self.chance.usize(2..=3) {
+            for part in [&BEGINNINGS[..], &VOWELS] {
+                word.push_str(part[self.chance.usize(..part.len())]);
+            }
+        }
+        word.push_str(ENDS[self.chance.usize(..ENDS.len())]);
+        let (first, rest) = word.split_at(1);
+        first.to_ascii_uppercase() + rest
+    }
+}
+
+impl Asked {
+    fn new(text: String, meant: Option<String>) -> anyhow::Result<Self> {
+        let name = match CompanyRef::domain_or_name(&text) {
+            Ok(CompanyRef::DomainOrName(_, name) | CompanyRef::Name { name, .. }) => Some(name),
+            _ => None,
+        };
+        let name = name.with_context(|| format!("`{text}` is no name"))?;
+        let question = Question::Company(CompanyRef::Name { name, country: None });
+        Ok(Self { text, question, meant })
+    }
+}
+
+/// The name with one slip; `None` where no word of it is long enough or the slip cannot be made.
+fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
+    let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
+    let is_long = |word: &&mut String| {
+        word.chars().count() >= FEWEST_LETTERS && word.chars().all(char::is_alphabetic)
+    };
+    let mut long: Vec<&mut String> = words.iter_mut().filter(is_long).collect();
+    if long.is_empty() {
+        return None;
+    }
+    let word = long.swap_remove(chance.usize(..long.len()));
+    let mut letters: Vec<char> = word.chars().collect();
+    let at = chance.usize(..letters.len());
+    match chance.usize(..4) {
+        0 => {
+            letters.get(at + 1).filter(|next| !next.eq_ignore_ascii_case(&letters[at]))?;
+            letters.swap(at, at + 1);
+        }
+        1 => drop(letters.remove(at)),
+        2 => letters.insert(at, letters[at].to_ascii_lowercase()),
+        _ => letters[at] = beside(letters[at], chance)?,
+    }
+    *word = letters.into_iter().collect();
+    let misspelt = words.join(" ");
+    (misspelt != name).then_some(misspelt)
+}
+
+/// A letter whose key lies beside that of another.
+fn beside(letter: char, chance: &mut fastrand::Rng) -> Option<char> {
+    let lower = letter.to_ascii_lowercase();
+    let (row, at) = KEY_ROWS.iter().find_map(|row| Some((*row, row.find(lower)?)))?;
+    let right = chance.bool() && at + 1 < row.len() || at == 0;
+    let other = row[if right { at + 1 } else { at - 1 }..].chars().next()?;
+    Some(if letter.is_uppercase() { other.to_ascii_uppercase() } else { other })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn drawn(kind: Kind) -> Vec<Asked> {
+        Drawing::new(Generated::new(1000), 1).names(kind, 400).unwrap()
+    }
+
+    fn words() -> BTreeSet<String> {
+        let companies = (0..1000).map(|index| Generated::new(1000).company(index).unwrap().name);
+        companies.flat_map(|name| name.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect()
+    }
+
+    #[test]
+    fn the_same_names_are_drawn_each_time() {
+        let texts = |kind| drawn(kind).into_iter().map(|asked| asked.text).collect::<Vec<_>>();
+        assert_eq!(texts(Kind::Misspelt), texts(Kind::Misspelt));
+        assert_ne!(texts(Kind::Unknown), texts(Kind::Ambiguous));
+    }
+
+    #[test]
+    fn a_misspelt_name_differs_in_one_word_by_one_slip() {
+        for Asked { text, meant, .. } in drawn(Kind::Misspelt) {
+            let meant = meant.unwrap();
+            let (asked, meant): (Vec<&str>, Vec<&str>) =
+                (text.split(' ').collect(), meant.split(' ').collect());
+            assert_eq!(asked.len(), meant.len(), "{text}");
+            let differing: Vec<_> = asked.iter().zip(&meant).filter(|(a, b)| a != b).collect();
+            let [(asked, meant)] = differing[..] else { panic!("{text}: {differing:?}") };
+            assert!(meant.chars().count() >= FEWEST_LETTERS, "{meant}");
+            assert!(asked.chars().count().abs_diff(meant.chars().count()) <= 1, "{asked}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_no_company_s_and_an_ambiguous_one_is_made_of_theirs() {
+        let generated = Generated::new(1000);
+        let names: BTreeSet<String> =
+            (0..1000).map(|index| generated.company(index).unwrap().name).collect();
+        assert!(drawn(Kind::Unknown).iter().all(|asked| !names.contains(&asked.text)));
+        let words = words();
+        for Asked { text, .. } in drawn(Kind::Ambiguous) {
+            assert!(text.split(' ').all(|word| words.contains(word)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_finger_slips_to_a_key_beside() {
+        let mut chance = fastrand::Rng::with_seed(1);
+        for _ in 0..100 {
+            assert!("qe".contains(beside('w', &mut chance).unwrap()));
+            assert_eq!(beside('Q', &mut chance), Some('W'));
+            assert_eq!(beside('m', &mut chance), Some('n'));
+            assert_eq!(beside('é', &mut chance), None);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Who asks for more searches than can be done is refused what is too much, for nothing, and holds
+//! up nobody who asks for what is found at once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what fails here fails a test, helpers of the tests included"
+)]
+
+#[path = "support/http.rs"]
+#[allow(dead_code, reason = "these tests send one kind of call, the client knows more")]
+mod http;
+#[path = "support/server.rs"]
+#[allow(dead_code, reason = "these tests end their server in one way, others in another")]
+mod server;
+
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::json;
+
+use http::{Call, Reply};
+use server::{Server, import_fixtures, text, told};
+
+/// How many ask at once: twice as many as may wait to be searched for.
+const FLOODERS: usize = 512;
+/// How often they do, at least…
+const WAVES: usize = 4;
+/// …and at most, where nothing was refused so far.
+const MOST_WAVES: usize = 40;
+/// How many others ask for something simple at the same time, one call after the other.
+const OTHERS: usize = 4;
+/// What each account has: more than is asked for.
+const GRANTED: u64 = 1_000_000;
+
+/// A name that its company does not quite bear: it is searched for, found and charged.
+const MISSPELT: (&str, &str) = ("Northmoor Lantrens", "northmoor-lanterns.example");
+
+/// What a search looks at longest: many words, each of some company, which are nobody's together.
+const NOBODY: &str = "Royal Bank Commercial International Airlines Canada Commonwealth Electronics \
+                      Motors Industries Consultancy Pacific Mercado Turkish Deutsche Telekom";
+
+/// What a flood was answered.
+#[derive(Debug, Default)]
+struct Flooded {
+    found: u64,
+    missed: u64,
+    refused: u64,
+}
+
+/// Says that the flood is over.
+struct OverWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for OverWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    import_fixtures(&data);
+    let (flooder, flooding_key) = create_account(&data, "Flooder");
+    let (other, other_key) = create_account(&data, "Other");
+    let server = Server::start(&data, &folder.path().join("server.log"), &[]);
+    let (address, is_over) = (server.address, AtomicBool::new(false));
+    let (flooded, answered) = thread::scope(|scope| {
+        let others: Vec<_> = (0..OTHERS)
+            .map(|_| scope.spawn(|| ask_until_over(address, &other_key, &is_over)))
+            .collect();
+        let flooded = {
+            // A flood that fails is over, too: nobody may ask on behind it.
+            let _over = OverWhenDropped(&is_over);
+            flood(address, &flooding_key)
+        };
+        let answered: u64 = others.into_iter().map(|other| other.join().unwrap()).sum();
+        (flooded, answered)
+    });
+    println!("{flooded:?}; {answered} answers to others");
+    assert!(flooded.refused > 0, "too little load to prove anything: {flooded:?}");
+    assert!(flooded.found > 0 && flooded.missed > 0, "nothing was searched for: {flooded:?}");
+
+    // A search is answered again as soon as the flood is over.
+    check(&search(&flooding_key, 0).send(address).unwrap(), 0, &mut Flooded::default());
+    server.stop();
+    let charged = flooded.found + 1;
+    assert_eq!(balance(&data, &flooder), GRANTED - charged);
+    assert_eq!(balance(&data, &other), GRANTED - answered);
+    let said = told(&data, &["ledger", "verify"]);
+    let sums = json!([said["ok"], said["granted"], said["charged"], said["charges"]]);
+    let all = charged + answered;
+    assert_eq!(sums, json!([true, 2 * GRANTED, all, all]), "ledger verify said {said}");
+}
+
+/// Asks for searches in waves, each of them at once, until some were refused.
+fn flood(server: SocketAddr, key: &str) -> Flooded {
+    let mut flooded = Flooded::default();
+    for wave in 0..MOST_WAVES {
+        if wave >= WAVES && flooded.refused > 0 {
+            break;
+        }
+        for (number, reply) in replies(server, key).iter().enumerate() {
+            check(reply, number, &mut flooded);
+        }
+    }
+    flooded
+}
+
+/// One wave: every connection stands before the first request is sent.
+fn replies(server: SocketAddr, key: &str) -> Vec<Reply> {
+    let start = Barrier::new(FLOODERS);
+    thread::scope(|scope| {
+        let send = |number: usize| {
+            let stream = TcpStream::connect(server);
+            start.wait();
+            search(key, number).send_over(stream.unwrap()).unwrap()
+        };
+        let clients: Vec<_> =
+            (0..FLOODERS).map(|number| scope.spawn(move || send(number))).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    })
+}
+
+/// A look-up that is searched for: every other one finds somebody.
+fn search(key: &str, number: usize) -> Call {
+    let name = if number.is_multiple_of(2) { MISSPELT.0 } else { NOBODY };
+    Call::post("/v1/cuf").json(&json!({ "apiKey": key, "companyName": name }))
+}
+
+/// A search is answered rightly or refused for nothing; nothing else happens to it.
+fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
+    let url = if number.is_multiple_of(2) { MISSPELT.1 } else { "" };
+    let used = reply.number("X-Credits-Used");
+    match reply.status {
+        200 => {
+            assert_eq!(reply.json()["url"], url, "{reply:?}");
+            assert_eq!(used, Some(i64::from(!url.is_empty())), "{reply:?}");
+            let count = if url.is_empty() { &mut flooded.missed } else { &mut flooded.found };
+            *count += 1;
+        }
+        503 => {
+            assert_eq!((used, reply.number("Retry-After")), (Some(0), Some(1)), "{reply:?}");
+            assert_eq!(reply.json()["type"], "api_error", "{reply:?}");
+            flooded.refused += 1;
+        }
+        _ => panic!("a search was answered {reply:?}"),
+    }
+}
+
+/// Asks by a domain and by a name that one company bears, in turn. Returns how often.
+fn ask_until_over(server: SocketAddr, key: &str, is_over: &AtomicBool) -> u64 {
+    let by_domain = Call::post("/v1/dtc")
+        .json(&json!({ "apiKey": key, "companyWebsite": "northmoor-lanterns.example" }));
+    let by_name = Call::post("/v1/cuf")
+        .json(&json!({ "apiKey": key, "companyName": "Northmoor Lanterns Ltd" }));
+    let calls = [(by_domain, "Northmoor Lanterns Ltd"), (by_name, "northmoor-lanterns.example")];
+    let mut answered = 0;
+    while !is_over.load(Ordering::SeqCst) {
+        for (call, url) in &calls {
+            let reply = call.send(server).unwrap();
+            assert_eq!(reply.status, 200, "{call:?}: {reply:?}");
+            assert_eq!(reply.json()["url"], *url, "{call:?}: {reply:?}");
+            assert_eq!(reply.number("X-Credits-Used"), Some(1), "{call:?}: {reply:?}");
+            answered += 1;
+        }
+    }
+    answered
+}
+
+fn create_account(data: &Path, name: &str) -> (String, String) {
+    let said = told(data, &["account", "create", name, "--credits", &GRANTED.to_string()]);
+    (text(&said, "account"), text(&said, "key"))
+}
+
+fn balance(data: &Path, account: &str) -> u64 {
+    let accounts = told(data, &["account", "list"]);
+    let all = accounts.as_array().unwrap().iter();
+    let mut its = all.filter(|listed| listed["account"] == account);
+    its.next().and_then(|listed| listed["balance"].as_u64()).unwrap()
+}

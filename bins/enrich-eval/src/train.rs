@@ -20,9 +20,9 @@ use crate::queries::{self, Query};
 /// two alone: they are as names come in, the others are what must not be lost.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
-/// Kinds of queries that count more: few of the names that were seen are misspelt or in another
+/// Kinds of queries that count more: few of the names that were seen are misspelt, squashed or in another
 /// order, and other names than the right one are like them.
-const RARE: [&str; 2] = ["typo", "rotated"];
+const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 const RARE_WEIGHT: f64 = 6.0;
 
 #[derive(Debug, Args)]

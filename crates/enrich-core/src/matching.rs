@@ -42,10 +42,10 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The probability in percent.
+    /// The probability in percent, at most 99: what had to be compared is never certain.
     pub fn confidence(&self) -> Confidence {
         // Between 0 and 100: nothing is lost.
-        Confidence::clamped((self.probability * 100.0).round() as u8)
+        Confidence::clamped(((self.probability * 100.0).round() as u8).min(99))
     }
 }
 

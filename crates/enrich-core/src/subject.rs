@@ -3,7 +3,7 @@
 //! Values are texts in the normal form that `enrich-text` gave them when they were imported;
 //! reading them back does not parse them again.
 
-use enrich_text::{Country, Domain, Network};
+use enrich_text::{CompanyName, Country, Domain, Network};
 
 use crate::confidence::Confidence;
 
@@ -107,6 +107,21 @@ pub struct Employee {
 }
 
 impl Company {
+    /// The aliases to compare a name with: the first `most`, and of the others as many as hold all
+    /// of its words. Some sources know thousands.
+    pub fn aliases_near<'a>(
+        &'a self,
+        name: &'a CompanyName,
+        most: usize,
+    ) -> impl Iterator<Item = &'a String> {
+        let (first, others) = self.aliases.split_at(most.min(self.aliases.len()));
+        let holds_all = move |alias: &&String| {
+            let alias = alias.to_lowercase();
+            name.stripped().split(' ').all(|word| alias.contains(word))
+        };
+        first.iter().chain(others.iter().filter(holds_all).take(most))
+    }
+
     /// The main domain.
     pub fn domain(&self) -> Option<&str> {
         self.sites.first().map(|site| site.domain.as_str())

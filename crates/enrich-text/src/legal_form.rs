@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fold::{fold, join_single_letters};
 use crate::similar::is_misspelt;
@@ -19,6 +19,8 @@ struct LegalForms {
     starts: FxHashSet<String>,
     /// Written without a space, as in Chinese, Japanese, Korean and Thai; longest first.
     glued: Vec<String>,
+    /// From every spelling to its form, by the line it stands in.
+    lines: FxHashMap<String, u16>,
     /// Those of `ends` that are one long word.
     long_ends: Vec<String>,
     /// How many words the longest form of `ends` or `starts` has.
@@ -27,8 +29,10 @@ struct LegalForms {
 
 static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
     let mut forms = LegalForms::default();
-    for [spellings, place, _] in table::rows(include_str!("../data/legal_forms.txt")) {
+    let rows = table::rows(include_str!("../data/legal_forms.txt"));
+    for (line, [spellings, place, _]) in (0_u16..).zip(rows) {
         for form in table::values(spellings).map(fold) {
+            forms.lines.entry(form.clone()).or_insert(line);
             forms.most_words = forms.most_words.max(form.split(' ').count());
             if matches!(place, "start" | "both" | "glued") {
                 forms.starts.insert(form.clone());
@@ -62,6 +66,32 @@ pub(crate) fn strip(folded: &str) -> String {
         // A glued form can leave a letter alone beside another one, which folding would join.
         name = join_single_letters(rest);
     }
+}
+
+/// The legal forms that a folded name has around what was stripped of it, in order of their lines:
+/// `Ltd` and `Limited` are one.
+pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
+    let Some((before, behind)) = folded.split_once(stripped) else { return Vec::new() };
+    let mut found = Vec::new();
+    for around in [before, behind] {
+        let words: Vec<&str> = around.split(' ').filter(|word| !word.is_empty()).collect();
+        let mut at = 0;
+        while at < words.len() {
+            let longest = (at + 1..=words.len()).rev().find_map(|end| {
+                LEGAL_FORMS.lines.get(&words[at..end].join(" ")).map(|line| (end, *line))
+            });
+            at = match longest {
+                Some((end, line)) => {
+                    found.push(line);
+                    end
+                }
+                None => at + 1,
+            };
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Whether a word is a long legal form but for a slip of the pen (`Corporattion`, `Limted`).

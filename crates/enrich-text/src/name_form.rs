@@ -2,7 +2,7 @@
 
 use crate::company_name::{self, CompanyName};
 use crate::fold::fold;
-use crate::legal_form::{is_misspelt_form, without_glued_ends};
+use crate::legal_form::{forms_around, is_misspelt_form, without_glued_ends};
 use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 
 /// A company's name laid out for comparing with others.
@@ -24,6 +24,8 @@ pub struct NameForm {
     pub all_squashed: String,
     /// The roots in alphabetical order, without spaces.
     pub sorted: String,
+    /// The legal forms around the name, one number for all spellings of a form, in order.
+    pub legal_forms: Vec<u16>,
     /// For each word the root of the general word that it is but for a slip of the pen. Empty
     /// where slips were not looked for.
     pub meant: Vec<Option<&'static str>>,
@@ -74,6 +76,7 @@ impl NameForm {
             all_squashed: squashed(&all),
             sorted: roots.concat(),
             fillers: fillers.collect(),
+            legal_forms: forms_around(name.folded(), name.stripped()),
             aside,
             words,
             ..Self::default()
@@ -99,4 +102,37 @@ fn tidied(words: Vec<NameWord>, is_typed: bool) -> Vec<NameWord> {
         tidied.pop();
     }
     tidied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(name: &str) -> NameForm {
+        NameForm::of_typed(&CompanyName::parse(name).unwrap())
+    }
+
+    #[test]
+    fn all_spellings_of_a_legal_form_are_one() {
+        assert_eq!(form("Quill Ltd").legal_forms, form("Quill Limited").legal_forms);
+        assert_ne!(form("Quill SAS").legal_forms, form("Quill NV").legal_forms);
+        assert_eq!(form("Quill GmbH & Co. KG").legal_forms.len(), 3);
+        assert!(form("Quill").legal_forms.is_empty());
+    }
+
+    #[test]
+    fn what_stands_in_parentheses_is_no_part_of_the_name() {
+        let jackson = form("Quill County (Wisconsin)");
+        assert_eq!(jackson.sorted, "countyquill");
+        assert_eq!(jackson.aside[0].root, "wisconsin");
+    }
+
+    #[test]
+    fn slips_in_general_words_and_legal_forms_are_seen() {
+        let typed = form("Quill Univresity");
+        assert_eq!(typed.meant, [None, Some("university")]);
+        assert_eq!(form("Quill Corporattion").squashed, "quill");
+        assert!(form("QuillGmbH").unglued.contains(&"quill".to_owned()));
+        assert_eq!(form("Quill s").squashed, "quills");
+    }
 }

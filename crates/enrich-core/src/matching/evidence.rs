@@ -124,6 +124,10 @@ features! {
     SlipOdd "slip_odd",
     /// The same where nothing else differs.
     SlipAloneOdd "slip_alone_odd",
+    /// Both names have the same legal form.
+    FormAgrees "form_agrees",
+    /// Both have one, and they differ.
+    FormDiffers "form_differs",
     /// What stands in parentheses is among the held name's words.
     AsideAgrees "aside_agrees",
     /// Something stands in parentheses that is no general word.
@@ -255,7 +259,7 @@ pub(super) fn of_company(
         .filter_map(|(word, _)| *word)
         .collect();
     let own = std::iter::once((&company.name, false));
-    let others = company.aliases.iter().take(MOST_ALIASES).map(|alias| (alias, true));
+    let others = company.aliases_near(&asked.name, MOST_ALIASES).map(|alias| (alias, true));
     let pairs = own.chain(others).filter_map(|(name, is_alias)| {
         let name = CompanyName::parse(name).ok()?;
         Some(words::compare(asked, &name, is_alias, &there, rarity))

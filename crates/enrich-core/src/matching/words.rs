@@ -111,6 +111,10 @@ pub(super) fn compare(
     evidence.add(Feature::JaroHigh, (jaro - 0.9).max(0.0) * 10.0);
     evidence.add(Feature::Dice, dice(&form.squashed, &held.squashed));
     let is_initials = of_initials(&mut evidence, form, &held);
+    let (forms, theirs) = (&form.legal_forms, &held.legal_forms);
+    let have_forms = !forms.is_empty() && !theirs.is_empty();
+    evidence.flag(Feature::FormAgrees, have_forms && forms == theirs);
+    evidence.flag(Feature::FormDiffers, have_forms && forms != theirs);
     let shape = sums.shape(&likeness);
     let is_same = is_folded || is_stripped || is_squashed;
     of_slips(&mut evidence, &likeness, form, &held, !is_same, shape);

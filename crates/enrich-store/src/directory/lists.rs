@@ -3,6 +3,7 @@
 //! Everything else a look-up reads takes microseconds and is read where it is asked for. The
 //! queue is bounded: what does not fit is refused at once.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
@@ -77,7 +78,10 @@ fn work(jobs: &Mutex<Receiver<Job>>, connection: &Connection) {
         // The lock is held while waiting: one thread waits for the next job, the others for it.
         let job = jobs.lock().recv();
         match job {
-            Ok(job) => job(connection),
+            // One that panics must not take the thread with it; whoever waits is told it failed.
+            Ok(job) => {
+                let _ = catch_unwind(AssertUnwindSafe(|| job(connection)));
+            }
             Err(mpsc::RecvError) => return,
         }
     }

@@ -331,7 +331,7 @@ pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
         1 => Fit::StrippedName,
         _ => Fit::Squashed,
     });
-    let aliases = company.aliases.iter().take(MOST_ALIASES).filter_map(|alias| step(name, alias));
+    let aliases = company.aliases_near(name, MOST_ALIASES).filter_map(|alias| step(name, alias));
     let alias = aliases.min().map(|step| match step {
         0 => Fit::Alias,
         1 => Fit::StrippedAlias,

@@ -79,3 +79,33 @@ impl Iterator for Unpack<'_> {
         Some(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_list_reads_back() {
+        let lists = [
+            vec![],
+            vec![Posting { company: 0, words: 0 }],
+            vec![
+                Posting { company: 1, words: 3 },
+                Posting { company: 2, words: 255 },
+                Posting { company: 300, words: 1 },
+                Posting { company: u64::MAX, words: 2 },
+            ],
+        ];
+        for list in lists {
+            let read: Result<Vec<Posting>, Damaged> = unpack(&pack(&list)).collect();
+            assert_eq!(read.unwrap(), list);
+        }
+    }
+
+    #[test]
+    fn a_list_that_breaks_off_is_damaged() {
+        for bytes in [&[0x80][..], &[0x05], &[0xff; 20]] {
+            assert!(unpack(bytes).any(|entry| entry.is_err()), "{bytes:?}");
+        }
+    }
+}

@@ -39,3 +39,35 @@ fn hash(bytes: &[u8]) -> i64 {
     });
     hash.cast_signed()
 }
+
+#[cfg(test)]
+mod tests {
+    use enrich_text::is_misspelt;
+
+    use super::*;
+
+    #[test]
+    fn words_one_slip_apart_share_a_variant() {
+        for (word, slip) in [
+            ("quill", "qiull"),
+            ("quill", "quil"),
+            ("quill", "quilll"),
+            ("quill", "quikl"),
+            ("quillfeather", "quillfeahter"),
+            ("quillfeather", "qillfeather"),
+            ("quillfeather", "quilllfeather"),
+            ("feathers", "feather"),
+        ] {
+            assert!(is_misspelt(word, slip), "{word} {slip}");
+            let shared = variants(slip);
+            assert!(variants(word).iter().any(|one| shared.contains(one)), "{word} {slip}");
+        }
+    }
+
+    #[test]
+    fn short_words_and_numbers_have_none() {
+        for word in ["ink", "", "2024", "日本"] {
+            assert!(variants(word).is_empty(), "{word}");
+        }
+    }
+}

@@ -101,7 +101,10 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
 /// What names that are not quite the company's find it by: the words of its names, the same in
 /// alphabetical order, their initials, and the labels of its domains.
 fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
-    let is_bare = names::is_bare(company);
+    // One of which nothing but the name is held answers for that very name alone.
+    if names::is_bare(company) {
+        return;
+    }
     for fact in facts {
         let (value, sure) = (fact.value.as_str(), fact.confidence);
         match fact.attribute {
@@ -113,7 +116,7 @@ fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
                     let fewest = derived.words.entry(word).or_insert(length);
                     *fewest = length.min(*fewest);
                 }
-                let tier = if is_bare { BARE_TIER } else { u8::from(value != company.name) };
+                let tier = u8::from(value != company.name);
                 if form.sorted != name.squashed() {
                     derived.add(IdentifierKind::CompanySorted, form.sorted, tier, sure);
                 }

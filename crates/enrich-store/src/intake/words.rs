@@ -241,3 +241,80 @@ fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
     let rest = list.split_off(MOST);
     Some(std::mem::replace(list, rest))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::directory::view::View;
+    use crate::sqlite::{self, DIRECTORY, Durability};
+
+    fn words(words: &[&str]) -> Words {
+        words.iter().map(|word| ((*word).to_owned(), 1)).collect()
+    }
+
+    fn companies(connection: &Connection, word: &str) -> Vec<u64> {
+        let mut found = Vec::new();
+        View::of(connection).postings(word, |posting| found.push(posting.company)).unwrap();
+        found.sort_unstable();
+        let counted = View::of(connection).companies_with_word(word).unwrap();
+        assert_eq!(counted, found.len() as u64, "{word}");
+        found
+    }
+
+    fn rows(connection: &Connection, table: &str) -> u64 {
+        let count = format!("SELECT count(*) FROM {table}");
+        connection.query_row(&count, [], |row| row.get(0)).unwrap()
+    }
+
+    /// Adds and takes out companies in turns that fill, split and empty the lists, and compares
+    /// with a plain list after each.
+    #[test]
+    fn lists_hold_whoever_has_the_word_whatever_came_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(DIRECTORY.file);
+        sqlite::create(&path, &DIRECTORY).unwrap();
+        let connection = sqlite::writer(&path, Durability::Commit).unwrap();
+        let (one, none) = (words(&["quill"]), words(&[]));
+        let mut known = std::collections::BTreeSet::new();
+        let turns: [(bool, Vec<u64>); 9] = [
+            (true, (1000..2000).collect()),
+            (true, (2000..2300).rev().collect()),
+            (false, (1990..2300).collect()),
+            (true, (5000..5003).collect()),
+            (true, (1..400).collect()),
+            (false, (900..1500).collect()),
+            (true, vec![1200, 4999, 6000, 1]),
+            (false, (5000..7000).collect()),
+            (true, vec![7000, 1]),
+        ];
+        for (adds, ids) in turns {
+            let mut changes = WordChanges::default();
+            for id in ids {
+                let held = known.contains(&id);
+                let (before, now) = match (held, adds) {
+                    (true, true) => (&one, &one),
+                    (true, false) => (&one, &none),
+                    (false, true) => (&none, &one),
+                    (false, false) => (&none, &none),
+                };
+                changes.change(SubjectId(id), before, now);
+                if adds {
+                    known.insert(id)
+                } else {
+                    known.remove(&id)
+                };
+            }
+            changes.write(&connection).unwrap();
+            let wanted: Vec<u64> = known.iter().copied().collect();
+            assert_eq!(companies(&connection, "quill"), wanted);
+        }
+        let mut changes = WordChanges::default();
+        for id in &known {
+            changes.change(SubjectId(*id), &one, &none);
+        }
+        changes.write(&connection).unwrap();
+        for table in ["name_word", "name_word_chunk", "name_word_variant"] {
+            assert_eq!(rows(&connection, table), 0, "nothing is left in {table}");
+        }
+    }
+}

@@ -24,6 +24,8 @@ pub(crate) struct Writer<'c> {
     pub(crate) has_suppressed: bool,
     words: WordChanges,
     companies: i64,
+    /// Whether nobody was ever held before, so that all that is derived is by the present rules.
+    is_first: bool,
     next_subject: i64,
     next_source: i64,
     /// Whether the directory is another one now.
@@ -61,6 +63,7 @@ impl<'c> Writer<'c> {
             has_suppressed,
             words: WordChanges::default(),
             companies,
+            is_first: next_subject == 1,
             next_subject,
             next_source,
             is_changed: false,
@@ -79,9 +82,15 @@ impl<'c> Writer<'c> {
             let mut statement = self.connection.prepare_cached(
                 "UPDATE state
                  SET generation = generation + 1, next_subject = ?1, next_source = ?2,
-                     companies = ?3, derived_by = ?4",
+                     companies = ?3, derived_by = iif(?4, ?5, derived_by)",
             )?;
-            statement.execute([self.next_subject, self.next_source, self.companies, DERIVED_BY])?;
+            statement.execute([
+                self.next_subject,
+                self.next_source,
+                self.companies,
+                i64::from(self.is_first),
+                DERIVED_BY,
+            ])?;
         }
         Ok(())
     }

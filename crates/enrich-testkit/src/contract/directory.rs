@@ -45,6 +45,8 @@ macro_rules! directory_contract {
             a_country_tells_companies_of_one_name_apart,
             a_country_tells_hundreds_of_one_name_apart,
             companies_that_are_but_names_do_not_hide_one_that_is_more,
+            companies_that_are_but_names_do_not_stand_in_the_way_of_a_misspelt_one,
+            a_country_is_asked_for_before_the_nearest_are_chosen,
             a_company_of_thousands_of_names_is_found,
             a_main_domain_is_of_the_country_of_the_seat,
             a_text_is_read_as_a_domain_first_and_then_as_a_name,
@@ -352,6 +354,38 @@ pub async fn companies_that_are_but_names_do_not_hide_one_that_is_more(harness: 
     load(&ports, "companies", vec![hashed(known)]).await;
     let found = by_name(&ports, "Quill Ink Works Ltd", None).await;
     assert_eq!(found, Some(("works.example".to_owned(), 99)));
+}
+
+pub async fn companies_that_are_but_names_do_not_stand_in_the_way_of_a_misspelt_one(
+    harness: &dyn Harness,
+) {
+    let ports = harness.fresh().await;
+    let known = CompanyRecord {
+        sites: sites(&["feathermark.example"]),
+        ..company("Feathermark Analytics")
+    };
+    let at = |employer: &str| {
+        let employer = Some(EmployerRecord { name: Some(company_name(employer)), domain: None });
+        hashed(PersonRecord { employer, ..person("Ada", "Byte") })
+    };
+    let people = ["Feathermark Analytic", "Feather Mark Analytics", "Feathermark Analitycs"];
+    load(&ports, "companies", vec![hashed(known)]).await;
+    let before = by_name(&ports, "Feathermark Analitics", None).await.expect("a company");
+    assert_eq!(before.0, "feathermark.example");
+    load(&ports, "people", people.map(at).into()).await;
+    assert_eq!(by_name(&ports, "Feathermark Analitics", None).await, Some(before));
+}
+
+pub async fn a_country_is_asked_for_before_the_nearest_are_chosen(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let under = |domain: String| {
+        hashed(CompanyRecord { sites: sites(&[&domain]), ..company("Quillfeather Inkwell") })
+    };
+    let mut records: Vec<_> = (0..100).map(|at| under(format!("quill{at}.example"))).collect();
+    records.push(under("quillfeather.jp".to_owned()));
+    load(&ports, "a", records).await;
+    let found = by_name(&ports, "Quilfeather Inkwell", Some("JP")).await;
+    assert_eq!(found.map(|(domain, _)| domain).as_deref(), Some("quillfeather.jp"));
 }
 
 pub async fn a_company_of_thousands_of_names_is_found(harness: &dyn Harness) {

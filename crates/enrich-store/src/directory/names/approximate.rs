@@ -4,9 +4,14 @@ use enrich_core::SubjectId;
 use enrich_core::matching::{AskedName, Judged, Weights, judge};
 use enrich_text::{CompanyName, Country};
 
-use super::is_in;
 use super::search::{Candidates, search};
+use super::{is_bare, is_in};
 use crate::directory::view::View;
+
+/// The most companies that are compared.
+const MOST_COMPARED: usize = 48;
+/// The most companies among which those of a country are chosen.
+const MOST_READ_IN_COUNTRY: usize = 512;
 
 /// The companies that a name may mean, the likeliest first. With a country, only those with a
 /// domain of it.
@@ -16,12 +21,16 @@ pub(crate) fn judged(
     country: Option<Country>,
 ) -> rusqlite::Result<Vec<Judged>> {
     let asked = AskedName::new(name);
-    let Candidates { ids, rarity } = search(view, &asked)?;
+    let most = if country.is_some() { MOST_READ_IN_COUNTRY } else { MOST_COMPARED };
+    let Candidates { ids, rarity } = search(view, &asked, most)?;
     let mut companies = Vec::with_capacity(ids.len());
     for id in ids {
         let Some(company) = view.company(SubjectId(id))? else { continue };
-        if is_in(&company, country) {
+        if is_in(&company, country) && !is_bare(&company) {
             companies.push(company);
+        }
+        if companies.len() == MOST_COMPARED {
+            break;
         }
     }
     Ok(judge(&asked, companies, &rarity, Weights::trained()))

@@ -19,8 +19,6 @@ use crate::directory::view::View;
 
 /// The most companies of one key that are compared.
 const MOST_OF_A_KEY: usize = 48;
-/// The most companies that are compared in all.
-const MOST_COMPARED: usize = 48;
 /// The most entries of lists that are read for a name.
 const MOST_READ: u64 = 400_000;
 /// The most of them that become candidates; lists behind them add to those that are.
@@ -73,8 +71,12 @@ pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     latin.map(|label| label.replace('-', "")).collect()
 }
 
-/// The candidates for a name.
-pub(crate) fn search(view: View<'_>, asked: &AskedName) -> rusqlite::Result<Candidates> {
+/// The candidates for a name, at most so many.
+pub(crate) fn search(
+    view: View<'_>,
+    asked: &AskedName,
+    most: usize,
+) -> rusqlite::Result<Candidates> {
     let rarity = DirectoryRarity::among(view.companies()?);
     let mut search = Search { view, rarity, worth: FxHashMap::default() };
     search.by_keys(asked)?;
@@ -82,9 +84,9 @@ pub(crate) fn search(view: View<'_>, asked: &AskedName) -> rusqlite::Result<Cand
     let mut all: Vec<(f64, u64)> =
         search.worth.into_iter().map(|(id, worth)| (worth, id)).collect();
     let best_first = |a: &(f64, u64), b: &(f64, u64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    if all.len() > MOST_COMPARED {
-        all.select_nth_unstable_by(MOST_COMPARED, best_first);
-        all.truncate(MOST_COMPARED);
+    if all.len() > most {
+        all.select_nth_unstable_by(most, best_first);
+        all.truncate(most);
     }
     all.sort_unstable_by(best_first);
     let least = all.first().map_or(0.0, |(worth, _)| worth.min(WHOLE) * LEAST_SHARE);

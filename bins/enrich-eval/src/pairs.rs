@@ -77,17 +77,7 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;
-    let company = Company {
-        id: SubjectId(1),
-        name: row.name2.clone(),
-        aliases: Vec::new(),
-        seats: Vec::new(),
-        sites: Vec::new(),
-        pages: Vec::new(),
-        emails: Vec::new(),
-        phones: Vec::new(),
-        employees: Vec::new(),
-    };
+    let company = Company::named(SubjectId(1), row.name2.clone());
     let rarity = DirectoryRarity::among(0);
     let judged = judge(&AskedName::new(&asked), [company], &rarity, Weights::trained());
     let percent = likeliest(&judged).map_or(0, |(_, confidence)| confidence.percent());

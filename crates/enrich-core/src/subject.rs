@@ -107,6 +107,32 @@ pub struct Employee {
 }
 
 impl Company {
+    /// A company of which only the name is known.
+    pub fn named(id: SubjectId, name: String) -> Self {
+        Self {
+            id,
+            name,
+            aliases: Vec::new(),
+            seats: Vec::new(),
+            sites: Vec::new(),
+            pages: Vec::new(),
+            emails: Vec::new(),
+            phones: Vec::new(),
+            employees: Vec::new(),
+        }
+    }
+
+    /// Whether it has a seat in a country, or a domain that is marked for it or under its own
+    /// top-level domain.
+    pub fn is_in(&self, country: Country) -> bool {
+        self.seats.contains(&country)
+            || self.sites.iter().any(|site| {
+                site.country == Some(country)
+                    || Domain::parse(&site.domain)
+                        .is_ok_and(|domain| domain.country() == Some(country))
+            })
+    }
+
     /// The aliases to compare a name with: the first `most`, and of the others as many as hold all
     /// of its words. Some sources know thousands.
     pub fn aliases_near<'a>(

@@ -1,7 +1,7 @@
 //! What speaks for and against a company being meant: named features, each with how much of it
 //! there is.
 
-use enrich_text::{CompanyName, Country, Domain, Rarity};
+use enrich_text::{CompanyName, Domain, Rarity};
 
 use super::asked::AskedName;
 use super::labels::Labels;
@@ -255,7 +255,7 @@ pub(super) fn of_company(
     let there: Vec<usize> = asked
         .countries
         .iter()
-        .filter(|(_, country)| is_in(company, *country))
+        .filter(|(_, country)| company.is_in(*country))
         .filter_map(|(word, _)| *word)
         .collect();
     let own = std::iter::once((&company.name, false));
@@ -357,21 +357,12 @@ fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
         evidence.flag(Feature::RegionHere, is_here);
         evidence.flag(Feature::RegionBehind, is_behind);
     }
-    let agrees = asked.countries.iter().any(|(_, country)| is_in(company, *country));
+    let agrees = asked.countries.iter().any(|(_, country)| company.is_in(*country));
     let differs = !company.seats.is_empty()
-        && asked.countries.iter().any(|(_, country)| !is_in(company, *country));
+        && asked.countries.iter().any(|(_, country)| !company.is_in(*country));
     evidence.flag(Feature::CountryAgrees, agrees);
     evidence.flag(Feature::CountryDiffers, differs);
     evidence.flag(Feature::CountryAsideDiffers, differs && asked.name.country().is_some());
-}
-
-/// Whether a company has a seat or a domain in a country.
-fn is_in(company: &Company, country: Country) -> bool {
-    company.seats.contains(&country)
-        || company.sites.iter().any(|site| {
-            site.country == Some(country)
-                || Domain::parse(&site.domain).is_ok_and(|domain| domain.country() == Some(country))
-        })
 }
 
 #[cfg(test)]

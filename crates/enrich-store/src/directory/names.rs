@@ -60,7 +60,7 @@ pub(crate) enum Fit {
     StrippedName,
     /// It is an alias of it without legal forms.
     StrippedAlias,
-    /// It is a name of it without legal forms and spaces.
+    /// It is a name of it without legal forms and spaces, which is too little for an answer.
     Squashed,
 }
 
@@ -228,14 +228,12 @@ fn only_bearer<'a>(
         .get(1)
         .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
     // Where the name says another country, somebody else is meant.
-    let is_there = name.country().is_none_or(|said| {
-        let company = &best.candidate.company;
-        company.seats.contains(&said) || company.domain_in(said).is_some()
-    });
+    let company = &best.candidate.company;
+    let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = country.is_some()
         || best.is_bare
         || name.stripped().contains(' ')
-        || best.candidate.company.sites.iter().any(|site| is_label(name, &site.domain));
+        || company.sites.iter().any(|site| is_label(name, &site.domain));
     (!has_rival && is_there && says_enough).then_some(best)
 }
 
@@ -371,15 +369,9 @@ mod tests {
     fn company(id: u64, name: &str, aliases: &[&str], domains: &[&str]) -> Candidate {
         let site = |domain: &&str| Site { domain: (*domain).into(), country: None };
         let company = Company {
-            id: SubjectId(id),
-            name: name.into(),
             aliases: aliases.iter().map(|&alias| alias.into()).collect(),
-            seats: Vec::new(),
             sites: domains.iter().map(site).collect(),
-            pages: Vec::new(),
-            emails: Vec::new(),
-            phones: Vec::new(),
-            employees: Vec::new(),
+            ..Company::named(SubjectId(id), name.into())
         };
         Candidate { company, confidence: Confidence::FULL }
     }

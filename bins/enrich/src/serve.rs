@@ -61,8 +61,9 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             ..Options::default()
         };
         let store = Store::open_or_create(data, options)?;
-        // The first caller who sends a number should not be the one who waits for this.
+        // The first caller who sends a number, or a name, should not be the one who waits for this.
         Phone::prepare();
+        store.directory.prepare();
         Ok((store.service(Arc::new(SystemClock)), String::new()))
     })?;
     Ok(ExitCode::SUCCESS)

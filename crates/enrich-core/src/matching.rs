@@ -1,7 +1,7 @@
 //! Which company a name means: evidence for and against each candidate, weighed to a probability.
 //!
 //! A store finds candidates; here they are compared with the name that was asked for. What speaks
-//! for or against a candidate is [`Evidence`]: a few dozen features with names, each a number that
+//! for or against a candidate is [`Evidence`]: some ninety features with names, each a number that
 //! a person can check. Their weights were trained on real names (`docs/matching.md` says how), as
 //! a choice between all candidates and "none of them" (a conditional logit): so candidates that
 //! look alike share what is sure between them, and a name that nobody bears is sure of nothing.

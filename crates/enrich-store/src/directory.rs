@@ -69,13 +69,10 @@ impl SqliteDirectory {
         if is_due.map_err(|source| OpenError::of_sqlite(path, source))? {
             return Err(OpenError::DerivedBefore { path: path.into() });
         }
-        let searches = Lists::start(path)?;
-        // The lists of words are read when they are first needed, which takes a tenth of a second.
-        searches.prepare(|connection| names::prepare(View::of(connection)));
         Ok(Self {
             readers: Readers::open_mapped(path)?,
             lists: Lists::start(path)?,
-            searches,
+            searches: Lists::start(path)?,
             least_by_name,
             _hold: Hold::start(path)?,
         })
@@ -83,6 +80,12 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
+    /// Has what the first search for a name needs made ready, apart: the lists of words are read
+    /// then, which takes a tenth of a second. For a server; a command pays for it when it searches.
+    pub fn prepare(&self) {
+        self.searches.prepare(|connection| names::prepare(View::of(connection)));
+    }
+
     /// The company that alone bears a name, which is found without a search, and how sure such a
     /// match is, before it is held against the least confidence and the trust in its sources;
     /// `None` where the name is searched for.

@@ -10,6 +10,7 @@
 pub(crate) mod codes;
 pub(crate) mod companies;
 mod hold;
+pub(crate) mod index_check;
 mod lists;
 pub(crate) mod lookup;
 pub(crate) mod names;
@@ -20,6 +21,7 @@ pub(crate) mod variants;
 pub(crate) mod view;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use enrich_core::matching::Judged;
@@ -30,6 +32,7 @@ use enrich_text::{CompanyName, Country, Domain};
 use rusqlite::Connection;
 
 use crate::error::OpenError;
+use crate::in_use::InUse;
 use crate::intake::deriving;
 use crate::sqlite::{self, Readers};
 use codes::IdentifierKind;
@@ -59,12 +62,17 @@ pub struct SqliteDirectory {
     least_by_name: Confidence,
     /// Only has to be there.
     _hold: Hold,
+    _in_use: Arc<InUse>,
 }
 
 impl SqliteDirectory {
     /// Reads the database at `path`, which must be there and have its schema.
     /// A match by name is at least as sure as `least_by_name`.
-    pub(crate) fn open(path: &Path, least_by_name: Confidence) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        path: &Path,
+        least_by_name: Confidence,
+        in_use: Arc<InUse>,
+    ) -> Result<Self, OpenError> {
         let is_due = sqlite::reader(path).and_then(|connection| deriving::is_due(&connection));
         if is_due.map_err(|source| OpenError::of_sqlite(path, source))? {
             return Err(OpenError::DerivedBefore { path: path.into() });
@@ -75,6 +83,7 @@ impl SqliteDirectory {
             searches: Lists::start(path)?,
             least_by_name,
             _hold: Hold::start(path)?,
+            _in_use: in_use,
         })
     }
 }

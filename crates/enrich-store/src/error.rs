@@ -59,6 +59,18 @@ pub enum OpenError {
         #[source]
         source: Source,
     },
+    /// Others use the folder, and what was to be done needs it alone.
+    #[error("{folder} is in use; stop the server and other commands that use it, and try again")]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Somebody derives the directory once more.
+    #[error("{folder} is being reindexed; wait until `enrich reindex` is done with it")]
+    BeingReindexed {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A directory was made by an earlier Enrich, which found names by other rules.
     #[error(
         "{path} was made by an earlier Enrich; run `enrich reindex` on its folder once, while no \

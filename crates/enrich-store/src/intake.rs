@@ -22,6 +22,7 @@ mod words;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -30,6 +31,7 @@ use enrich_core::{SourceName, Timestamp};
 use rusqlite::Connection;
 
 use crate::blocking::apart;
+use crate::in_use::InUse;
 use crate::secret::Secrets;
 use crate::sqlite::{self, store_error};
 use loading::SqliteLoading;
@@ -43,12 +45,14 @@ const EMPTYING_TRIES: u32 = 250;
 pub struct SqliteIntake {
     path: PathBuf,
     secrets: Secrets,
+    /// Only has to be there.
+    _in_use: Arc<InUse>,
 }
 
 impl SqliteIntake {
     /// Writes to the database at `path`, which must be there and have its schema.
-    pub(crate) fn open(path: &Path, secrets: &Secrets) -> Self {
-        Self { path: path.into(), secrets: secrets.clone() }
+    pub(crate) fn open(path: &Path, secrets: &Secrets, in_use: Arc<InUse>) -> Self {
+        Self { path: path.into(), secrets: secrets.clone(), _in_use: in_use }
     }
 
     /// Runs `write` as one transaction on a thread of its own.

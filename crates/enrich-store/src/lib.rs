@@ -7,6 +7,7 @@ mod columns;
 mod directory;
 mod error;
 mod folder;
+mod in_use;
 mod intake;
 mod ledger;
 mod secret;

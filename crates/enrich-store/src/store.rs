@@ -8,9 +8,10 @@ use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, Confidence, MemoryWindows, Service};
 
 use crate::accounts::SqliteAccounts;
-use crate::directory::SqliteDirectory;
+use crate::directory::{self, SqliteDirectory, index_check};
 use crate::error::OpenError;
 use crate::folder;
+use crate::in_use;
 use crate::intake::{SqliteIntake, deriving};
 use crate::ledger::{self, SqliteLedger};
 use crate::secret::Secrets;
@@ -120,10 +121,15 @@ impl Store {
     /// The ports over a folder that is there and complete.
     fn over(folder: &Path, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
         let (directory, ledger) = (folder.join(DIRECTORY.file), folder.join(LEDGER.file));
+        let in_use = Arc::new(in_use::beside_others(folder)?);
         folder::match_secrets(folder, secrets)?;
         Ok(Self {
-            directory: Arc::new(SqliteDirectory::open(&directory, options.least_by_name)?),
-            intake: Arc::new(SqliteIntake::open(&directory, secrets)),
+            directory: Arc::new(SqliteDirectory::open(
+                &directory,
+                options.least_by_name,
+                Arc::clone(&in_use),
+            )?),
+            intake: Arc::new(SqliteIntake::open(&directory, secrets, in_use)),
             accounts: Arc::new(SqliteAccounts::open(&ledger, secrets)?),
             ledger: Arc::new(SqliteLedger::open(&ledger, secrets, options)?),
             usage: Arc::new(SqliteUsage::open(&ledger)?),
@@ -163,17 +169,19 @@ impl Store {
     }
 
     /// Derives everything in the directory from its facts once more, where an earlier Enrich made it
-    /// by other rules ([`OpenError::DerivedBefore`]). No server may use the folder meanwhile. Tells
-    /// `done` now and then how many companies and people are done; gives how many there are.
+    /// by other rules ([`OpenError::DerivedBefore`]). Tells `done` now and then how many companies
+    /// and people are done, of how many; gives how many there are.
     ///
     /// # Errors
     ///
-    /// As [`Store::open`], and when the file cannot be written. It can be run again then.
-    pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64)) -> Result<u64, OpenError> {
+    /// As [`Store::open`]; [`OpenError::InUse`] when anybody else has the folder open, which cannot
+    /// be opened meanwhile; and when the file cannot be written. It can be run again then.
+    pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
         sqlite::check_version()?;
         if folder::is_new(folder)? {
             return Err(OpenError::Missing { folder: folder.into() });
         }
+        let _in_use = in_use::alone(folder)?;
         let secrets = folder::load(folder)?;
         folder::match_secrets(folder, &secrets)?;
         let path = folder.join(DIRECTORY.file);
@@ -181,9 +189,9 @@ impl Store {
             .map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Checks both files from end to end: schema versions, SQLite's own integrity check, and how
-    /// many there are of what they hold. Reads everything, so it takes as long as that takes;
-    /// whether the ledger adds up, [`enrich_core::port::ledger::Ledger::verify`] tells.
+    /// Checks both files from end to end: schema versions, SQLite's own integrity check, the index
+    /// of words, and how many there are of what they hold. Reads everything, so it takes as long as
+    /// that takes; whether the ledger adds up, [`enrich_core::port::ledger::Ledger::verify`] tells.
     ///
     /// # Errors
     ///
@@ -193,10 +201,16 @@ impl Store {
             let connection = sqlite::reader(&self.folder.join(database.file))?;
             sqlite::examine(&connection, counts)
         };
+        let mut directory = examine(&DIRECTORY, &directory::COUNTS).map_err(StoreError::failed)?;
+        // A file that is damaged says so already, and may not be read to its end.
+        if directory.problems.is_empty() {
+            let connection = sqlite::reader(&self.folder.join(DIRECTORY.file));
+            let problems = connection.and_then(|connection| index_check::problems(&connection));
+            directory.problems = problems.map_err(StoreError::failed)?;
+        }
         Ok(CheckReport {
             sqlite: rusqlite::version(),
-            directory: examine(&DIRECTORY, &crate::directory::COUNTS)
-                .map_err(StoreError::failed)?,
+            directory,
             ledger: examine(&LEDGER, &LEDGER_COUNTS).map_err(StoreError::failed)?,
         })
     }

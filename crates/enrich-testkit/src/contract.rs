@@ -112,7 +112,16 @@ mod tests {
                 include_str!("contract/directory.rs"),
                 include_str!("contract/directory/people.rs")
             ),
-            include_str!("contract/intake.rs"),
+            concat!(
+                include_str!("contract/intake.rs"),
+                include_str!("contract/intake/companies.rs"),
+                include_str!("contract/intake/domains.rs"),
+                include_str!("contract/intake/forgetting.rs"),
+                include_str!("contract/intake/ids.rs"),
+                include_str!("contract/intake/loads.rs"),
+                include_str!("contract/intake/people.rs"),
+                include_str!("contract/intake/sources.rs")
+            ),
             include_str!("contract/ledger.rs"),
             include_str!("contract/usage.rs"),
         ];

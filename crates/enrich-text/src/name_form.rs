@@ -1,7 +1,7 @@
 //! A company's name laid out for comparing with others.
 
 use crate::company_name::{self, CompanyName};
-use crate::fold::fold;
+use crate::fold::{fold, fold_words};
 use crate::legal_form::{forms_around, is_misspelt_form, without_glued_ends};
 use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 
@@ -18,6 +18,9 @@ pub struct NameForm {
     pub initials: String,
     /// The first letters of all words, fillers too.
     pub all_initials: String,
+    /// Of a name that is one word, the first Latin letter of each of its letters: what its initials
+    /// are where it is an acronym (`РЖД`: `rzd`, and not `rzhd`). Empty for other names.
+    pub acronym: String,
     /// The words in plain Latin letters, without spaces.
     pub squashed: String,
     /// The same with fillers.
@@ -69,7 +72,12 @@ impl NameForm {
         let mut roots: Vec<&str> = words.iter().map(|word| word.root.as_str()).collect();
         roots.sort_unstable();
         let fillers = all.iter().filter(|word| word.is_filler).map(|word| word.text.clone());
+        let acronym = match words.as_slice() {
+            [word] => acronym(word, name.display()),
+            _ => String::new(),
+        };
         Self {
+            acronym,
             initials: initials(&words),
             all_initials: initials(&all),
             squashed: squashed(&words),
@@ -82,6 +90,18 @@ impl NameForm {
             ..Self::default()
         }
     }
+}
+
+/// The first Latin letter of each letter of a word that stands in a name.
+fn acronym(word: &NameWord, display: &str) -> String {
+    if display.is_ascii() {
+        return word.text.clone();
+    }
+    let first = |letter: char| fold_words(letter.encode_utf8(&mut [0; 4])).chars().next();
+    let written = display
+        .split(|sign: char| !sign.is_alphanumeric())
+        .find(|written| fold_words(written) == word.text);
+    written.map_or_else(|| word.text.clone(), |written| written.chars().filter_map(first).collect())
 }
 
 /// The words with a lone `s` joined to the word before it (`Lowe s`), and in what was typed without
@@ -125,6 +145,15 @@ mod tests {
         let jackson = form("Quill County (Wisconsin)");
         assert_eq!(jackson.sorted, "countyquill");
         assert_eq!(jackson.aside[0].root, "wisconsin");
+    }
+
+    #[test]
+    fn an_acronym_is_read_letter_by_letter() {
+        assert_eq!(form("РЖД").acronym, form("Российские железные дороги").initials);
+        assert_eq!(form("ОАО «РЖД»").acronym, "rzd");
+        assert_eq!(form("ΔΕΗ").acronym, form("Δημόσια Επιχείρηση Ηλεκτρισμού").initials);
+        assert_eq!(form("QP").acronym, "qp");
+        assert_eq!(form("Quill Pens").acronym, "");
     }
 
     #[test]

@@ -15,10 +15,12 @@ Example:
 
 An earlier Enrich found names by other rules; `serve` and the other commands say so and refuse its
 folder. This derives what look-ups read from what the sources said, once more; nothing is lost. It
-takes a minute for a million companies. No server may use the folder meanwhile. When it is stopped,
-run it again. JSON: {\"subjects\"}.
+takes a minute for a million companies. It needs the folder to itself: it is refused while a server
+or another command has it open, and those are refused meanwhile. When it is stopped, run it again.
+JSON: {\"subjects\"}.
 
-Exit status: 0 when it is done; 2 if there is no data folder or it cannot be written.")]
+Exit status: 0 when it is done; 2 if there is no data folder, it is in use or it cannot be
+written.")]
 pub(crate) struct Reindex {
     #[command(flatten)]
     data: DataFolder,
@@ -33,7 +35,12 @@ struct Done {
 
 impl Reindex {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let subjects = Store::reindex(self.data.path(), &mut |_| {})?;
+        let mut told = |done, all| {
+            if console.is_watched {
+                console.note(&format!("{done} of {all} companies and people are ready"));
+            }
+        };
+        let subjects = Store::reindex(self.data.path(), &mut told)?;
         console.show(&Done { subjects }, self.format)?;
         Ok(Verdict::Yes)
     }

@@ -59,7 +59,7 @@ impl AskedName {
 fn is_acronym(display: &str, form: &NameForm) -> bool {
     let letters = || display.chars().filter(|sign| sign.is_alphabetic());
     form.words.len() == 1
-        && (2..=8).contains(&form.squashed.len())
+        && (2..=8).contains(&form.acronym.chars().count())
         && letters().count() >= 2
         && letters().all(char::is_uppercase)
 }

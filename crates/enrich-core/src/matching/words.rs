@@ -160,12 +160,13 @@ fn of_initials(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) -> bo
     let is = |word: &NameForm, name: &NameForm| {
         let [only] = word.words.as_slice() else { return false };
         let initials = [&name.initials, &name.all_initials];
-        only.text.len() >= 2 && name.words.len() > 1 && initials.contains(&&word.squashed)
+        let is = initials.contains(&&word.squashed) || initials.contains(&&word.acronym);
+        is && only.text.chars().nth(1).is_some() && name.words.len() > 1
     };
     let is_initials = is(asked, held);
     if is_initials {
         evidence.flag(Feature::IsInitials, true);
-        let more = (asked.squashed.len() as f64 - 3.0) / 3.0;
+        let more = (asked.acronym.chars().count() as f64 - 3.0) / 3.0;
         evidence.add(Feature::IsInitialsLong, more);
     }
     evidence.flag(Feature::HasInitials, is(held, asked));

@@ -1,13 +1,15 @@
 //! A few threads that read long lists, so that whoever asks for one holds up nobody else.
 //!
 //! Everything else a look-up reads takes microseconds and is read where it is asked for. The
-//! queue is bounded: what does not fit is refused at once.
+//! queue is bounded: what does not fit is refused at once, and what has waited too long is refused
+//! when its turn comes, so that a queue that cannot be kept up with does not make everybody wait.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use enrich_core::port::error::StoreError;
 use parking_lot::Mutex;
@@ -21,6 +23,9 @@ use crate::sqlite;
 const THREADS: usize = 2;
 /// How many wait to be read.
 const WAITING: usize = 256;
+/// How long one waits at most. Whoever asked is told to come again rather than answered when they
+/// have stopped to listen.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
@@ -59,17 +64,23 @@ impl Lists {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
+        let asked = Instant::now();
         let job: Job = Box::new(move |connection| {
             // Whoever asked may have gone: then nobody needs the list.
-            if !answer.is_closed() {
-                let _ = answer.send(read(connection));
+            if answer.is_closed() {
+                return;
             }
+            let has_waited_too_long = asked.elapsed() > LONGEST_WAIT;
+            let _ = answer.send(match has_waited_too_long {
+                true => Err(StoreError::Overloaded),
+                false => read(connection).map_err(StoreError::failed),
+            });
         });
         self.queue.try_send(job).map_err(|refused| match refused {
             TrySendError::Full(_) => StoreError::Overloaded,
             TrySendError::Disconnected(_) => StoreError::failed("no thread reads lists any more"),
         })?;
-        answered.await.map_err(StoreError::failed)?.map_err(StoreError::failed)
+        answered.await.map_err(StoreError::failed)?
     }
 }
 
@@ -90,6 +101,21 @@ fn work(jobs: &Mutex<Receiver<Job>>, connection: &Connection) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sqlite::DIRECTORY;
+
+    #[test]
+    fn what_has_waited_too_long_is_refused_without_being_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(DIRECTORY.file);
+        sqlite::create(&path, &DIRECTORY).unwrap();
+        let lists = Lists::start(&path).unwrap();
+        for _ in 0..THREADS {
+            lists.prepare(|_| thread::sleep(LONGEST_WAIT + Duration::from_millis(50)));
+        }
+        let late = lists.read(|_| -> rusqlite::Result<()> { panic!("nobody waits for this") });
+        assert!(matches!(pollster::block_on(late), Err(StoreError::Overloaded)));
+        assert_eq!(pollster::block_on(lists.read(|_| Ok(7))).unwrap(), 7);
+    }
 
     #[test]
     fn what_does_not_fit_the_queue_is_refused() {

@@ -206,8 +206,8 @@ impl<'c> View<'c> {
         Ok(statement.query_row([word], |row| row.get(0)).optional()?.unwrap_or(0))
     }
 
-    /// Reads the companies that have a word, in two rows of their ids: the last ones, then all
-    /// before. Ends where `take` says no.
+    /// Reads the companies that have a word: the last ones, then all before, both in the order of
+    /// their ids.
     pub(crate) fn postings(
         &self,
         word: &str,

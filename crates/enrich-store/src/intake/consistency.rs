@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use enrich_core::port::intake::{Atomic, Intake, Load, Suppressed};
-use enrich_core::{CompanyRecord, EmployerRecord, PersonRecord, Record, SourceName, Timestamp};
+use enrich_core::{
+    CompanyRecord, EmployerRecord, PersonRecord, Record, SourceName, SubjectId, Timestamp,
+};
 use enrich_testkit::records::{
     aliases, company, company_name, countries, country, domain, email, emails, hashed, page,
     person, person_page, phone, phones, sites, trusted,
@@ -16,8 +18,12 @@ use super::derive::Derived;
 use super::sheet::Kind;
 use super::writer::Writer;
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
+use crate::directory::index_check;
+use crate::directory::postings::Posting;
+use crate::directory::view::View;
 use crate::secret::{self, Secrets};
-use crate::{Options, Store, sqlite};
+use crate::sqlite::{self, DIRECTORY, Durability};
+use crate::{OpenError, Options, Store};
 
 const NAMES: [&str; 5] = ["Quill", "Quill Ltd", "QUILL", "Inkwell", "Feather"];
 const DOMAINS: [&str; 5] =
@@ -96,6 +102,7 @@ fn check(folder: &Path) {
     let writer = Writer::new(&connection, &secrets, Timestamp::UNIX_EPOCH).unwrap();
     let mut identifiers = BTreeSet::new();
     let mut employees = BTreeSet::new();
+    let mut words = BTreeSet::new();
     for (id, kind, profile) in rows(&connection, "SELECT id, kind, profile FROM subject") {
         let subject = subject_id(id.parse().unwrap());
         let is_company = kind == COMPANY.to_string();
@@ -108,6 +115,9 @@ fn check(folder: &Path) {
             let confidence = strength.confidence.percent();
             identifiers.insert((kind as i64, key, strength.tier, sql_id(subject), confidence));
         }
+        words.extend(
+            derived.words.into_iter().map(|(word, length)| (word, sql_id(subject), length)),
+        );
         employees.extend(derived.employer.map(|company| (sql_id(company), sql_id(subject))));
     }
     let mut statement =
@@ -118,6 +128,18 @@ fn check(folder: &Path) {
     let mut statement = connection.prepare("SELECT company, person FROM employee").unwrap();
     let held = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
     assert_eq!(held.unwrap().map(Result::unwrap).collect::<BTreeSet<_>>(), employees);
+    let mut statement = connection.prepare("SELECT word FROM name_word").unwrap();
+    let all: Vec<String> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let mut held = BTreeSet::new();
+    for word in all {
+        let each = |posting: Posting| {
+            held.insert((word.clone(), sql_id(SubjectId(posting.company)), posting.words));
+        };
+        View::of(&connection).postings(&word, each).unwrap();
+    }
+    assert_eq!(held, words);
+    assert_eq!(index_check::problems(&connection).unwrap(), [] as [&str; 0]);
     for stray in [
         "SELECT count(*) FROM fact WHERE subject NOT IN (SELECT id FROM subject)",
         "SELECT count(*) FROM fact WHERE source NOT IN (SELECT id FROM source)",
@@ -146,29 +168,95 @@ fn what_is_looked_up_is_what_the_facts_make() {
         let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
         let mut chance = Chance(seed);
         for step in 0..60 {
-            pollster::block_on(async {
-                let source = SourceName::new(chance.one(&SOURCES)).unwrap();
-                match chance.below(12) {
-                    0 => drop(store.intake.remove_source(&source).await.unwrap()),
-                    1 if step > 30 => {
-                        let what = chance.suppressed();
-                        store
-                            .intake
-                            .forget(std::slice::from_ref(&what), Timestamp::UNIX_EPOCH)
-                            .await
-                            .unwrap();
-                    }
-                    _ => {
-                        let (at, atomic) = (Timestamp::UNIX_EPOCH, Atomic::Whole);
-                        let load = Load { source, at, atomic };
-                        let mut loading = store.intake.begin(load).await.unwrap();
-                        let records = (0..5).map(|_| chance.record()).collect();
-                        loading.take(records).await.unwrap();
-                        loading.finish().await.unwrap();
-                    }
-                }
-            });
-            check(folder.path());
+            pollster::block_on(change(&store, &mut chance, step > 30));
+            if step < 10 || step % 5 == 4 {
+                check(folder.path());
+            }
         }
+    }
+}
+
+async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
+    let source = SourceName::new(chance.one(&SOURCES)).unwrap();
+    match chance.below(12) {
+        0 => drop(store.intake.remove_source(&source).await.unwrap()),
+        1 if forgets => {
+            let what = chance.suppressed();
+            let what = std::slice::from_ref(&what);
+            store.intake.forget(what, Timestamp::UNIX_EPOCH).await.unwrap();
+        }
+        _ => {
+            let (at, atomic) = (Timestamp::UNIX_EPOCH, Atomic::Whole);
+            let load = Load { source, at, atomic };
+            let mut loading = store.intake.begin(load).await.unwrap();
+            let records = (0..5).map(|_| chance.record()).collect();
+            loading.take(records).await.unwrap();
+            loading.finish().await.unwrap();
+        }
+    }
+}
+
+/// What an Enrich of other rules, or a `reindex` that was stopped half-way, leaves.
+const OTHERWISE: [&str; 3] = [
+    "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
+     DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",
+    "UPDATE state SET derived_by = 0, companies = companies / 2;
+     DELETE FROM identifier WHERE subject % 2; DELETE FROM employee WHERE person % 2;
+     DELETE FROM name_word WHERE length(word) % 2;",
+    "UPDATE state SET derived_by = 1000; UPDATE identifier SET key = key || 'x';
+     UPDATE name_word SET last = x'0505';",
+];
+
+#[test]
+fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut chance = Chance(7);
+    for otherwise in OTHERWISE {
+        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        for _ in 0..20 {
+            pollster::block_on(change(&store, &mut chance, false));
+        }
+        let mut never = |_, _| unreachable!("it is in use");
+        let refused = Store::reindex(folder.path(), &mut never);
+        assert!(matches!(refused, Err(OpenError::InUse { .. })));
+        drop(store);
+        let connection = sqlite::writer(&folder.path().join(DIRECTORY.file), Durability::Commit);
+        connection.unwrap().execute_batch(otherwise).unwrap();
+        let refused = Store::open(folder.path(), Options::default());
+        assert!(matches!(refused, Err(OpenError::DerivedBefore { .. })), "{refused:?}");
+        let mut told = Vec::new();
+        let done = Store::reindex(folder.path(), &mut |done, all| told.push((done, all))).unwrap();
+        assert_eq!(told, [(0, done), (done, done)]);
+        check(folder.path());
+    }
+}
+
+#[test]
+fn an_index_that_is_not_what_it_says_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+    let mut chance = Chance(3);
+    for _ in 0..20 {
+        pollster::block_on(change(&store, &mut chance, false));
+    }
+    assert!(store.check().unwrap().directory.problems.is_empty());
+    for (harm, told) in [
+        ("UPDATE state SET companies = companies + 1", "holds"),
+        ("UPDATE name_word SET companies = companies + 1", "and lists"),
+        ("UPDATE name_word SET last = x'80'", "cannot be read"),
+        ("UPDATE name_word SET last = x'ffff0301', companies = 1", "is not there"),
+        ("UPDATE name_word SET last = x'01010001', companies = 2", "out of order"),
+        ("DELETE FROM name_word_variant", "lacks a variant"),
+        ("DELETE FROM name_word", "variants are of words"),
+        ("INSERT INTO name_word_chunk VALUES ('nobody', 1, x'0101')", "lists are of words"),
+    ] {
+        let connection = sqlite::writer(&folder.path().join(DIRECTORY.file), Durability::Commit);
+        let connection = connection.unwrap();
+        let transaction = connection.unchecked_transaction().unwrap();
+        transaction.execute_batch(harm).unwrap();
+        let problems = index_check::problems(&transaction).unwrap();
+        assert!(problems.iter().any(|problem| problem.contains(told)), "{harm}: {problems:?}");
+        assert!(problems.last().unwrap().contains("enrich reindex"));
+        transaction.rollback().unwrap();
     }
 }

@@ -10,10 +10,16 @@ use enrich_text::{CompanyName, NameForm, Network, PageUrl, PersonName, PersonPag
 use super::sheet::Kind;
 use super::words::Words;
 use crate::directory::codes::IdentifierKind;
-use crate::directory::names::search::{domain_labels, index_words};
+use crate::directory::names::search::{MOST_WORDS, domain_labels, index_words};
 use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
+
+/// The most words by which a company is found. Some hundred names have fewer; lists of thousands
+/// would make one company's part of the index that of a town.
+const MOST_WORDS_IN_ALL: usize = 1024;
+/// The most words of a name that is found in another order.
+const MOST_SORTED: usize = 16;
 
 /// What is derived from the facts of one subject; empty where they make none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,16 +118,21 @@ fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
                 let Ok(name) = CompanyName::parse(value) else { continue };
                 let form = NameForm::of(&name);
                 let length = u8::try_from(form.words.len()).unwrap_or(u8::MAX);
-                for word in index_words(&form) {
+                for word in index_words(&form).take(MOST_WORDS) {
+                    if derived.words.len() >= MOST_WORDS_IN_ALL
+                        && !derived.words.contains_key(&word)
+                    {
+                        continue;
+                    }
                     let fewest = derived.words.entry(word).or_insert(length);
                     *fewest = length.min(*fewest);
                 }
                 let tier = u8::from(value != company.name);
-                if form.sorted != name.squashed() {
+                if form.sorted != name.squashed() && form.words.len() <= MOST_SORTED {
                     derived.add(IdentifierKind::CompanySorted, form.sorted, tier, sure);
                 }
                 for initials in [form.initials, form.all_initials] {
-                    if (3..=8).contains(&initials.len()) {
+                    if (3..=8).contains(&initials.chars().count()) {
                         derived.add(IdentifierKind::CompanyInitials, initials, tier, sure);
                     }
                 }

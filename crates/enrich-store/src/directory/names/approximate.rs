@@ -12,6 +12,9 @@ use crate::directory::view::View;
 const MOST_COMPARED: usize = 48;
 /// The most companies among which those of a country are chosen.
 const MOST_READ_IN_COUNTRY: usize = 512;
+/// The most text of companies' names that is compared, in bytes: that of 48 companies with a
+/// hundred names each. Some have thousands.
+const MOST_TEXT: usize = 128 * 1024;
 
 /// The companies that a name may mean, the likeliest first. With a country, only those with a
 /// domain of it.
@@ -24,12 +27,14 @@ pub(crate) fn judged(
     let most = if country.is_some() { MOST_READ_IN_COUNTRY } else { MOST_COMPARED };
     let Candidates { ids, rarity } = search(view, &asked, most)?;
     let mut companies = Vec::with_capacity(ids.len());
+    let mut text = 0;
     for id in ids {
         let Some(company) = view.company(SubjectId(id))? else { continue };
         if is_in(&company, country) && !is_bare(&company) {
+            text += company.aliases.iter().map(String::len).sum::<usize>();
             companies.push(company);
         }
-        if companies.len() == MOST_COMPARED {
+        if companies.len() == MOST_COMPARED || text > MOST_TEXT {
             break;
         }
     }

@@ -23,8 +23,8 @@ const MOST_OF_A_KEY: usize = 48;
 const MOST_READ: u64 = 400_000;
 /// The most of them that become candidates; lists behind them add to those that are.
 const MOST_GATHERED: u64 = 20_000;
-/// The most words of a name that are searched, the first.
-const MOST_WORDS: usize = 16;
+/// The most words of a name that are searched, and that find it: the first.
+pub(crate) const MOST_WORDS: usize = 16;
 /// The most words that a misspelt one may mean.
 const MOST_MEANT: usize = 4;
 /// The most words of one variant that are looked at.
@@ -135,7 +135,11 @@ impl Search<'_> {
         if form.all_initials != form.initials {
             self.of_part(&form.all_initials)?;
         }
-        self.of_key(CompanyInitials, squashed, PART)
+        self.of_key(CompanyInitials, squashed, PART)?;
+        if form.acronym != squashed && !form.acronym.is_empty() {
+            self.of_key(CompanyInitials, &form.acronym, PART)?;
+        }
+        Ok(())
     }
 
     /// Those of whose names or labels a part of the name is all.
@@ -184,6 +188,10 @@ impl Search<'_> {
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
+            // A word that is said again finds nobody else.
+            if form.words[..at].iter().any(|before| before.root == word.root) {
+                continue;
+            }
             let companies = self.view.companies_with_word(&word.root)?;
             self.rarity.learn(&word.root, companies);
             if companies > 0 {

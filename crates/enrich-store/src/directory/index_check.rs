@@ -1,0 +1,149 @@
+//! Whether the index of words is what it says: its lists in order, whole, and of companies that are
+//! there.
+
+use rusqlite::{Connection, params};
+
+use super::codes::COMPANY;
+use super::postings::unpack;
+use super::variants::variants;
+
+/// The most faults that are told; where there are more, the index is to be made anew anyway.
+const MOST_TOLD: usize = 20;
+
+/// What is wrong with the index of words.
+pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let companies = companies(connection)?;
+    let held: usize = companies.iter().filter(|is_there| **is_there).count();
+    let said: i64 = connection.query_row("SELECT companies FROM state", [], |row| row.get(0))?;
+    if u64::try_from(said) != Ok(held as u64) {
+        problems.push(format!("it says that it holds {said} companies, and holds {held}"));
+    }
+    let mut words =
+        connection.prepare("SELECT word, companies, last FROM name_word ORDER BY word")?;
+    let mut rows = words.query([])?;
+    let mut number = 0_u64;
+    while let Some(row) = rows.next()? {
+        number += 1;
+        let word = Word {
+            connection,
+            word: row.get_ref(0)?.as_str()?,
+            companies: row.get(1)?,
+            last: row.get_ref(2)?.as_blob()?,
+        };
+        // Words are parts of names: which one it is, its place in the alphabet has to say.
+        let fault = word.fault(&companies)?;
+        problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
+        if problems.len() >= MOST_TOLD {
+            break;
+        }
+    }
+    for (stray, query) in STRAY {
+        let number: u64 = connection.query_row(query, [], |row| row.get(0))?;
+        if number > 0 {
+            problems.push(format!("{number} {stray} are of words that the index does not hold"));
+        }
+    }
+    if !problems.is_empty() {
+        problems.push(ADVICE.to_owned());
+    }
+    Ok(problems)
+}
+
+const ADVICE: &str =
+    "names may not be found, or wrong ones: stop the server and run `enrich reindex`";
+
+const STRAY: [(&str, &str); 2] = [
+    (
+        "lists",
+        "SELECT count(*) FROM name_word_chunk WHERE word NOT IN (SELECT word FROM name_word)",
+    ),
+    (
+        "variants",
+        "SELECT count(*) FROM name_word_variant WHERE word NOT IN (SELECT word FROM name_word)",
+    ),
+];
+
+/// Which ids are companies'.
+fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
+    let mut ids = connection.prepare("SELECT id FROM subject WHERE kind = ?1 ORDER BY id")?;
+    let mut rows = ids.query([COMPANY])?;
+    let mut companies = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        // Ids are given out one after the other, so there are hardly more than companies.
+        if let Ok(id) = usize::try_from(id) {
+            companies.resize(id + 1, false);
+            companies[id] = true;
+        }
+    }
+    Ok(companies)
+}
+
+struct Word<'a> {
+    connection: &'a Connection,
+    word: &'a str,
+    companies: u64,
+    last: &'a [u8],
+}
+
+impl Word<'_> {
+    fn fault(&self, companies: &[bool]) -> rusqlite::Result<Option<String>> {
+        let mut list = List { companies, before: None, number: 0 };
+        let mut chunks = self.connection.prepare_cached(
+            "SELECT first, companies FROM name_word_chunk WHERE word = ?1 ORDER BY first",
+        )?;
+        let mut rows = chunks.query([self.word])?;
+        while let Some(row) = rows.next()? {
+            let first = u64::try_from(row.get::<_, i64>(0)?).ok();
+            if let Err(fault) = list.read(row.get_ref(1)?.as_blob()?, first) {
+                return Ok(Some(fault.to_owned()));
+            }
+        }
+        if let Err(fault) = list.read(self.last, None) {
+            return Ok(Some(fault.to_owned()));
+        }
+        if list.number != self.companies {
+            let Self { companies: said, .. } = self;
+            return Ok(Some(format!("says {said} companies and lists {}", list.number)));
+        }
+        let mut held = self
+            .connection
+            .prepare_cached("SELECT 1 FROM name_word_variant WHERE variant = ?1 AND word = ?2")?;
+        for variant in variants(self.word) {
+            if !held.exists(params![variant, self.word])? {
+                return Ok(Some("lacks a variant".to_owned()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The companies of a word, as far as they were read.
+struct List<'a> {
+    companies: &'a [bool],
+    before: Option<u64>,
+    number: u64,
+}
+
+impl List<'_> {
+    /// Reads on; `first` is the company that the part is to begin with.
+    fn read(&mut self, part: &[u8], first: Option<u64>) -> Result<(), &'static str> {
+        for (at, posting) in unpack(part).enumerate() {
+            let company = posting.map_err(|_| "has a list that cannot be read")?.company;
+            if at == 0 && first.is_some_and(|first| first != company) {
+                return Err("has a list that begins with another company than it says");
+            }
+            if self.before.is_some_and(|before| before >= company) {
+                return Err("has a list that is out of order");
+            }
+            let is_there = usize::try_from(company).ok().and_then(|at| self.companies.get(at));
+            if is_there != Some(&true) {
+                return Err("lists a company that is not there");
+            }
+            self.before = Some(company);
+            self.number += 1;
+        }
+        Ok(())
+    }
+}

@@ -30,10 +30,9 @@ pub enum InvalidWeights {
 impl Weights {
     /// The weights that come with the program.
     pub fn trained() -> &'static Self {
-        static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
-            // A test reads the table; what is compiled in cannot become unreadable.
-            Weights::parse(TRAINED).unwrap_or_else(|_| Weights::new(Vec::new(), Vec::new()))
-        });
+        #[expect(clippy::expect_used, reason = "the table is compiled in, and a test reads it")]
+        static WEIGHTS: LazyLock<Weights> =
+            LazyLock::new(|| Weights::parse(TRAINED).expect("a table of weights"));
         &WEIGHTS
     }
 

@@ -22,9 +22,9 @@ use crate::machine::Machine;
 use crate::metrics::Tally;
 use crate::names::{Drawing, Kind};
 use crate::part::median;
+use crate::place::Place;
 use crate::prepare::prepare;
 use crate::process::Process;
-use crate::program::Program;
 use crate::report::write_table;
 use crate::workload::{Workload, World};
 use crate::wrk::{self, Requests, Wrk};
@@ -45,9 +45,8 @@ Example:
 The load generators and the service share the processors: what the flood's own requests cost comes
 off the others as well.")]
 pub(crate) struct Flood {
-    /// Folder for the data folders, which are made where they are missing and kept
-    #[arg(long, value_name = "DIR")]
-    scratch: PathBuf,
+    #[command(flatten)]
+    place: Place,
     /// Companies in the directory
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
@@ -71,12 +70,6 @@ pub(crate) struct Flood {
     /// The load generator
     #[arg(long, value_name = "FILE", default_value = "wrk")]
     wrk: PathBuf,
-    /// The program that is measured
-    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
-    enrich: PathBuf,
-    /// Write the report to this file, too, as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
 }
 
 /// Everything that was found.
@@ -128,20 +121,10 @@ struct Ground {
 impl Flood {
     pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
         wrk::find(&self.wrk)?;
-        let scratch = Scratch::at(&self.scratch)?;
-        let folder = tempfile::Builder::new().prefix("flood-").tempdir_in(scratch.path())?;
-        let report = match self.measure(&scratch, folder.path(), err) {
-            Ok(report) => report,
-            Err(error) => {
-                let kept = folder.keep();
-                writeln!(err, "the data and logs of this run are kept in {}", kept.display())?;
-                return Err(error);
-            }
-        };
-        if let Some(path) = &self.json {
-            let text = serde_json::to_string_pretty(&report)?;
-            fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
-        }
+        let scratch = self.place.scratch()?;
+        let measure = |folder: &Path, err: &mut dyn Write| self.measure(&scratch, folder, err);
+        let report = Place::apart(&scratch, "flood-", err, measure)?;
+        self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
     }
 
@@ -151,7 +134,7 @@ impl Flood {
         folder: &Path,
         err: &mut dyn Write,
     ) -> anyhow::Result<Report> {
-        let program = Program::at(&self.enrich)?;
+        let program = self.place.program()?;
         let which = Which { companies: self.companies, charges: 0 };
         let keys = prepare(scratch, &program, which, err)?;
         let data = folder.join("data");

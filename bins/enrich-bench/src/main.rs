@@ -16,6 +16,7 @@ mod metrics;
 mod mixed;
 mod names;
 mod part;
+mod place;
 mod prepare;
 mod process;
 mod program;

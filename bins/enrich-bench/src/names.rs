@@ -10,7 +10,7 @@ mod report;
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -22,12 +22,12 @@ use enrich_store::{Options, SqliteDirectory, Store};
 use self::drawn::Asked;
 pub(crate) use self::drawn::{Drawing, Kind};
 use self::report::{Report, Row, Timed, Wrong, latencies, share};
-use crate::folder::{self, Scratch, Which};
+use crate::folder::{self, Which};
 use crate::generated::Generated;
 use crate::machine::Machine;
+use crate::place::Place;
 use crate::prepare::prepare;
 use crate::process::Process;
-use crate::program::Program;
 
 /// The most names of a kind that are asked for, each once.
 const NAMES: usize = 20_000;
@@ -50,9 +50,8 @@ Examples:
 Private memory grows with every kind and every number of companies: for that of one alone, ask for
 it alone.")]
 pub(crate) struct Names {
-    /// Folder for the data folders, which are made where they are missing and kept
-    #[arg(long, value_name = "DIR")]
-    scratch: PathBuf,
+    #[command(flatten)]
+    place: Place,
     /// Companies in the directory; of several, each is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "70000,1000000,10000000",
           value_parser = clap::value_parser!(u64).range(1..))]
@@ -68,17 +67,11 @@ pub(crate) struct Names {
     #[arg(long, value_name = "SECONDS", default_value_t = 5,
           value_parser = clap::value_parser!(u64).range(1..))]
     warmup: u64,
-    /// The program that makes the folders
-    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
-    enrich: PathBuf,
-    /// Write the report to this file, too, as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
 }
 
 impl Names {
     pub(crate) fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<()> {
-        let scratch = Scratch::at(&self.scratch)?;
+        let scratch = self.place.scratch()?;
         let mut report = Report {
             program: concat!("enrich-bench ", env!("CARGO_PKG_VERSION")).to_owned(),
             machine: Machine::with_data_in(scratch.path())?,
@@ -90,7 +83,7 @@ impl Names {
         for companies in self.companies.iter().copied() {
             let which = Which { companies, charges: 0 };
             if !scratch.is_ready(which) {
-                prepare(&scratch, &Program::at(&self.enrich)?, which, err)?;
+                prepare(&scratch, &self.place.program()?, which, err)?;
             }
             let copies = tempfile::Builder::new().prefix("names-").tempdir_in(scratch.path())?;
             let copy = copies.path().join("data");
@@ -99,10 +92,7 @@ impl Names {
             let rows = self.measure(&copy, Generated::new(companies), err);
             report.rows.extend(rows.with_context(|| which.told())?);
         }
-        if let Some(path) = &self.json {
-            let text = serde_json::to_string_pretty(&report)?;
-            std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
-        }
+        self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
     }
 

@@ -11,6 +11,7 @@ use crate::folder::{self, Scratch, Which};
 use crate::generated::Generated;
 use crate::machine::Machine;
 use crate::part::Part;
+use crate::place::Place;
 use crate::prepare::prepare;
 use crate::program::{Program, Proof};
 use crate::report::{FirstAnswers, Report, Row, Settings};
@@ -28,9 +29,8 @@ Every workload is run on the yardstick and on the service in turn, in one run; r
 the medians over the rounds. A run counts only if every answer was the expected one and the ledger
 holds exactly the charges that were answered: anything else is an error.")]
 pub(crate) struct Run {
-    /// Folder for the data folders, which are made where they are missing and kept
-    #[arg(long, value_name = "DIR")]
-    scratch: PathBuf,
+    #[command(flatten)]
+    place: Place,
     /// Companies in the directory; of several, each is served and measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000",
           value_parser = clap::value_parser!(u64).range(1..))]
@@ -60,12 +60,6 @@ pub(crate) struct Run {
     /// The load generator
     #[arg(long, value_name = "FILE", default_value = "wrk")]
     wrk: PathBuf,
-    /// The program that is measured
-    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
-    enrich: PathBuf,
-    /// Write the report to this file, too, as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
 }
 
 /// What is known of a folder's ledger without asking it again.
@@ -81,25 +75,10 @@ impl Run {
         ensure!(are_distinct(&self.workloads), "a workload is named twice");
         ensure!(are_distinct(&self.connections), "a number of connections is named twice");
         ensure!(are_distinct(&self.companies), "a number of companies is named twice");
-        if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
-            // Better now than after all that was measured.
-            let is_there = parent.as_os_str().is_empty() || parent.is_dir();
-            ensure!(is_there, "{} is not there, for the report", parent.display());
-        }
-        let scratch = Scratch::at(&self.scratch)?;
-        let folder = tempfile::Builder::new().prefix("run-").tempdir_in(scratch.path())?;
-        let report = match self.measure(&scratch, folder.path(), err) {
-            Ok(report) => report,
-            Err(error) => {
-                let kept = folder.keep();
-                writeln!(err, "the data and logs of this run are kept in {}", kept.display())?;
-                return Err(error);
-            }
-        };
-        if let Some(path) = &self.json {
-            let text = serde_json::to_string_pretty(&report)?;
-            std::fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
-        }
+        let scratch = self.place.scratch()?;
+        let measure = |folder: &Path, err: &mut dyn Write| self.measure(&scratch, folder, err);
+        let report = Place::apart(&scratch, "run-", err, measure)?;
+        self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
     }
 
@@ -159,7 +138,7 @@ impl Run {
         folder: &Path,
         err: &mut dyn Write,
     ) -> anyhow::Result<Ground> {
-        let program = Program::at(&self.enrich)?;
+        let program = self.place.program()?;
         let plain = self.companies.iter().map(|companies| (*companies, 0));
         let charged = self.companies.first().copied().zip(self.ledger_charges);
         let mut worlds = Vec::new();

@@ -24,6 +24,7 @@ mod record;
 mod refusal;
 mod repeat;
 mod service;
+mod sign_in;
 mod subject;
 
 pub use account::{Account, AccountId, KeyId, KeyInfo, NewKey, RateOverride};
@@ -43,6 +44,7 @@ pub use record::{
 pub use refusal::{InvalidFields, Needed, Refusal};
 pub use repeat::{IdempotencyKey, InvalidIdempotencyKey, Keep, Kept, RequestId};
 pub use service::{Answer, Ask, Call, Outcome, Service};
+pub use sign_in::{MalformedToken, PasswordHash, Session, SignIn, Token};
 pub use subject::{
     Company, DomainFacts, Employee, Employer, Found, Generation, Person, Site, Subject, SubjectId,
 };

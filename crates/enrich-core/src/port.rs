@@ -9,5 +9,6 @@ pub mod directory;
 pub mod error;
 pub mod intake;
 pub mod ledger;
+pub mod sign_ins;
 pub mod usage;
 pub mod windows;

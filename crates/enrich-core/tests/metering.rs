@@ -130,6 +130,9 @@ impl Accounts for World {
     async fn set_rate(&self, _: KeyId, _: RateOverride) -> Result<bool, StoreError> {
         unreachable!()
     }
+    async fn set_label(&self, _: KeyId, _: &str) -> Result<bool, StoreError> {
+        unreachable!()
+    }
     async fn expire_key(&self, _: KeyId, _: Timestamp) -> Result<bool, StoreError> {
         unreachable!()
     }
@@ -158,6 +161,17 @@ impl Ledger for World {
         unreachable!()
     }
     async fn entries(&self, _: AccountId, _: u64, _: u32) -> Result<Vec<Entry>, StoreError> {
+        unreachable!()
+    }
+    async fn newest_entries(
+        &self,
+        _: AccountId,
+        _: Option<u64>,
+        _: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        unreachable!()
+    }
+    async fn first_entry_at(&self, _: AccountId, _: Timestamp) -> Result<u64, StoreError> {
         unreachable!()
     }
     async fn verify(&self) -> Result<Verification, StoreError> {

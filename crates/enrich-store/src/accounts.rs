@@ -237,6 +237,17 @@ impl Accounts for SqliteAccounts {
         .await
     }
 
+    async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError> {
+        let label = label.to_owned();
+        self.write(move |connection, _| {
+            let changed = connection
+                .execute("UPDATE api_key SET label = ?2 WHERE id = ?1", (Column(id), label))
+                .map_err(store_error)?;
+            Ok(changed > 0)
+        })
+        .await
+    }
+
     async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError> {
         self.write(move |connection, _| end_key(connection, id, at)).await
     }

@@ -89,6 +89,7 @@ use rusqlite::Connection;
 use crate::blocking;
 use crate::error::OpenError;
 use crate::ledger::book::Heads;
+use crate::ledger::head::Head;
 use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::keeping::Standing;
 use crate::ledger::seal::Seal;
@@ -198,6 +199,16 @@ impl SqliteLedger {
         self.heads.get(account).map(|head| head.balance)
     }
 
+    /// Where the account stands, its rows up to there being there for every reader; `None` when
+    /// there is no such account.
+    async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
+        if self.balance(account).await?.is_none() {
+            return Ok(None);
+        }
+        // Absent when it was forgotten since, to make room for others.
+        self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
+    }
+
     /// Queues a job and waits for its decision.
     async fn decide<T>(&self, job: Job, decision: Awaited<T>) -> Result<T, ChargeError> {
         if !self.is_charging() {
@@ -287,13 +298,27 @@ impl Ledger for SqliteLedger {
         after: u64,
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError> {
-        // Looked up first: the rows up to there are then there for every reader.
-        if self.balance(account).await?.is_none() {
+        let Some(head) = self.head_for_reading(account).await? else {
             return Ok(Vec::new());
-        }
-        // Forgotten since, to make room for others.
-        let head = self.heads.get(account).ok_or(StoreError::Overloaded)?;
+        };
         self.readers.read(|connection| entries::entries(connection, account, &head, after, limit))
+    }
+
+    async fn newest_entries(
+        &self,
+        account: AccountId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let Some(head) = self.head_for_reading(account).await? else {
+            return Ok(Vec::new());
+        };
+        self.readers.read(|connection| entries::newest(connection, account, &head, before, limit))
+    }
+
+    async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError> {
+        let head = self.head_for_reading(account).await?.unwrap_or(Head::NEW);
+        self.readers.read(|connection| entries::first_at(connection, account, &head, at))
     }
 
     async fn verify(&self) -> Result<Verification, StoreError> {

@@ -1,7 +1,7 @@
 //! The secrets of a data folder, and everything that is done with them: keyed hashes and sealing.
 //!
 //! `secret.key` lies beside the databases and never in them: who copies a database learns no API
-//! key, no idempotency key and no kept answer from it. The file is text, one secret a line: its
+//! key, no idempotency key, no kept answer and nobody's address or password from it. The file is text, one secret a line: its
 //! number and 32 bytes in hex. The last one is current; the ones before it still read what was
 //! made with them, so what is stored names the secret it was made with.
 //!
@@ -110,9 +110,19 @@ pub(crate) enum Purpose {
     Suppression,
     /// Finds what became of a source's record.
     Origin,
+    /// Finds who signs in with an email address.
+    SignInEmail,
+    /// Seals that address.
+    SignInEmailSeal,
+    /// Seals a password's hash.
+    PasswordSeal,
+    /// Finds an invitation.
+    InvitationToken,
+    /// Finds a session.
+    SessionToken,
 }
 
-const PURPOSES: [Purpose; 12] = [
+const PURPOSES: [Purpose; 17] = [
     Purpose::Check,
     Purpose::ApiKeyHash,
     Purpose::ApiKeySeal,
@@ -125,6 +135,11 @@ const PURPOSES: [Purpose; 12] = [
     Purpose::KeptSeal,
     Purpose::Suppression,
     Purpose::Origin,
+    Purpose::SignInEmail,
+    Purpose::SignInEmailSeal,
+    Purpose::PasswordSeal,
+    Purpose::InvitationToken,
+    Purpose::SessionToken,
 ];
 
 impl Purpose {
@@ -143,6 +158,11 @@ impl Purpose {
             Self::KeptSeal => "enrich 2026-11 kept answer seal",
             Self::Suppression => "enrich 2026-11 suppression hash",
             Self::Origin => "enrich 2026-11 record origin hash",
+            Self::SignInEmail => "enrich 2026-11 sign-in email hash",
+            Self::SignInEmailSeal => "enrich 2026-11 sign-in email seal",
+            Self::PasswordSeal => "enrich 2026-11 password seal",
+            Self::InvitationToken => "enrich 2026-11 invitation token hash",
+            Self::SessionToken => "enrich 2026-11 session token hash",
         }
     }
 }

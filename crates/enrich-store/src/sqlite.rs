@@ -43,7 +43,7 @@ pub(crate) const DIRECTORY: Database = Database {
     migrations: directory_schema::migrations::runner,
 };
 
-/// Accounts, keys, credits and idempotency records.
+/// Accounts, keys, credits, idempotency records and sign-ins.
 pub(crate) const LEDGER: Database = Database {
     name: "ledger",
     file: "ledger.sqlite",

@@ -15,6 +15,7 @@ use crate::in_use;
 use crate::intake::{SqliteIntake, deriving};
 use crate::ledger::{self, SqliteLedger};
 use crate::secret::Secrets;
+use crate::sign_ins::SqliteSignIns;
 use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, Durability, LEDGER};
 use crate::usage::SqliteUsage;
 
@@ -30,6 +31,8 @@ pub struct Store {
     pub intake: Arc<SqliteIntake>,
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
+    /// Who signs in to the accounts' pages.
+    pub sign_ins: Arc<SqliteSignIns>,
     /// The ledger.
     pub ledger: Arc<SqliteLedger>,
     /// The usage counters.
@@ -74,17 +77,20 @@ pub struct CheckReport {
     pub sqlite: &'static str,
     /// The look-up data.
     pub directory: DatabaseReport,
-    /// Accounts, keys, credits and idempotency records.
+    /// Accounts, keys, credits, idempotency records and sign-ins.
     pub ledger: DatabaseReport,
 }
 
 /// What is counted in the ledger.
-const LEDGER_COUNTS: [(&str, &str); 5] = [
+const LEDGER_COUNTS: [(&str, &str); 8] = [
     ("accounts", "SELECT count(*) FROM account"),
     ("keys", "SELECT count(*) FROM api_key"),
     ("entries", "SELECT count(*) FROM entry"),
     ("kept answers", "SELECT count(*) FROM kept"),
     ("usage counters", "SELECT count(*) FROM used"),
+    ("sign-ins", "SELECT count(*) FROM sign_in"),
+    ("invitations", "SELECT count(*) FROM invitation"),
+    ("sessions", "SELECT count(*) FROM session"),
 ];
 
 impl Store {
@@ -131,6 +137,7 @@ impl Store {
             )?),
             intake: Arc::new(SqliteIntake::open(&directory, secrets, in_use)),
             accounts: Arc::new(SqliteAccounts::open(&ledger, secrets)?),
+            sign_ins: Arc::new(SqliteSignIns::open(&ledger, secrets)?),
             ledger: Arc::new(SqliteLedger::open(&ledger, secrets, options)?),
             usage: Arc::new(SqliteUsage::open(&ledger)?),
             folder: folder.into(),

@@ -27,6 +27,7 @@ impl Sqlite {
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,
+            sign_ins: Arc::clone(&store.sign_ins) as _,
             usage: Arc::clone(&store.usage) as _,
             directory: Arc::clone(&store.directory) as _,
             intake: Arc::clone(&store.intake) as _,
@@ -48,6 +49,7 @@ impl Harness for Sqlite {
 
 enrich_testkit::accounts_contract!(Sqlite::new(), pollster::block_on);
 enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
+enrich_testkit::sign_ins_contract!(Sqlite::new(), pollster::block_on);
 enrich_testkit::usage_contract!(Sqlite::new(), pollster::block_on);
 enrich_testkit::directory_contract!(Sqlite::new(), pollster::block_on);
 enrich_testkit::intake_contract!(Sqlite::new(), pollster::block_on);

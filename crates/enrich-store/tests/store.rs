@@ -21,6 +21,8 @@ mod folder;
 mod migrations;
 #[path = "store/reading.rs"]
 mod reading;
+#[path = "store/sign_ins.rs"]
+mod sign_ins;
 #[path = "store/tampering.rs"]
 mod tampering;
 #[path = "store/together.rs"]

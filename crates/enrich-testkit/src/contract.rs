@@ -14,6 +14,7 @@ pub mod accounts;
 pub mod directory;
 pub mod intake;
 pub mod ledger;
+pub mod sign_ins;
 pub mod usage;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use enrich_core::port::accounts::Accounts;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::intake::Intake;
 use enrich_core::port::ledger::Ledger;
+use enrich_core::port::sign_ins::SignIns;
 use enrich_core::port::usage::Usage;
 use enrich_core::{Account, AccountId, ApiKey, KeyId, NewKey, RateOverride, Timestamp};
 
@@ -32,6 +34,8 @@ pub struct Ports {
     pub accounts: Arc<dyn Accounts>,
     /// The ledger.
     pub ledger: Arc<dyn Ledger>,
+    /// Who signs in to the accounts' pages.
+    pub sign_ins: Arc<dyn SignIns>,
     /// The usage counters.
     pub usage: Arc<dyn Usage>,
     /// The look-up data.
@@ -123,6 +127,7 @@ mod tests {
                 include_str!("contract/intake/sources.rs")
             ),
             include_str!("contract/ledger.rs"),
+            include_str!("contract/sign_ins.rs"),
             include_str!("contract/usage.rs"),
         ];
         for source in sources {

@@ -50,6 +50,9 @@ pub trait Accounts: Send + Sync {
     /// Gives a key a limit of its own. `false` when there is no such key.
     async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError>;
 
+    /// Gives a key another label. `false` when there is no such key.
+    async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
+
     /// Ends a key at `at`; an earlier end stays. `false` when there is no such key.
     async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError>;
 }

@@ -182,6 +182,23 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
+    /// Rows of an account before the sequence number `before` (from the newest on without one), the
+    /// newest first, at most `limit` of them.
+    async fn newest_entries(
+        &self,
+        account: AccountId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError>;
+
+    /// The sequence number of an account's first row at or after `at`; one more than its last
+    /// row's when all are earlier.
+    ///
+    /// Rows are in the order of their times but where the clock was set back: there it is some row
+    /// at or after `at` behind an earlier one, and what lies before it may be later than `at` by as
+    /// much as the clock was set back.
+    async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
+
     /// Walks every row and adds everything up.
     async fn verify(&self) -> Result<Verification, StoreError>;
 

@@ -78,6 +78,21 @@ fn rows_are_read_in_order_wherever_reading_begins() {
         let expected: Vec<u64> = (after + 1..=after + read).collect();
         assert_eq!(numbers, expected, "{limit} after {after}");
     }
+    for (before, limit, last, read) in [
+        (None, 3, 1_501, 3),
+        (None, 5_000, 1_501, 1_501),
+        (Some(1_502), 2, 1_501, 2),
+        (Some(1_281), 4, 1_280, 4),
+        (Some(258), 4, 257, 4),
+        (Some(256), 5_000, 255, 255),
+        (Some(2), 9, 1, 1),
+        (Some(1), 9, 0, 0),
+    ] {
+        let rows = block_on(ledger.newest_entries(customer.account, before, limit)).unwrap();
+        let numbers: Vec<u64> = rows.iter().map(|row| row.sequence).collect();
+        let expected: Vec<u64> = (last + 1 - read..=last).rev().collect();
+        assert_eq!(numbers, expected, "{limit} before {before:?}");
+    }
 }
 
 #[test]

@@ -143,6 +143,23 @@ pub async fn a_key_is_given_a_limit_of_its_own(harness: &dyn Harness) {
     assert!(!ports.accounts.set_rate(KeyId::new(noon()), rate).await.unwrap());
 }
 
+/// A key's label is changed, and nothing else of it.
+pub async fn a_key_is_given_another_label(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, key) = account_with_key(&ports, "Northwind").await;
+    let (other, before) = (new_key(account, "batch"), ports.accounts.key(key.id).await.unwrap());
+    assert!(ports.accounts.add_key(other.clone()).await.unwrap());
+    assert_eq!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().label, "first");
+    assert!(ports.accounts.set_label(key.id, "web shop <1>").await.unwrap());
+    let found = ports.accounts.find_key(&key.key).await.unwrap().unwrap();
+    let label = "web shop <1>".to_owned();
+    assert_eq!(Some((*found).clone()), before.map(|key| enrich_core::KeyInfo { label, ..key }));
+    assert_eq!(ports.accounts.key(other.id).await.unwrap().unwrap().label, "batch");
+    assert!(ports.accounts.set_label(key.id, "").await.unwrap());
+    assert_eq!(ports.accounts.key(key.id).await.unwrap().unwrap().label, "");
+    assert!(!ports.accounts.set_label(KeyId::new(noon()), "x").await.unwrap());
+}
+
 /// Makes a test of each sentence on accounts and keys.
 #[macro_export]
 macro_rules! accounts_contract {
@@ -159,6 +176,7 @@ macro_rules! accounts_contract {
             an_unknown_key_is_not_rotated,
             a_rotated_key_stays_with_its_account,
             a_key_is_given_a_limit_of_its_own,
+            a_key_is_given_another_label,
         ]);
     };
 }

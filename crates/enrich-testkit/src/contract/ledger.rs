@@ -307,6 +307,82 @@ pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, u64::MAX, 10).await.unwrap(), []);
 }
 
+/// The newest rows come first, in pages that join, as the same rows that are told in order.
+pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (customer, other) = (Customer::with(&ports, 5).await, Customer::with(&ports, 5).await);
+    for _ in 0..2 {
+        ports.ledger.charge(customer.charge(1)).await.unwrap();
+        ports.ledger.charge(other.charge(1)).await.unwrap();
+    }
+    ports.ledger.grant(customer.grant(7)).await.unwrap();
+    let ports = harness.reopen(ports).await;
+    let newest = async |before, limit| {
+        let entries = ports.ledger.newest_entries(customer.account, before, limit).await.unwrap();
+        entries.into_iter().map(|entry| entry.sequence).collect::<Vec<_>>()
+    };
+    assert_eq!(newest(None, 3).await, [4, 3, 2]);
+    assert_eq!(newest(Some(2), 3).await, [1]);
+    assert_eq!(newest(Some(4), 2).await, [3, 2]);
+    assert_eq!(newest(Some(u64::MAX), u32::MAX).await, [4, 3, 2, 1]);
+    for (before, limit) in [(None, 0), (Some(1), 3), (Some(0), 3)] {
+        assert_eq!(newest(before, limit).await, [0_u64; 0], "{limit} before {before:?}");
+    }
+    let mut all = ports.ledger.entries(customer.account, 0, 10).await.unwrap();
+    all.reverse();
+    let newest = ports.ledger.newest_entries(customer.account, None, 10).await.unwrap();
+    assert_eq!(newest, all);
+    let nobody = AccountId::new(noon());
+    assert_eq!(ports.ledger.newest_entries(nobody, None, 10).await.unwrap(), []);
+}
+
+/// The first row at or after a time is found, however many there are.
+pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 2_000).await;
+    // The grant at noon is row 1; two rows each ten seconds are rows 2 and 3, 4 and 5, …
+    let charges =
+        (0..1_300).map(|n| Charge { at: after_noon(10 + n / 2 * 10), ..customer.charge(1) });
+    let charges = charges.map(|charge| ports.ledger.charge(charge));
+    assert!(join_all(charges).await.iter().all(Result::is_ok));
+    let first_at = async |seconds| {
+        let first = ports.ledger.first_entry_at(customer.account, after_noon(seconds)).await;
+        first.unwrap()
+    };
+    for (seconds, first) in [(-1, 1), (0, 1), (1, 2), (10, 2), (11, 4), (20, 4), (6_491, 1_300)] {
+        assert_eq!(first_at(seconds).await, first, "{seconds} s after noon");
+    }
+    for pair in 0..650_u64 {
+        assert_eq!(first_at(10 + pair as i64 * 10).await, 2 + 2 * pair);
+    }
+    assert_eq!(first_at(6_501).await, 1_302, "all are earlier");
+    let (new, _) = account_with_key(&ports, "Southwind").await;
+    for account in [new, AccountId::new(noon())] {
+        assert_eq!(ports.ledger.first_entry_at(account, noon()).await.unwrap(), 1);
+    }
+}
+
+/// Where the clock was set back, a row is found that is not earlier, and the one before it is.
+pub async fn the_first_entry_at_a_time_is_near_it_where_the_clock_was_set_back(
+    harness: &dyn Harness,
+) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 1_000).await;
+    // Forwards for 400 seconds, back by 60, and on from there.
+    let times: Vec<_> = (1..=400).chain(341..=700).map(after_noon).collect();
+    let charges = times.iter().map(|at| Charge { at: *at, ..customer.charge(1) });
+    let charges = charges.map(|charge| ports.ledger.charge(charge));
+    assert!(join_all(charges).await.iter().all(Result::is_ok));
+    let all: Vec<_> = [noon()].into_iter().chain(times).collect();
+    for seconds in 1..=700 {
+        let at = after_noon(seconds);
+        let first = ports.ledger.first_entry_at(customer.account, at).await.unwrap();
+        let row = usize::try_from(first).unwrap() - 1;
+        assert!(all[row] >= at && all[row - 1] < at, "{seconds}: row {first}");
+        assert!(all[row] <= after_noon(seconds + 60), "{seconds}: row {first}");
+    }
+}
+
 /// Only a row of the same account can be corrected.
 pub async fn a_correction_needs_a_row_of_the_account(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -380,6 +456,9 @@ macro_rules! ledger_contract {
             an_idempotency_key_is_the_accounts_own,
             a_kept_answer_expires_after_24_hours,
             entries_come_back_as_they_were_made,
+            the_newest_entries_come_first,
+            the_first_entry_at_a_time_is_found,
+            the_first_entry_at_a_time_is_near_it_where_the_clock_was_set_back,
             a_correction_needs_a_row_of_the_account,
             a_charge_id_is_charged_once,
             the_ledger_adds_up,

@@ -162,6 +162,19 @@ impl Ledger for Ports {
         not_here()
     }
 
+    async fn newest_entries(
+        &self,
+        _: AccountId,
+        _: Option<u64>,
+        _: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        not_here()
+    }
+
+    async fn first_entry_at(&self, _: AccountId, _: Timestamp) -> Result<u64, StoreError> {
+        not_here()
+    }
+
     async fn verify(&self) -> Result<Verification, StoreError> {
         not_here()
     }
@@ -210,6 +223,10 @@ impl Accounts for Ports {
     }
 
     async fn set_rate(&self, _: KeyId, _: RateOverride) -> Result<bool, StoreError> {
+        not_here()
+    }
+
+    async fn set_label(&self, _: KeyId, _: &str) -> Result<bool, StoreError> {
         not_here()
     }
 

@@ -1,0 +1,336 @@
+//! Who signs in to the accounts' pages, in `ledger.sqlite`.
+//!
+//! Addresses and tokens are found by keyed hashes, as keys are, and nothing is remembered in
+//! memory: an invitation that the command line makes works at once, a session that it ends has
+//! ended.
+//!
+//! What takes something away from somebody (a session ended, an invitation used, a password
+//! replaced) has reached the disk when it is told. That a session began, or was used, has not: a
+//! power failure may take it, and then somebody signs in once more. Neither way goes through the
+//! thread that charges; a change holds SQLite's one write lock for as long as a few rows take.
+
+mod rows;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::sign_ins::{EmailSet, SignIns};
+use enrich_core::{AccountId, PasswordHash, Session, SignIn, Timestamp, Token};
+use enrich_text::EmailAddress;
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+use crate::blocking;
+use crate::columns::Column;
+use crate::error::OpenError;
+use crate::secret::{NotOurs, Purpose, Secrets};
+use crate::sqlite::{self, Durability, Readers, store_error};
+use rows::{
+    BY_ACCOUNT, BY_EMAIL, BY_INVITATION, Hash, Sealed, SignInRow, end_invitation, end_sessions,
+    first_of, read_session, read_sign_in, set_password,
+};
+
+/// How many ended sessions the beginning of another one takes out: more than one, so that they grow
+/// fewer, and never so many that a charge waits for it.
+const FORGOTTEN_AT_ONCE: u32 = 100;
+
+/// Keeps who may sign in, and who is signed in.
+#[derive(Debug)]
+pub struct SqliteSignIns {
+    readers: Readers,
+    /// Waits for the disk.
+    lasting: Writer,
+    /// Does not.
+    passing: Writer,
+    secrets: Secrets,
+}
+
+/// A connection that changes are made on, one at a time.
+type Writer = Arc<Mutex<Connection>>;
+
+impl SqliteSignIns {
+    /// Sign-ins in the ledger at `path`, which has been prepared.
+    pub(crate) fn open(path: &Path, secrets: &Secrets) -> Result<Self, OpenError> {
+        let writer = |durability| {
+            let connection = sqlite::writer(path, durability);
+            connection
+                .map(|connection| Arc::new(Mutex::new(connection)))
+                .map_err(|source| OpenError::of_sqlite(path, source))
+        };
+        Ok(Self {
+            readers: Readers::open(path)?,
+            lasting: writer(Durability::Commit)?,
+            passing: writer(Durability::Checkpoint)?,
+            secrets: secrets.clone(),
+        })
+    }
+
+    /// What an address or a token may be found by: it was hashed with one of the secrets.
+    fn hashes(&self, purpose: Purpose, text: &str) -> Vec<Hash> {
+        self.secrets.newest_first().map(|secret| secret.hash(purpose, &[text.as_bytes()])).collect()
+    }
+
+    /// What a session may be found by; nothing finds none.
+    fn session_hashes(&self, token: Option<&Token>) -> Vec<Hash> {
+        token.map(|token| self.hashes(Purpose::SessionToken, token.expose())).unwrap_or_default()
+    }
+
+    fn current_hash(&self, purpose: Purpose, text: &str) -> (Hash, u32) {
+        let secret = self.secrets.current();
+        (secret.hash(purpose, &[text.as_bytes()]), secret.id())
+    }
+
+    fn seal(&self, purpose: Purpose, account: AccountId, text: &str) -> Result<Sealed, StoreError> {
+        let secret = self.secrets.current();
+        let sealed = secret.seal(purpose, account.0.as_bytes(), text.as_bytes());
+        Ok((sealed.map_err(StoreError::failed)?, secret.id()))
+    }
+
+    fn open_sealed(
+        &self,
+        purpose: Purpose,
+        account: AccountId,
+        (sealed, secret): &Sealed,
+    ) -> Result<String, NotOurs> {
+        let secret = self.secrets.with_id(*secret).ok_or(NotOurs)?;
+        let bytes = secret.open(purpose, account.0.as_bytes(), sealed)?;
+        String::from_utf8(bytes).map_err(|_| NotOurs)
+    }
+
+    fn opened(&self, row: SignInRow) -> Result<SignIn, NotOurs> {
+        let SignInRow { account, email, password, created_at } = row;
+        let email = self.open_sealed(Purpose::SignInEmailSeal, account, &email)?;
+        let password = password
+            .map(|sealed| self.open_sealed(Purpose::PasswordSeal, account, &sealed))
+            .transpose()?;
+        Ok(SignIn {
+            account,
+            email: EmailAddress::parse(&email).map_err(|_| NotOurs)?,
+            password: password.map(PasswordHash::new),
+            created_at,
+        })
+    }
+
+    /// Runs `change` in a transaction on a thread of its own.
+    async fn write<T: Send + 'static>(
+        &self,
+        writer: &Writer,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let writer = Arc::clone(writer);
+        blocking::apart(move || {
+            let mut connection = writer.lock();
+            let transaction = connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(store_error)?;
+            let result = change(&transaction).map_err(store_error)?;
+            transaction.commit().map_err(store_error)?;
+            Ok(result)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl SignIns for SqliteSignIns {
+    async fn set_email(
+        &self,
+        account: AccountId,
+        email: &EmailAddress,
+        now: Timestamp,
+    ) -> Result<EmailSet, StoreError> {
+        let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
+        let (hash, _) = self.current_hash(Purpose::SignInEmail, email.as_str());
+        let sealed = self.seal(Purpose::SignInEmailSeal, account, email.as_str())?;
+        self.write(&self.lasting, move |connection| {
+            if !connection
+                .prepare_cached("SELECT 1 FROM account WHERE id = ?1")?
+                .exists([Column(account)])?
+            {
+                return Ok(EmailSet::NoAccount);
+            }
+            match first_of(connection, BY_EMAIL, &hashes, |hash| [*hash], read_sign_in)? {
+                Some(holder) if holder.account == account => return Ok(EmailSet::Set),
+                Some(_) => return Ok(EmailSet::Taken),
+                None => {}
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO sign_in (account, email_hash, email, secret, created_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (account) DO UPDATE SET email_hash = excluded.email_hash,
+                         email = excluded.email, secret = excluded.secret,
+                         created_at = excluded.created_at",
+                )?
+                .execute(params![Column(account), hash, sealed.0, sealed.1, Column(now)])?;
+            end_invitation(connection, account)?;
+            end_sessions(connection, account, &[])?;
+            Ok(EmailSet::Set)
+        })
+        .await
+    }
+
+    async fn sign_in(&self, account: AccountId) -> Result<Option<SignIn>, StoreError> {
+        let row = self.readers.read(|connection| {
+            connection
+                .prepare_cached(BY_ACCOUNT)?
+                .query_row([Column(account)], read_sign_in)
+                .optional()
+        })?;
+        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+    }
+
+    async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError> {
+        let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
+        let row = self.readers.read(|connection| {
+            first_of(connection, BY_EMAIL, &hashes, |hash| [*hash], read_sign_in)
+        })?;
+        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+    }
+
+    async fn invite(
+        &self,
+        account: AccountId,
+        token: &Token,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (hash, secret) = self.current_hash(Purpose::InvitationToken, token.expose());
+        self.write(&self.lasting, move |connection| {
+            if !connection.prepare_cached(BY_ACCOUNT)?.exists([Column(account)])? {
+                return Ok(false);
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO invitation (account, token_hash, secret, until)
+                     VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (account) DO UPDATE SET token_hash = excluded.token_hash,
+                         secret = excluded.secret, until = excluded.until",
+                )?
+                .execute(params![Column(account), hash, secret, Column(until)])?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError> {
+        let hashes = self.hashes(Purpose::InvitationToken, token.expose());
+        let row = self.readers.read(|connection| {
+            let values = |hash: &Hash| (*hash, Column(now));
+            first_of(connection, BY_INVITATION, &hashes, values, read_sign_in)
+        })?;
+        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+    }
+
+    async fn accept(
+        &self,
+        token: &Token,
+        password: PasswordHash,
+        now: Timestamp,
+    ) -> Result<Option<AccountId>, StoreError> {
+        let Some(SignIn { account, .. }) = self.invited(token, now).await? else {
+            return Ok(None);
+        };
+        let hashes = self.hashes(Purpose::InvitationToken, token.expose());
+        let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
+        self.write(&self.lasting, move |connection| {
+            // It may have been used, or replaced, since it was looked at.
+            let is_good = first_of(
+                connection,
+                "SELECT 1 FROM invitation WHERE token_hash = ?1 AND account = ?2 AND until > ?3",
+                &hashes,
+                |hash| (*hash, Column(account), Column(now)),
+                |_| Ok(()),
+            )?;
+            if is_good.is_none() {
+                return Ok(None);
+            }
+            set_password(connection, account, &sealed)?;
+            end_sessions(connection, account, &[])?;
+            Ok(Some(account))
+        })
+        .await
+    }
+
+    async fn set_password(
+        &self,
+        account: AccountId,
+        password: PasswordHash,
+        kept: Option<&Token>,
+    ) -> Result<bool, StoreError> {
+        let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
+        let kept = self.session_hashes(kept);
+        self.write(&self.lasting, move |connection| {
+            let is_there = set_password(connection, account, &sealed)?;
+            end_sessions(connection, account, &kept)?;
+            Ok(is_there)
+        })
+        .await
+    }
+
+    async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
+        let (hash, secret) = self.current_hash(Purpose::SessionToken, token.expose());
+        self.write(&self.passing, move |connection| {
+            connection
+                .prepare_cached(
+                    "DELETE FROM session WHERE token_hash IN (
+                         SELECT token_hash FROM session WHERE ends_at <= ?1
+                         ORDER BY ends_at LIMIT ?2)",
+                )?
+                .execute((Column(session.started_at), FORGOTTEN_AT_ONCE))?;
+            connection
+                .prepare_cached(
+                    "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
+                .execute(params![
+                    hash,
+                    secret,
+                    Column(session.account),
+                    Column(session.started_at),
+                    Column(session.seen_at),
+                    Column(session.ends_at),
+                ])?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError> {
+        let hashes = self.session_hashes(Some(token));
+        let query =
+            "SELECT account, started_at, seen_at, ends_at FROM session WHERE token_hash = ?1";
+        self.readers
+            .read(|connection| first_of(connection, query, &hashes, |hash| [*hash], read_session))
+    }
+
+    async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError> {
+        let hashes = self.session_hashes(Some(token));
+        self.write(&self.passing, move |connection| {
+            let mut touch = connection.prepare_cached(
+                "UPDATE session SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2",
+            )?;
+            hashes.iter().try_for_each(|hash| touch.execute((hash, Column(at))).map(|_| ()))
+        })
+        .await
+    }
+
+    async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
+        let hashes = self.session_hashes(Some(token));
+        self.write(&self.lasting, move |connection| {
+            let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
+            hashes.iter().try_for_each(|hash| end.execute([hash]).map(|_| ()))
+        })
+        .await
+    }
+
+    async fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Token>,
+    ) -> Result<u64, StoreError> {
+        let kept = self.session_hashes(kept);
+        self.write(&self.lasting, move |connection| end_sessions(connection, account, &kept)).await
+    }
+}

@@ -1,0 +1,105 @@
+//! The rows of `sign_in`, `invitation` and `session`, and what is done with several of them at once.
+
+use enrich_core::{AccountId, Session, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::columns::Column;
+
+/// A keyed hash of an address or a token.
+pub(super) type Hash = [u8; 32];
+
+/// What was sealed, and the number of the secret that opens it.
+pub(super) type Sealed = (Vec<u8>, u32);
+
+/// A row of `sign_in`, before its seals are opened.
+pub(super) struct SignInRow {
+    pub(super) account: AccountId,
+    pub(super) email: Sealed,
+    pub(super) password: Option<Sealed>,
+    pub(super) created_at: Timestamp,
+}
+
+macro_rules! sign_in {
+    ($rest:literal) => {
+        concat!(
+            "SELECT sign_in.account, email, sign_in.secret, password, password_secret, created_at ",
+            "FROM sign_in ",
+            $rest
+        )
+    };
+}
+
+pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = ?1");
+pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
+pub(super) const BY_INVITATION: &str = sign_in!(
+    "JOIN invitation ON invitation.account = sign_in.account WHERE token_hash = ?1 AND until > ?2"
+);
+
+/// The first row that `query` gives for any of `hashes`.
+pub(super) fn first_of<T, P: rusqlite::Params>(
+    connection: &Connection,
+    query: &str,
+    hashes: &[Hash],
+    values: impl Fn(&Hash) -> P,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    let mut select = connection.prepare_cached(query)?;
+    for hash in hashes {
+        if let Some(found) = select.query_row(values(hash), &read).optional()? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Sets a password, and ends the invitation to do so. Whether anybody signs in to the account.
+pub(super) fn set_password(
+    connection: &Connection,
+    account: AccountId,
+    (sealed, secret): &Sealed,
+) -> rusqlite::Result<bool> {
+    end_invitation(connection, account)?;
+    let mut set = connection.prepare_cached(
+        "UPDATE sign_in SET password = ?2, password_secret = ?3 WHERE account = ?1",
+    )?;
+    Ok(set.execute((Column(account), sealed, secret))? > 0)
+}
+
+pub(super) fn end_invitation(connection: &Connection, account: AccountId) -> rusqlite::Result<()> {
+    let mut end = connection.prepare_cached("DELETE FROM invitation WHERE account = ?1")?;
+    end.execute([Column(account)]).map(|_| ())
+}
+
+/// Ends the sessions of an account but those of the hashes `kept`; how many.
+pub(super) fn end_sessions(
+    connection: &Connection,
+    account: AccountId,
+    kept: &[Hash],
+) -> rusqlite::Result<u64> {
+    let mut select =
+        connection.prepare_cached("SELECT token_hash FROM session WHERE account = ?1")?;
+    let all = select.query_map([Column(account)], |row| row.get(0))?;
+    let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
+    let mut ended = 0;
+    for hash in all.collect::<rusqlite::Result<Vec<Hash>>>()? {
+        if !kept.contains(&hash) {
+            end.execute([hash])?;
+            ended += 1;
+        }
+    }
+    Ok(ended)
+}
+
+pub(super) fn read_sign_in(row: &Row<'_>) -> rusqlite::Result<SignInRow> {
+    let (Column(account), Column(created_at)) = (row.get(0)?, row.get(5)?);
+    let (password, password_secret) =
+        (row.get::<_, Option<Vec<u8>>>(3)?, row.get::<_, Option<u32>>(4)?);
+    let email = (row.get(1)?, row.get(2)?);
+    Ok(SignInRow { account, email, password: password.zip(password_secret), created_at })
+}
+
+pub(super) fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let (Column(account), Column(started_at)) = (row.get(0)?, row.get(1)?);
+    let (Column(seen_at), Column(ends_at)) = (row.get(2)?, row.get(3)?);
+    Ok(Session { account, started_at, seen_at, ends_at })
+}

@@ -33,6 +33,17 @@ ci:
 fuzz CASES="1000000":
     PROPTEST_CASES={{CASES}} cargo test --release --workspace properties
 
+# Holds a server against the interface's document, with 20,000 requests that it allows or forbids, and
+# asks three endpoints through a client made of it. Needs python3 and its package index.
+openapi-check *ARGS:
+    bash scripts/openapi-check.sh {{ARGS}}
+
+# Walks the account page in a real browser; PICTURES is a folder for pictures of every page. Installs
+# Chromium where it is missing, which needs root on Debian and its like.
+browser PICTURES="":
+    cargo build --bin enrich
+    bash bins/enrich/tests/browser/run.sh {{PICTURES}}
+
 # Loads public companies from a folder of data outside the repository and asks for a few.
 real DATA:
     bash scripts/real-data.sh {{DATA}}

@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use enrich_core::KEY_PREFIX;
 
 use crate::commands::account::AccountCommand;
+use crate::commands::bulk::Bulk;
 use crate::commands::check::Check;
 use crate::commands::credits::CreditsCommand;
 use crate::commands::endpoints::Endpoints;
@@ -16,6 +17,7 @@ use crate::commands::import::Import;
 use crate::commands::key::KeyCommand;
 use crate::commands::ledger::LedgerCommand;
 use crate::commands::lookup::Lookup;
+use crate::commands::openapi::OpenApi;
 use crate::commands::reindex::Reindex;
 use crate::commands::serving::Serve;
 use crate::commands::source::SourceCommand;
@@ -78,6 +80,8 @@ It has a data folder of its own, which is gone when it ends; for your own data s
     Ledger(LedgerCommand),
     /// Look something up as an endpoint would, without charging anyone
     Lookup(Lookup),
+    /// Look up a whole list, row by row
+    Bulk(Bulk),
     /// Suppress values: no longer answered, no longer imported
     Forget(Forget),
     /// What was imported from where
@@ -85,6 +89,8 @@ It has a data folder of its own, which is gone when it ends; for your own data s
     Source(SourceCommand),
     /// The endpoints: paths, inputs, answers and prices
     Endpoints(Endpoints),
+    /// The interface's document: OpenAPI 3.1
+    Openapi(OpenApi),
     /// Check both databases
     Check(Check),
     /// Make a directory of an earlier Enrich ready for this one

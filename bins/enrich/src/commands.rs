@@ -1,6 +1,7 @@
 //! The operator's commands, one file a command or group of them.
 
 pub(crate) mod account;
+pub(crate) mod bulk;
 pub(crate) mod check;
 mod console;
 pub(crate) mod credits;
@@ -13,6 +14,7 @@ pub(crate) mod key;
 pub(crate) mod ledger;
 pub(crate) mod lookup;
 mod named;
+pub(crate) mod openapi;
 pub(crate) mod reindex;
 pub(crate) mod serving;
 pub(crate) mod source;
@@ -37,9 +39,11 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Key(key) => key.run(console),
         Command::Ledger(ledger) => ledger.run(console),
         Command::Lookup(lookup) => lookup.run(console),
+        Command::Bulk(bulk) => bulk.run(console),
         Command::Forget(forget) => forget.run(console),
         Command::Source(source) => source.run(console),
         Command::Endpoints(endpoints) => endpoints.run(console),
+        Command::Openapi(openapi) => openapi.run(console),
         Command::Check(check) => check.run(console),
         Command::Reindex(reindex) => reindex.run(console),
     };

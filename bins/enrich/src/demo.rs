@@ -15,11 +15,14 @@ use clap::Args;
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::intake::{Atomic, Load};
 use enrich_core::port::ledger::{Grant, Granted, Ledger};
-use enrich_core::{Account, ApiKey, Clock, NewKey, SourceName};
+use enrich_core::port::sign_ins::SignIns;
+use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timestamp, Token};
 use enrich_import::{Source, import};
 use enrich_store::{Options, Store, SystemClock};
+use enrich_text::EmailAddress;
+use jiff::SignedDuration;
 
-use crate::serve::serve;
+use crate::serve::{LISTS, Prepared, serve};
 use crate::settings::Settings;
 use crate::telemetry;
 
@@ -29,6 +32,9 @@ const RECORDS: [(&str, &str); 3] = [
     ("examples.jsonl", include_str!("../../../fixtures/directory/examples.jsonl")),
     ("domains.jsonl", include_str!("../../../fixtures/directory/domains.jsonl")),
 ];
+
+/// Whoever signs in to the account's page.
+const EMAIL: &str = "demo@enrich.example";
 
 /// What the account begins with.
 const CREDITS: i64 = 1000;
@@ -53,16 +59,24 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let folder = folder.context("no folder for the data can be made")?;
     serve(&settings, |address| {
         let store = Store::open_or_create(&folder.path().join("data"), Options::default())?;
-        let key = pollster::block_on(fill(&store))?;
-        let greeting = greeting(address, &key, folder.path());
-        Ok((store.service(Arc::new(SystemClock)), greeting))
+        let begun = pollster::block_on(fill(&store))?;
+        let greeting = greeting(address, &begun, folder.path());
+        let service = store.service(Arc::new(SystemClock));
+        let (sign_ins, lists) = (store.sign_ins.clone(), folder.path().join("data").join(LISTS));
+        Ok(Prepared { service, sign_ins, lists, greeting })
     })?;
     folder.close().context("the folder of the data cannot be removed")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Loads the records and makes an account with credits; its key.
-async fn fill(store: &Store) -> anyhow::Result<ApiKey> {
+/// The account that things are tried out with.
+struct Begun {
+    key: ApiKey,
+    invitation: Token,
+}
+
+/// Loads the records and makes an account with credits.
+async fn fill(store: &Store) -> anyhow::Result<Begun> {
     let now = SystemClock.now();
     for (name, lines) in RECORDS {
         let source = Source::reader(name, Cursor::new(lines));
@@ -79,14 +93,24 @@ async fn fill(store: &Store) -> anyhow::Result<ApiKey> {
     let note = "to try things out".to_owned();
     let grant = Grant { note, ..Grant::new(id, CREDITS, now) };
     match store.ledger.grant(grant).await? {
-        Granted::Written { .. } => Ok(key),
+        Granted::Written { .. } => Ok(Begun { key, invitation: invite(store, id, now).await? }),
         refused => bail!("the ledger refused the first credits: {refused:?}"),
     }
 }
 
-/// What there is to try: the key, and calls to paste.
-fn greeting(address: SocketAddr, key: &ApiKey, folder: &Path) -> String {
-    let key = key.expose();
+/// Lets whoever runs it set a password for the account page.
+async fn invite(store: &Store, account: AccountId, now: Timestamp) -> anyhow::Result<Token> {
+    let email = EmailAddress::parse(EMAIL)?;
+    store.sign_ins.set_email(account, &email, now).await?;
+    let invitation = Token::generate().context("the system gives no randomness")?;
+    let until = now.checked_add(SignedDuration::from_hours(24))?;
+    store.sign_ins.invite(account, &invitation, until).await?;
+    Ok(invitation)
+}
+
+/// What there is to try: the key, calls to paste, and the page.
+fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
+    let key = begun.key.expose();
     let calls = [
         (
             "A company's name to its domain (generation 1)",
@@ -109,6 +133,12 @@ fn greeting(address: SocketAddr, key: &ApiKey, folder: &Path) -> String {
         // Writing to a text cannot fail.
         let _ = write!(text, "\n{what}:\n\n  curl http://{address}{call}\n");
     }
+    let invitation = begun.invitation.expose();
+    let _ = write!(
+        text,
+        "\nIts page, with keys, usage and a playground (set a password first):\n\n  \
+         http://{address}/account/invitation/{invitation}\n"
+    );
     let folder = folder.display();
     let _ = write!(text, "\nCtrl-C ends it; the data in {folder} is removed then.\n\n");
     text

@@ -6,6 +6,7 @@
 //!
 //! What is not here: the order of checks, the shape of any answer, the life of the process.
 
+mod account;
 mod body;
 mod connection;
 mod ending;
@@ -14,6 +15,7 @@ mod metrics;
 mod page;
 mod record;
 mod route;
+mod site;
 #[cfg(test)]
 mod tests;
 
@@ -24,9 +26,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse, web};
 use enrich_core::{Refusal, RequestId, Service};
+use enrich_dashboard::Dashboard;
 use enrich_wire::{Endpoint, Generation, Request, Response, refuse, respond};
 use futures_util::FutureExt;
 
@@ -45,7 +48,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What all workers share.
 pub(crate) struct Shared {
-    service: Service,
+    service: Arc<Service>,
+    dashboard: Option<Dashboard>,
     metrics: Metrics,
     is_closing: AtomicBool,
     body_timeout: Duration,
@@ -54,14 +58,20 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// A service to be served. `body_timeout` is how long a body may take to arrive.
-    pub(crate) fn new(service: Service, body_timeout: Duration, logs_requests: bool) -> Self {
+    pub(crate) fn new(service: Arc<Service>, body_timeout: Duration, logs_requests: bool) -> Self {
         Self {
             service,
+            dashboard: None,
             metrics: Metrics::new(route::labels()),
             is_closing: AtomicBool::new(false),
             body_timeout,
             logs_requests,
         }
+    }
+
+    /// The same with the account page.
+    pub(crate) fn with_dashboard(self, dashboard: Dashboard) -> Self {
+        Self { dashboard: Some(dashboard), ..self }
     }
 
     /// The service.
@@ -94,11 +104,7 @@ pub(crate) struct Door {
 }
 
 /// Answers every request.
-async fn handle(
-    request: HttpRequest,
-    mut body: web::Payload,
-    door: web::Data<Door>,
-) -> HttpResponse {
+async fn handle(request: HttpRequest, body: web::Payload, door: web::Data<Door>) -> HttpResponse {
     let shared = &door.shared;
     let last_answer = request.conn_data::<LastAnswer>();
     if last_answer.is_some_and(LastAnswer::is_given) {
@@ -106,16 +112,23 @@ async fn handle(
         // connection is about to end, and this with it.
         return std::future::pending().await;
     }
-    let (response, is_at_end) = answer(&request, &mut body, &door).await;
+    let (mut response, is_at_end) = answer(&request, body, &door).await;
     let closes = !is_at_end || shared.is_closing();
+    if closes {
+        response.head_mut().set_connection_type(ConnectionType::Close);
+    }
     if let Some(last_answer) = last_answer.filter(|_| closes) {
         last_answer.give();
     }
-    written(response, closes)
+    response
 }
 
 /// The answer, and whether the request was read to its end for it.
-async fn answer(request: &HttpRequest, body: &mut web::Payload, door: &Door) -> (Response, bool) {
+async fn answer(
+    request: &HttpRequest,
+    mut body: web::Payload,
+    door: &Door,
+) -> (HttpResponse, bool) {
     let shared = &door.shared;
     let (method, headers) = (request.method(), request.headers());
     let target = route::find(door.serves, request.uri().path());
@@ -128,12 +141,18 @@ async fn answer(request: &HttpRequest, body: &mut web::Payload, door: &Door) -> 
     let refused = |refusal| {
         let response = refuse(target.generation(), refusal, &course.request_id);
         course.finish(shared, &response);
-        response
+        written(response)
     };
     let has_no_body = !body::is_announced(request);
     match target {
-        Target::Nothing(_) => (refused(Refusal::NoSuchPath), has_no_body),
-        Target::Page(_) if method != Method::GET => {
+        Target::Account => {
+            account::answer(request, body, Arc::clone(shared), course, has_no_body).await
+        }
+        Target::Root if method == Method::GET && shared.dashboard.is_some() => {
+            (account::from_the_root(), has_no_body)
+        }
+        Target::Root | Target::Nothing(_) => (refused(Refusal::NoSuchPath), has_no_body),
+        Target::Page(_) | Target::File(_) if method != Method::GET => {
             (refused(Refusal::WrongMethod { allow: "GET" }), has_no_body)
         }
         Target::Endpoint(..) if method != Method::POST => {
@@ -145,13 +164,18 @@ async fn answer(request: &HttpRequest, body: &mut web::Payload, door: &Door) -> 
         Target::Page(page) => {
             let response = page.answer(shared, &course.request_id).await;
             course.finish(shared, &response);
-            (response, has_no_body)
+            (written(response), has_no_body)
+        }
+        Target::File(file) => {
+            let response = site::answer(file, &course.request_id);
+            course.finish(shared, &response);
+            (written(response), has_no_body)
         }
         Target::Endpoint(generation, endpoint) => {
-            match body::read(headers, body, shared.body_timeout).await {
+            match body::read(headers, &mut body, shared.body_timeout).await {
                 Ok(body) => {
                     let call = Received { generation, endpoint, request: request.clone(), body };
-                    (call.begin(Arc::clone(shared), course).await, true)
+                    (written(call.begin(Arc::clone(shared), course).await), true)
                 }
                 Err(unread) => (refused(unread.refusal), unread.is_at_end),
             }
@@ -215,8 +239,8 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
     Some(values.fold(first, |all, value| all + ", " + value))
 }
 
-/// The response as actix sends it; `closes` ends the connection with it.
-fn written(response: Response, closes: bool) -> HttpResponse {
+/// The response as actix sends it.
+fn written(response: Response) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let mut builder = HttpResponse::build(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
     for (name, value) in response.headers {
@@ -225,9 +249,6 @@ fn written(response: Response, closes: bool) -> HttpResponse {
             Cow::Borrowed(text) => builder.insert_header((name, HeaderValue::from_static(text))),
             Cow::Owned(text) => builder.insert_header((name, text)),
         };
-    }
-    if closes {
-        builder.force_close();
     }
     builder.body(response.body)
 }

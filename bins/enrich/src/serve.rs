@@ -13,7 +13,10 @@ use enrich_text::Phone;
 use crate::settings::{Settings, SettingsLayer};
 use crate::telemetry;
 
-pub(crate) use lifetime::serve;
+pub(crate) use lifetime::{Prepared, serve};
+
+/// The folder in the data folder that keeps the lists of the account page.
+pub(crate) const LISTS: &str = "bulk";
 
 // What can be typed. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
@@ -64,7 +67,9 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         // The first caller who sends a number, or a name, should not be the one who waits for this.
         Phone::prepare();
         store.directory.prepare();
-        Ok((store.service(Arc::new(SystemClock)), String::new()))
+        let service = store.service(Arc::new(SystemClock));
+        let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
+        Ok(Prepared { service, sign_ins, lists, greeting: String::new() })
     })?;
     Ok(ExitCode::SUCCESS)
 }

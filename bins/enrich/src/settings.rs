@@ -4,6 +4,7 @@
 //! the same setting.
 
 mod least_confidence;
+mod public_url;
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -13,11 +14,13 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::ValueEnum;
 use confique::{Config, File, FileFormat, Layer};
+use jiff::SignedDuration;
 use serde::Deserialize;
 
 use crate::telemetry::{LogFormat, LogLevel};
 
 pub(crate) use least_confidence::LeastConfidence;
+pub(crate) use public_url::PublicUrl;
 
 /// What happens beyond a key's rate limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
@@ -51,6 +54,43 @@ pub(crate) struct Settings {
     /// Address for /healthz, /readyz and /metrics, which are then not served on the other one
     #[config(layer_attr(arg(long, env = "ENRICH_ADMIN_LISTEN", value_name = "ADDR:PORT")))]
     pub(crate) admin_listen: Option<SocketAddr>,
+
+    /// Address that people reach the server at, for links to the account page [default: http:// and
+    /// the address to listen on]
+    #[config(layer_attr(arg(long, env = "ENRICH_PUBLIC_URL", value_name = "URL")))]
+    pub(crate) public_url: Option<PublicUrl>,
+
+    /// Do not serve the account page
+    #[config(default = false)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_NO_ACCOUNT_PAGE",
+        value_name = "true|false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        require_equals = true
+    )))]
+    pub(crate) no_account_page: bool,
+
+    /// How long after its last use a session of the account page ends [default: 43200]
+    #[config(default = 43_200)]
+    #[config(layer_attr(arg(long, env = "ENRICH_SESSION_IDLE", value_name = "SECONDS")))]
+    pub(crate) session_idle: NonZeroU32,
+
+    /// How long after its beginning a session of the account page ends [default: 1209600]
+    #[config(default = 1_209_600)]
+    #[config(layer_attr(arg(long, env = "ENRICH_SESSION_LIFETIME", value_name = "SECONDS")))]
+    pub(crate) session_lifetime: NonZeroU32,
+
+    /// The largest list that the account page takes [default: 256]
+    #[config(default = 256)]
+    #[config(layer_attr(arg(long, env = "ENRICH_BULK_MAX_UPLOAD", value_name = "MIB")))]
+    pub(crate) bulk_max_upload: NonZeroU32,
+
+    /// How long a list and its answers are kept after it has ended [default: 604800]
+    #[config(default = 604_800)]
+    #[config(layer_attr(arg(long, env = "ENRICH_BULK_KEEP", value_name = "SECONDS")))]
+    pub(crate) bulk_keep: NonZeroU32,
 
     /// What happens beyond a key's rate limit [default: observe]
     #[config(default = "observe")]
@@ -158,6 +198,30 @@ impl Settings {
         Self::load(layer, None)
     }
 
+    /// What links to the account page begin with.
+    pub(crate) fn public_url(&self) -> PublicUrl {
+        self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
+    }
+
+    /// What of it is about the account page.
+    pub(crate) fn dashboard(&self) -> enrich_dashboard::Settings {
+        let length = |seconds: NonZeroU32| SignedDuration::from_secs(seconds.get().into());
+        enrich_dashboard::Settings {
+            public_url: self.public_url.as_ref().map(ToString::to_string),
+            session_idle: length(self.session_idle),
+            session_lifetime: length(self.session_lifetime),
+        }
+    }
+
+    /// What of it is about the lists of the account page.
+    pub(crate) fn jobs(&self) -> enrich_bulk::jobs::Settings {
+        enrich_bulk::jobs::Settings {
+            max_upload_bytes: u64::from(self.bulk_max_upload.get()) * 1024 * 1024,
+            keep_seconds: self.bulk_keep.get().into(),
+            ..enrich_bulk::jobs::Settings::default()
+        }
+    }
+
     /// Threads that answer requests.
     pub(crate) fn workers(&self) -> NonZeroUsize {
         let processors = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -234,6 +298,18 @@ mod tests {
             let said = load(&[&flag], "").unwrap_err().to_string();
             assert!(said.contains("a whole number from 1 to 100"), "{value}: {said}");
         }
+    }
+
+    #[test]
+    fn links_begin_with_the_public_address_else_with_the_one_listened_on() {
+        let of = |flags: &[&str], file| load(flags, file).unwrap().public_url().to_string();
+        assert_eq!(of(&[], ""), "http://127.0.0.1:8080");
+        assert_eq!(of(&[], "listen = \"0.0.0.0:9000\""), "http://127.0.0.1:9000");
+        let file = "listen = \"0.0.0.0:9000\"\npublic_url = \"https://enrich.quill.example/\"";
+        assert_eq!(of(&[], file), "https://enrich.quill.example");
+        let flags = ["--public-url", "https://other.quill.example"];
+        assert_eq!(of(&flags, file), "https://other.quill.example");
+        assert!(complaint("public_url = \"enrich.quill.example\"").contains("nothing behind it"));
     }
 
     #[test]

@@ -25,3 +25,5 @@ mod keys;
 mod ledger;
 #[path = "commands/lookups.rs"]
 mod lookups;
+#[path = "commands/sign_ins.rs"]
+mod sign_ins;

@@ -9,20 +9,26 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Each crate with those of ours that it may use. Tests and examples may use more.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
     ("enrich-wire", &["enrich-core", "enrich-text"]),
     ("enrich-wire-v1", &["enrich-core", "enrich-text", "enrich-wire"]),
     ("enrich-wire-v2", &["enrich-core", "enrich-text", "enrich-wire"]),
+    ("enrich-openapi", &["enrich-core", "enrich-text", "enrich-wire"]),
+    ("enrich-dashboard", &["enrich-bulk", "enrich-core", "enrich-text", "enrich-wire"]),
     ("enrich-store", &["enrich-core", "enrich-text"]),
     ("enrich-import", &["enrich-core", "enrich-text"]),
+    ("enrich-bulk", &["enrich-core", "enrich-import", "enrich-wire"]),
     ("enrich-testkit", &["enrich-core", "enrich-text"]),
     (
         "enrich",
         &[
+            "enrich-bulk",
             "enrich-core",
+            "enrich-dashboard",
             "enrich-import",
+            "enrich-openapi",
             "enrich-store",
             "enrich-text",
             "enrich-wire",
@@ -36,13 +42,16 @@ const ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// What a crate must never use, not even in its tests.
-const NEVER: [(&str, &[&str]); 6] = [
+const NEVER: [(&str, &[&str]); 9] = [
     ("enrich-text", &["serde", "rusqlite", "actix-web", "tokio"]),
     ("enrich-core", &["serde", "serde_json", "rusqlite", "actix-web", "tokio", "tracing"]),
     ("enrich-wire", &["rusqlite", "actix-web", "enrich-store"]),
     ("enrich-wire-v1", &["rusqlite", "actix-web", "enrich-store", "enrich-wire-v2"]),
     ("enrich-wire-v2", &["rusqlite", "actix-web", "enrich-store", "enrich-wire-v1"]),
+    ("enrich-openapi", &["rusqlite", "actix-web", "enrich-store"]),
     ("enrich-import", &["rusqlite", "actix-web"]),
+    ("enrich-bulk", &["rusqlite", "actix-web", "enrich-store"]),
+    ("enrich-dashboard", &["rusqlite", "actix-web", "tokio", "enrich-store"]),
 ];
 
 /// The workspace's crates, each with its dependencies and their kinds (`None` is an ordinary one).

@@ -5,6 +5,9 @@
 //! [`Report`] says what became of them. The format is the native record format; every value in it
 //! is read by `enrich-text`, as forgivingly as the interface's inputs are.
 //!
+//! [`Rows`] reads the same sources for other purposes: their rows as they stand, without taking
+//! them for records.
+//!
 //! What is not here: the rule of merging (`enrich-core`), any store, the terminal.
 
 mod batch;
@@ -18,10 +21,13 @@ mod record;
 mod rejection;
 mod rejects;
 mod report;
+mod rows;
 mod source;
+mod splitter;
 mod value;
 
 pub use import::{Cause, ImportError, Progress, import};
 pub use rejection::{BadValue, Rejection};
 pub use report::{DroppedValues, Report};
-pub use source::{Format, HeaderError, ReadError, Source};
+pub use rows::{Cells, Row, Rows};
+pub use source::{Compression, Format, HeaderError, ReadError, Source, told_by_name};

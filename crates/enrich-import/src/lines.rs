@@ -18,6 +18,8 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
     /// Whether it is longer than [`MAX_LINE_BYTES`].
     pub(crate) is_too_long: bool,
+    /// Whether it ended in CR LF, and not in LF alone.
+    pub(crate) had_return: bool,
 }
 
 impl Line {
@@ -53,9 +55,11 @@ impl Lines {
         if length == 0 {
             return Ok(None);
         }
+        let mut had_return = false;
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
-            if bytes.last() == Some(&b'\r') {
+            had_return = bytes.last() == Some(&b'\r');
+            if had_return {
                 bytes.pop();
             }
         } else if length == most {
@@ -67,7 +71,7 @@ impl Lines {
         if self.read == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
-        Ok(Some(Line { number: self.read, bytes, is_too_long }))
+        Ok(Some(Line { number: self.read, bytes, is_too_long, had_return }))
     }
 
     /// The next line that is not blank; `None` at the end.

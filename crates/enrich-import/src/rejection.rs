@@ -5,8 +5,8 @@ use enrich_text::{
     InvalidPersonName, InvalidPersonPage, InvalidPhone, MAX_CHARACTERS,
 };
 
-use crate::csv::MAX_LINES_OF_A_ROW;
 use crate::lines::MAX_LINE_BYTES;
+use crate::splitter::MAX_LINES_OF_A_ROW;
 use crate::value::MAX_LIST_VALUES;
 
 /// Why a line was rejected.

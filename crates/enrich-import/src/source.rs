@@ -27,10 +27,20 @@ pub enum Format {
     Csv,
 }
 
+/// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compression {
+pub enum Compression {
+    /// RFC 1952.
     Gzip,
+    /// RFC 8878.
     Zstd,
+}
+
+/// The format and the compression that a file's name tells: `.jsonl`, `.ndjson` or `.csv`, then
+/// `.gz` or `.zst`, in any case.
+pub fn told_by_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
+    let Named { format, compression } = Named::read(file_name);
+    (format, compression)
 }
 
 /// Records to be read.

@@ -2,26 +2,15 @@
 
 use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
 use enrich_text::{CompanyName, Network};
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("companyName", "company name")],
-    answer: &[
-        "query",
-        "domain",
-        "emails",
-        "phones",
-        "facebook",
-        "linkedin",
-        "twitter",
-        "youtube",
-        "instagram",
-        "credit_count",
-        "confidence_level",
-    ],
+    inputs: &[Field::required("companyName", Kind::CompanyName, "company name")],
+    answer: Answer::json_schema,
     read,
     write,
 };
@@ -29,19 +18,28 @@ pub(crate) const WIRE: Wire = Wire {
 /// What stands for a page the company does not have.
 const NO_PAGE: &str = "Not Found";
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// What was asked for, as it was sent, trimmed.
     query: &'a str,
+    /// The company's main domain; `""` where there is none.
     domain: &'a str,
+    /// The company's own addresses, in the order they are stored.
     emails: &'a [String],
+    /// The company's own numbers in E.164 with a leading `+`, in the order they are stored.
     phones: &'a [String],
+    /// The company's Facebook page; `Not Found` where there is none.
     facebook: &'a str,
+    /// The company's LinkedIn page; `Not Found` where there is none.
     linkedin: &'a str,
+    /// The company's Twitter page; `Not Found` where there is none.
     twitter: &'a str,
+    /// The company's YouTube page; `Not Found` where there is none.
     youtube: &'a str,
+    /// The company's Instagram page; `Not Found` where there is none.
     instagram: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

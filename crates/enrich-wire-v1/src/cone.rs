@@ -2,26 +2,35 @@
 
 use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
 use enrich_text::PersonPage;
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("linkedin", "LinkedIn profile of a person, URL or handle")],
-    answer: &["query", "job_title", "emails", "phones", "credit_count", "confidence_level"],
+    inputs: &[Field::required(
+        "linkedin",
+        Kind::PersonPage,
+        "LinkedIn profile of a person, URL or handle",
+    )],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// What was asked for, as it was sent, trimmed.
     query: &'a str,
+    /// The person's job title; `""` where it is not known.
     job_title: &'a str,
+    /// The person's addresses.
     emails: &'a [String],
+    /// The person's numbers in E.164 with a leading `+`.
     phones: &'a [String],
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

@@ -2,24 +2,27 @@
 
 use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
 use enrich_text::{Domain, Network};
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("companyDomain", "company domain")],
-    answer: &["query", "url", "credit_count", "confidence_level"],
+    inputs: &[Field::required("companyDomain", Kind::Domain, "company domain")],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// What was asked for, as it was sent, trimmed.
     query: &'a str,
+    /// The company's LinkedIn page, without scheme and `www.`.
     url: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

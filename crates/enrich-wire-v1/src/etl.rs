@@ -2,24 +2,27 @@
 
 use enrich_core::{Ask, Draft, Found, InvalidFields, PersonRef, Question, Want};
 use enrich_text::EmailAddress;
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("email", "business email address of a person")],
-    answer: &["query", "linkedin", "credit_count", "confidence_level"],
+    inputs: &[Field::required("email", Kind::EmailAddress, "business email address of a person")],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// What was asked for, as it was sent, trimmed.
     query: &'a str,
+    /// The person's LinkedIn profile, without scheme and `www.`.
     linkedin: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

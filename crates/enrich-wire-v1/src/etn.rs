@@ -2,27 +2,31 @@
 
 use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
 use enrich_text::EmailAddress;
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("email", "business email address of a person")],
-    answer: &["query", "firstName", "lastName", "credit_count", "confidence_level"],
+    inputs: &[Field::required("email", Kind::EmailAddress, "business email address of a person")],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// What was asked for, as it was sent, trimmed.
     query: &'a str,
+    /// The person's first name.
     #[serde(rename = "firstName")]
     first_name: &'a str,
+    /// The person's last name.
     #[serde(rename = "lastName")]
     last_name: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

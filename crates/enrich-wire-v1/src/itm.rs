@@ -2,28 +2,31 @@
 
 use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
 use enrich_text::{Country, PersonName};
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
     inputs: &[
-        Field::required("firstName", "first name"),
-        Field::required("lastName", "last name"),
-        Field::required("country", "country: English name, alpha-2 or alpha-3 code"),
+        Field::required("firstName", Kind::NamePart, "first name"),
+        Field::required("lastName", Kind::NamePart, "last name"),
+        Field::required("country", Kind::Country, "country: English name, alpha-2 or alpha-3 code"),
     ],
-    answer: &["query", "phone", "credit_count", "confidence_level"],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// `<firstName> <lastName> in <country>`, as they were sent.
     query: &'a str,
+    /// The person's first mobile number, else the first: digits in international form, no `+`.
     phone: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

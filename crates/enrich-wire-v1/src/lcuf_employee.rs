@@ -2,26 +2,32 @@
 
 use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
 use enrich_text::CompanyName;
-use enrich_wire::{Field, Fields, Input, Wire, written};
+use enrich_wire::{Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("companyName", "company name"), Field::LIMIT],
-    answer: &["query", "employees"],
+    inputs: &[Field::required("companyName", Kind::CompanyName, "company name"), Field::LIMIT],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// What was asked for, as it was sent, trimmed.
     query: &'a str,
+    /// The company's employees.
     employees: Vec<Employee<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Employee<'a> {
+    /// The employee's LinkedIn profile; `""` where it is not known.
     linkedin_url: &'a str,
+    /// The employee's first and last name.
     name: &'a str,
+    /// The employee's job title; `""` where it is not known.
     title: &'a str,
 }
 

@@ -39,6 +39,8 @@ mod ytd;
 use enrich_core::Found;
 use enrich_core::Price::{self, PerAnswer, PerItems};
 use enrich_wire::{Endpoint, Generation, KeyPlace, Wire};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// The endpoints: path, price, what it does, and the file that reads and writes it.
 pub static ENDPOINTS: [Endpoint; 26] = [
@@ -81,14 +83,22 @@ pub static GENERATION: Generation = Generation {
     prefix: "/v1/",
     endpoints: &ENDPOINTS,
     key_place: KeyPlace::Body,
+    answer: |_, answer| answer,
     refuse: refusal::write,
+    refusal: refusal::Body::json_schema,
 };
 
 const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) -> Endpoint {
     Endpoint { path, price, title, wire }
 }
 
-/// `confidence_level`: 1 to 100, and 0 only where nothing was found.
-fn confidence(found: Option<&Found>) -> u8 {
-    found.map_or(0, |found| found.confidence.percent())
+/// How sure it is that the answer is about who was asked for, from 1 to 100; 0 only where nothing
+/// was found. Above 80 nobody else fits.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ConfidenceLevel(#[schemars(range(max = 100))] u8);
+
+/// `confidence_level`.
+fn confidence(found: Option<&Found>) -> ConfidenceLevel {
+    ConfidenceLevel(found.map_or(0, |found| found.confidence.percent()))
 }

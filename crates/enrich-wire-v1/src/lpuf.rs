@@ -2,27 +2,30 @@
 
 use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, PersonRef, Question, Want};
 use enrich_text::{CompanyName, PersonName};
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
     inputs: &[
-        Field::required("personName", "first and last name"),
-        Field::required("companyName", "company name"),
+        Field::required("personName", Kind::PersonName, "first and last name"),
+        Field::required("companyName", Kind::CompanyName, "company name"),
     ],
-    answer: &["query", "url", "credit_count", "confidence_level"],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// `<personName> in <companyName>`, as they were sent.
     query: &'a str,
+    /// The person's LinkedIn profile, without scheme and `www.`.
     url: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

@@ -4,38 +4,48 @@ use enrich_core::{
     Ask, CompanyRef, Draft, Found, InvalidFields, Person, PersonRef, Question, Want,
 };
 use enrich_text::{Domain, PersonName};
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
     inputs: &[
-        Field::required("personName", "first and last name"),
-        Field::required("companyDomain", "company domain"),
-        Field::optional("companyName", "company domain or name, where companyDomain is missing"),
+        Field::required("personName", Kind::PersonName, "first and last name"),
+        Field::required("companyDomain", Kind::Domain, "company domain"),
+        Field::optional(
+            "companyName",
+            Kind::CompanyNameOrDomain,
+            "company domain or name, where companyDomain is missing",
+        )
+        .instead_of("companyDomain"),
     ],
-    answer: &["email", "credit_count", "confidence_level"],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// The address at the company that was asked for, else the person's first.
     email: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
     let person = input.required("personName", PersonName::parse);
     // The source's list of inputs says `companyDomain`, its sample sends the domain as
-    // `companyName`: both are read (docs/api-design.md, generation 1).
+    // `companyName`: both are read, and the first counts (docs/api-design.md, generation 1).
     let company = if input.has("companyName") && !input.has("companyDomain") {
         input.required("companyName", CompanyRef::domain_or_name)
     } else {
-        input.required("companyDomain", |text| Domain::parse(text).map(CompanyRef::Domain))
+        let company =
+            input.required("companyDomain", |text| Domain::parse(text).map(CompanyRef::Domain));
+        let other = input.optional("companyName", CompanyRef::domain_or_name);
+        company.filter(|_| other.is_some())
     };
     let (Some(name), Some(company)) = (person, company) else {
         return Err(input.invalid());

@@ -2,40 +2,51 @@
 
 use enrich_core::Refusal;
 use enrich_wire::FieldFaults;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct Body<'a> {
+/// Why a call was not answered.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Body<'a> {
     #[serde(rename = "type")]
-    kind: &'a str,
+    kind: Fault,
+    /// What is wrong and what to do about it, for people.
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FieldFaults<'a>")]
     fields: Option<FieldFaults<'a>>,
+}
+
+/// Whose fault it is: `invalid_request` is the caller's, `api_error` ours.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Fault {
+    InvalidRequest,
+    ApiError,
 }
 
 /// The status and body of a refusal.
 pub(crate) fn write(refusal: &Refusal) -> (u16, Vec<u8>) {
-    const CALLER: &str = "invalid_request";
-    const OURS: &str = "api_error";
     let (status, kind) = match refusal {
-        Refusal::NotEnoughCredits { .. } => (400, CALLER),
-        Refusal::InvalidKey => (401, CALLER),
-        Refusal::NoSuchPath => (404, CALLER),
-        Refusal::WrongMethod { .. } => (405, CALLER),
-        Refusal::BodyTooSlow { .. } => (408, CALLER),
-        Refusal::StillRunning => (409, CALLER),
-        Refusal::BodyTooLarge { .. } => (413, CALLER),
+        Refusal::NotEnoughCredits { .. } => (400, Fault::InvalidRequest),
+        Refusal::InvalidKey => (401, Fault::InvalidRequest),
+        Refusal::NoSuchPath => (404, Fault::InvalidRequest),
+        Refusal::WrongMethod { .. } => (405, Fault::InvalidRequest),
+        Refusal::BodyTooSlow { .. } => (408, Fault::InvalidRequest),
+        Refusal::StillRunning => (409, Fault::InvalidRequest),
+        Refusal::BodyTooLarge { .. } => (413, Fault::InvalidRequest),
         Refusal::Undecodable(_)
         | Refusal::Fields(_)
         | Refusal::BadIdempotencyKey(_)
-        | Refusal::IdempotencyKeyReused => (422, CALLER),
-        Refusal::OverRate(_) => (429, CALLER),
-        Refusal::Failed(_) => (500, OURS),
+        | Refusal::IdempotencyKeyReused => (422, Fault::InvalidRequest),
+        Refusal::OverRate(_) => (429, Fault::InvalidRequest),
+        Refusal::Failed(_) => (500, Fault::ApiError),
         Refusal::OutcomeUnknown(_)
         | Refusal::NotCharging
         | Refusal::Overloaded
         | Refusal::KeepsFull
-        | Refusal::ShuttingDown => (503, OURS),
+        | Refusal::ShuttingDown => (503, Fault::ApiError),
     };
     let body = Body { kind, message: refusal.to_string(), fields: FieldFaults::of(refusal) };
     (status, serde_json::to_vec(&body).unwrap_or_default())

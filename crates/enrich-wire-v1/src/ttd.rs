@@ -2,25 +2,32 @@
 
 use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
 use enrich_text::{Network, PageUrl};
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire, written};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::confidence;
+use crate::{ConfidenceLevel, confidence};
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("twitterURL", "Twitter page of a company, URL or handle")],
-    answer: &["query", "companyDomain", "credit_count", "confidence_level"],
+    inputs: &[Field::required(
+        "twitterURL",
+        Kind::CompanyPage(Network::Twitter),
+        "Twitter page of a company, URL or handle",
+    )],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// What was asked for, as it was sent, trimmed.
     query: &'a str,
+    /// The company's main domain.
     #[serde(rename = "companyDomain")]
     company_domain: &'a str,
     credit_count: BalanceHere,
-    confidence_level: u8,
+    confidence_level: ConfidenceLevel,
 }
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {

@@ -2,21 +2,24 @@
 
 use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
 use enrich_text::Domain;
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::envelope::enveloped;
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("domain", "company domain")],
-    answer: &["exists", "company_name", "remaining_credits"],
+    inputs: &[Field::required("domain", Kind::Domain, "company domain")],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// Whether something was found.
     exists: bool,
+    /// The company's name.
     company_name: &'a str,
     remaining_credits: BalanceHere,
 }

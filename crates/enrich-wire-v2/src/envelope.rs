@@ -2,18 +2,25 @@
 
 use enrich_core::Draft;
 use enrich_wire::written;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Envelope<T> {
+    /// 1: the call was answered, whether something was found or not.
+    #[schemars(extend("const" = 1))]
     status: u8,
+    /// 1000: the call was answered.
+    #[schemars(extend("const" = 1000))]
     code: u16,
     errors: Empty,
+    /// The answer.
     data: T,
 }
 
-/// `{}`
-#[derive(Serialize)]
+/// Empty.
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline, extend("maxProperties" = 0))]
 pub(crate) struct Empty {}
 
 /// The draft of an answer: `data` in its envelope. Status and code are those of a successful
@@ -21,4 +28,14 @@ pub(crate) struct Empty {}
 pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> Draft {
     let envelope = Envelope { status: 1, code: 1000, errors: Empty {}, data };
     written(u64::from(exists), &envelope)
+}
+
+/// The shape of the envelope around a `data` of this shape.
+pub(crate) fn shape(generator: &mut SchemaGenerator, mut data: Schema) -> Schema {
+    let mut envelope = Envelope::<()>::json_schema(generator);
+    if let Some(place) = envelope.pointer_mut("/properties/data") {
+        data.insert("description".to_owned(), "The answer.".into());
+        *place = data.to_value();
+    }
+    envelope
 }

@@ -14,6 +14,7 @@ mod name_to_linkedin;
 
 use enrich_core::Price::{self, PerAnswer};
 use enrich_wire::{Endpoint, Generation, KeyPlace, Wire};
+use schemars::JsonSchema;
 
 /// The endpoints: path, price, what it does, and the file that reads and writes it.
 pub static ENDPOINTS: [Endpoint; 3] = [
@@ -43,7 +44,9 @@ pub static GENERATION: Generation = Generation {
     prefix: "/v2/",
     endpoints: &ENDPOINTS,
     key_place: KeyPlace::Header,
+    answer: envelope::shape,
     refuse: refusal::write,
+    refusal: refusal::Body::json_schema,
 };
 
 const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) -> Endpoint {

@@ -2,24 +2,31 @@
 
 use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
 use enrich_text::{CompanyName, Country};
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::envelope::enveloped;
 
 pub(crate) const WIRE: Wire = Wire {
     inputs: &[
-        Field::required("company_name", "company name"),
-        Field::optional("country_code", "alpha-2 code; only a domain of that country answers"),
+        Field::required("company_name", Kind::CompanyName, "company name"),
+        Field::optional(
+            "country_code",
+            Kind::CountryCode,
+            "alpha-2 code; only a domain of that country answers",
+        ),
     ],
-    answer: &["exists", "domain", "remaining_credits"],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// Whether something was found.
     exists: bool,
+    /// The company's main domain; with `country_code`, its domain of that country.
     domain: &'a str,
     remaining_credits: BalanceHere,
 }

@@ -2,21 +2,24 @@
 
 use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
 use enrich_text::Network;
-use enrich_wire::{BalanceHere, Field, Fields, Input, Wire};
+use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::envelope::enveloped;
 
 pub(crate) const WIRE: Wire = Wire {
-    inputs: &[Field::required("query", "company name or domain")],
-    answer: &["exists", "linkedin_url", "remaining_credits"],
+    inputs: &[Field::required("query", Kind::CompanyNameOrDomain, "company name or domain")],
+    answer: Answer::json_schema,
     read,
     write,
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Answer<'a> {
+    /// Whether something was found.
     exists: bool,
+    /// The company's LinkedIn page, without scheme and `www.`.
     linkedin_url: &'a str,
     remaining_credits: BalanceHere,
 }

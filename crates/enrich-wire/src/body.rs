@@ -169,10 +169,10 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        // Whole numbers past 64 bits arrive as floats; the nearest that fits says the same.
-        const PAST_U64: f64 = 18_446_744_073_709_551_616.0;
-        let is_whole = number.is_finite() && number >= PAST_U64;
-        Ok(if is_whole { Value::Integer(u64::MAX) } else { Value::Other("a number") })
+        // `5.0` is the number 5, as JSON Schema has it. Whole numbers past 64 bits arrive as floats
+        // too; the nearest that fits says the same.
+        let is_whole = number.is_finite() && number >= 0.0 && number.fract() == 0.0;
+        Ok(if is_whole { Value::Integer(number as u64) } else { Value::Other("a number") })
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Value, E> {

@@ -1,8 +1,11 @@
 //! The row of the endpoint table, and what a generation is beside its table.
 
 use enrich_core::{Ask, Draft, Found, InvalidFields, Price, Refusal};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::Value;
 
 use crate::input::Fields;
+use crate::kind::Kind;
 
 /// An endpoint: one row of a generation's table.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +25,8 @@ pub struct Endpoint {
 pub struct Wire {
     /// The inputs, in the order they are documented.
     pub inputs: &'static [Field],
-    /// The fields of the answer, in order.
-    pub answer: &'static [&'static str],
+    /// The shape of what the endpoint answers, fields in order.
+    pub answer: fn(&mut SchemaGenerator) -> Schema,
     /// Turns the fields of a request into a question.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
     /// Picks the attribute from what was found and writes the answer, or the shape that says
@@ -31,30 +34,49 @@ pub struct Wire {
     pub write: fn(&Ask, Option<&Found>) -> Draft,
 }
 
+impl Wire {
+    /// The names of the answer's fields, in order.
+    pub fn answer_fields(&self) -> Vec<String> {
+        let shape = (self.answer)(&mut SchemaGenerator::default());
+        let fields = shape.get("properties").and_then(Value::as_object);
+        fields.map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+    }
+}
+
 /// An input of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// What it holds, in words.
+    /// What it holds, which decides how it is read.
+    pub kind: Kind,
+    /// What it is to the endpoint, in words.
     pub meaning: &'static str,
     /// Whether a request without it is refused.
     pub is_required: bool,
+    /// The required input that may be missing where this one is there.
+    pub instead_of: Option<&'static str>,
 }
 
 impl Field {
     /// An input that has to be there.
-    pub const fn required(name: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, is_required: true }
+    pub const fn required(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
+        Self { name, kind, meaning, is_required: true, instead_of: None }
     }
 
     /// An input that may be missing.
-    pub const fn optional(name: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, is_required: false }
+    pub const fn optional(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
+        Self { name, kind, meaning, is_required: false, instead_of: None }
+    }
+
+    /// The same field, which is read where the required input `other` is missing, and only there.
+    pub const fn instead_of(self, other: &'static str) -> Self {
+        Self { instead_of: Some(other), ..self }
     }
 
     /// The `limit` of list endpoints.
-    pub const LIMIT: Self = Self::optional("limit", "the most items to return and be charged for");
+    pub const LIMIT: Self =
+        Self::optional("limit", Kind::Limit, "the most items to return and be charged for");
 }
 
 /// Where a key is looked for first; the other place is looked at when it is not there.
@@ -77,8 +99,12 @@ pub struct Generation {
     pub endpoints: &'static [Endpoint],
     /// Where its callers put the key.
     pub key_place: KeyPlace,
+    /// The shape of a whole answer, made of the shape of what an endpoint answers.
+    pub answer: fn(&mut SchemaGenerator, Schema) -> Schema,
     /// The status and body of a refusal.
     pub refuse: fn(&Refusal) -> (u16, Vec<u8>),
+    /// The shape of that body.
+    pub refusal: fn(&mut SchemaGenerator) -> Schema,
 }
 
 impl Generation {

@@ -40,6 +40,11 @@ impl Fields {
         is_new
     }
 
+    /// Every field's name and value, in the order they were sent.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -1,8 +1,10 @@
 //! Writing JSON answers with a hole where the balance belongs.
 
+use std::borrow::Cow;
 use std::io;
 
-use enrich_core::{BALANCE_HERE, Draft, InvalidFields, Refusal};
+use enrich_core::{BALANCE_HERE, Credits, Draft, InvalidFields, Refusal};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
@@ -14,6 +16,27 @@ impl Serialize for BalanceHere {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // No answer holds another 128-bit number, so the formatter below knows this one.
         serializer.serialize_u128(0)
+    }
+}
+
+/// As callers see it: the number that is filled in.
+impl JsonSchema for BalanceHere {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Balance".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The credits the account has left after this call.",
+            "type": "integer",
+            "format": "int64",
+            "minimum": 0,
+            "maximum": Credits::MAX.0,
+        })
     }
 }
 
@@ -55,6 +78,26 @@ impl<'a> FieldFaults<'a> {
 impl Serialize for FieldFaults<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.0.iter().map(|(name, fault)| (name, fault)))
+    }
+}
+
+/// An object of texts, whatever the fields are called.
+impl JsonSchema for FieldFaults<'_> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FieldFaults".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What is wrong, by the name of the field.",
+            "type": "object",
+            "additionalProperties": { "type": "string" },
+            "minProperties": 1,
+        })
     }
 }
 

@@ -10,10 +10,12 @@ mod body;
 mod endpoint;
 mod input;
 mod json;
+mod kind;
 mod respond;
 
 pub use body::{MAX_BODY_BYTES, MAX_DEPTH, MAX_FIELDS, Undecodable, decode};
 pub use endpoint::{Endpoint, Field, Generation, KeyPlace, Wire};
 pub use input::{Fields, Input, Value};
 pub use json::{BalanceHere, FieldFaults, written};
+pub use kind::Kind;
 pub use respond::{Request, Response, refuse, respond};

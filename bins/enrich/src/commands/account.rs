@@ -1,32 +1,62 @@
-//! `enrich account`: the owners of credits.
+//! `enrich account`: the owners of credits, and who signs in to their pages.
+
+mod invitation;
+mod sign_in;
 
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Granted, Ledger};
-use enrich_core::{Account, AccountId, Clock, Credits};
+use enrich_core::port::sign_ins::SignIns;
+use enrich_core::{Account, AccountId, Clock, Credits, Timestamp};
 use enrich_store::{Store, SystemClock};
+use enrich_text::EmailAddress;
 use serde::Serialize;
 
 use super::credits::grant;
 use super::key::KeyRecord;
 use super::table::{Side, Table, write_pairs};
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict, key, named};
+use crate::settings::PublicUrl;
+use invitation::{Invitation, LinkArgs};
+use sign_in::{Invite, SignOut};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccountCommand {
     /// Make an account and its first key
     #[command(after_help = "\
-Example:
+Examples:
   enrich account create \"Quill Ltd\" --credits 1000
+  enrich account create \"Quill Ltd\" --email ada@quill.example
 
-Prints the account's id, its first key and its balance. JSON: {\"account\",\"key\",\"balance\"}.
+Prints the account's id, its first key and its balance; with --email also a link, good once and for
+7 days, at which the owner sets the password of the account page.
+JSON: {\"account\",\"key\",\"balance\"}; with --email also
+\"email\",\"invitation\",\"invitation_until\".
 A data folder that is not there is made. A running server knows the account at once.")]
     Create(Create),
     /// List the accounts, oldest first
     #[command(after_help = "Example:\n  enrich account list")]
     List(List),
+    /// Invite an account's owner to set a password, the first or another
+    #[command(after_help = "\
+Examples:
+  enrich account invite 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
+  enrich account invite 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 --email ada@quill.example
+
+Prints a link, good once and for 7 days; an earlier one is no longer good. Setting the password ends
+all sessions of the account; so does another address, which keeps the password.
+JSON: {\"account\",\"email\",\"invitation\",\"invitation_until\"}.")]
+    Invite(Invite),
+    /// End all sessions of an account's page
+    #[command(after_help = "\
+Example:
+  enrich account sign-out 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
+
+The password stays; `enrich account invite` has it changed. A running server follows at once.
+JSON: {\"account\",\"sessions_ended\"}.")]
+    SignOut(SignOut),
     /// Show an account and its keys
     #[command(after_help = "\
 Example:
@@ -45,6 +75,11 @@ pub(crate) struct Create {
     #[arg(long, value_name = "N", default_value_t = 0,
           value_parser = clap::value_parser!(u64).range(..=Credits::MAX.0))]
     credits: u64,
+    /// Address the owner signs in to the account page with
+    #[arg(long, value_name = "ADDR", value_parser = invitation::email)]
+    email: Option<EmailAddress>,
+    #[command(flatten)]
+    link: LinkArgs,
     #[command(flatten)]
     data: DataFolder,
     #[command(flatten)]
@@ -75,6 +110,8 @@ impl AccountCommand {
         match self {
             Self::Create(create) => create.run(console),
             Self::List(list) => list.run(console),
+            Self::Invite(invite) => invite.run(console),
+            Self::SignOut(sign_out) => sign_out.run(console),
             Self::Show(show) => show.run(console),
         }
     }
@@ -85,11 +122,29 @@ struct Created {
     account: String,
     key: String,
     balance: u64,
+    #[serde(flatten)]
+    invited: Option<Invited>,
+}
+
+#[derive(Serialize)]
+struct Invited {
+    email: String,
+    invitation: String,
+    invitation_until: String,
+    #[serde(skip)]
+    until_to_the_second: String,
 }
 
 impl Create {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let owner = match self.email {
+            Some(email) => Some((email, self.link.public_url()?)),
+            None => None,
+        };
         let store = self.data.open_or_make(console)?;
+        if let Some((email, _)) = &owner {
+            invitation::see_that_it_is_free(&store, email)?;
+        }
         let now = SystemClock.now();
         let account = Account::new(self.name, now);
         let id = account.id;
@@ -100,12 +155,47 @@ impl Create {
             Ok(0) | Err(_) => Ok(Credits::ZERO),
             Ok(credits) => first_credits(&store, id, credits),
         };
-        // The account is there by now: its key is shown even where the grant failed.
+        let invited = owner.map(|(email, base)| first_invitation(&store, id, &email, &base, now));
+        // The account is there by now: its key is shown even where the rest failed.
         let balance = granted.as_ref().map_or(0, |balance| balance.0);
-        let created = Created { account: id.to_string(), key: secret.expose().into(), balance };
-        console.show(&created, self.format)?;
-        granted.map(|_| Verdict::Yes)
+        let (account, key) = (id.to_string(), secret.expose().into());
+        let (invited, uninvited) = match invited {
+            Some(Ok(invited)) => (Some(invited), None),
+            Some(Err(failure)) => (None, Some(failure)),
+            None => (None, None),
+        };
+        console.show(&Created { account, key, balance, invited }, self.format)?;
+        let failures: Vec<Failure> = granted.err().into_iter().chain(uninvited).collect();
+        if failures.is_empty() {
+            return Ok(Verdict::Yes);
+        }
+        let messages: Vec<&str> = failures.iter().filter_map(Failure::message).collect();
+        Err(Failure::Impossible(messages.join("; also, ")))
     }
+}
+
+fn first_invitation(
+    store: &Store,
+    account: AccountId,
+    email: &EmailAddress,
+    base: &PublicUrl,
+    now: Timestamp,
+) -> Result<Invited, Failure> {
+    let made = invitation::set_email(store, account, email, now)
+        .and_then(|()| invitation::invite(store, account, base, now));
+    let Invitation { link, until } = made.map_err(|failure| {
+        let why = failure.message().unwrap_or_default();
+        Failure::Impossible(format!(
+            "the account was made, but its owner not invited: {why}; use `enrich account invite \
+             {account} --email ADDR`"
+        ))
+    })?;
+    Ok(Invited {
+        email: email.to_string(),
+        invitation: link,
+        invitation_until: until.to_string(),
+        until_to_the_second: named::to_the_second(until),
+    })
 }
 
 fn first_credits(store: &Store, account: AccountId, credits: i64) -> Result<Credits, Failure> {
@@ -124,11 +214,16 @@ fn first_credits(store: &Store, account: AccountId, credits: i64) -> Result<Cred
 
 impl Shown for Created {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [
+        let mut pairs = vec![
             ("account", self.account.clone()),
             ("key", self.key.clone()),
             ("balance", named::credits(self.balance)),
         ];
+        if let Some(invited) = &self.invited {
+            pairs.push(("email", invited.email.clone()));
+            pairs.push(("invitation", invited.invitation.clone()));
+            pairs.push(("good until", invited.until_to_the_second.clone()));
+        }
         write_pairs(&pairs, out)
     }
 }
@@ -137,6 +232,8 @@ impl Shown for Created {
 struct AccountRecord {
     account: String,
     name: String,
+    /// Whoever signs in to its page.
+    email: Option<String>,
     balance: u64,
     created_at: String,
     #[serde(skip)]
@@ -146,8 +243,10 @@ struct AccountRecord {
 impl AccountRecord {
     fn of(store: &Store, account: Account) -> Result<Self, Failure> {
         let balance = pollster::block_on(store.ledger.balance(account.id))?;
+        let sign_in = pollster::block_on(store.sign_ins.sign_in(account.id))?;
         Ok(Self {
             account: account.id.to_string(),
+            email: sign_in.map(|sign_in| sign_in.email.to_string()),
             balance: balance.unwrap_or_default().0,
             created_at: account.created_at.to_string(),
             created_to_the_second: named::to_the_second(account.created_at),
@@ -181,6 +280,7 @@ impl Shown for AccountList {
             ("CREDITS", Side::Right),
             ("CREATED", Side::Left),
             ("NAME", Side::Left),
+            ("EMAIL", Side::Left),
         ]);
         for record in &self.0 {
             table.push([
@@ -188,6 +288,7 @@ impl Shown for AccountList {
                 record.balance.to_string(),
                 record.created_to_the_second.clone(),
                 record.name.clone(),
+                record.email.clone().unwrap_or_default(),
             ]);
         }
         table.write(out)
@@ -218,6 +319,7 @@ impl Shown for AccountWithKeys {
         let pairs = [
             ("account", self.account.account.clone()),
             ("name", self.account.name.clone()),
+            ("email", self.account.email.clone().unwrap_or_else(|| "none".to_owned())),
             ("balance", named::credits(self.account.balance)),
             ("created", self.account.created_to_the_second.clone()),
         ];

@@ -51,7 +51,7 @@ struct Row {
     path: &'static str,
     title: &'static str,
     inputs: Vec<Input>,
-    answer: &'static [&'static str],
+    answer: Vec<String>,
     price: PriceRule,
 }
 
@@ -82,7 +82,7 @@ impl Row {
             path: row.path,
             title: row.title,
             inputs: row.wire.inputs.iter().map(input).collect(),
-            answer: row.wire.answer,
+            answer: row.wire.answer_fields(),
             price: PriceRule::from(row.price),
         }
     }

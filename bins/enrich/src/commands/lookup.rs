@@ -60,13 +60,13 @@ pub(crate) struct Lookup {
 
 /// An endpoint and the generation it is of.
 #[derive(Clone, Copy, Debug)]
-struct Chosen {
-    generation: &'static Generation,
-    endpoint: &'static Endpoint,
+pub(crate) struct Chosen {
+    pub(crate) generation: &'static Generation,
+    pub(crate) endpoint: &'static Endpoint,
 }
 
 /// Reads `/v1/cuf`, `v1/cuf` or `cuf`.
-fn endpoint(text: &str) -> Result<Chosen, String> {
+pub(crate) fn endpoint(text: &str) -> Result<Chosen, String> {
     let end = format!("/{}", text.trim_start_matches('/'));
     let found = rows().find(|(_, endpoint)| endpoint.path.ends_with(&end));
     match found {

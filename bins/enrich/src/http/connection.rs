@@ -48,6 +48,18 @@ impl LastAnswer {
     }
 }
 
+/// Whether the request at hand may take as long as it needs while it goes forward: a file that is
+/// uploaded.
+#[derive(Clone, Default)]
+pub(super) struct Unhurried(Rc<Cell<bool>>);
+
+impl Unhurried {
+    /// From now on patience begins anew with every byte, until the answer.
+    pub(super) fn begin(&self) {
+        self.0.set(true);
+    }
+}
+
 /// What is being waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
@@ -66,6 +78,7 @@ pub(super) struct Connection {
     stream: TcpStream,
     patience: Patience,
     last_answer: LastAnswer,
+    unhurried: Unhurried,
     awaits: Awaits,
     /// Until when; of no meaning while nothing is awaited.
     deadline: Instant,
@@ -77,7 +90,13 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(stream: TcpStream, patience: Patience) -> Self {
         let (last_answer, deadline) = (LastAnswer::default(), Instant::now());
-        Self { stream, patience, last_answer, awaits: Awaits::Nothing, deadline, timer: None }
+        let (unhurried, awaits) = (Unhurried::default(), Awaits::Nothing);
+        Self { stream, patience, last_answer, unhurried, awaits, deadline, timer: None }
+    }
+
+    /// By which it is told that a request may take as long as it needs.
+    pub(super) fn unhurried(&self) -> Unhurried {
+        self.unhurried.clone()
     }
 
     /// By which it is told that the last answer was given.
@@ -138,7 +157,10 @@ impl AsyncRead for Connection {
         self.check(context)?;
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if self.awaits == Awaits::Nothing && buffer.filled().len() > before {
+        let has_come = buffer.filled().len() > before;
+        let is_awaited = self.awaits == Awaits::Nothing
+            || (self.awaits == Awaits::Answer && self.unhurried.0.get());
+        if has_come && is_awaited {
             let limit = self.patience.answer;
             self.begin(Awaits::Answer, limit);
             self.check(context)?;
@@ -156,6 +178,7 @@ impl AsyncWrite for Connection {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         if written.is_ready() {
             self.awaits = Awaits::Nothing;
+            self.unhurried.0.set(false);
             return written;
         }
         if self.awaits != Awaits::Reader {

@@ -84,6 +84,7 @@ impl Listener {
                 })
                 .on_connect_ext(|connection: &Connection, extensions| {
                     extensions.insert(connection.last_answer());
+                    extensions.insert(connection.unhurried());
                 })
                 .h1(map_config(app, |()| AppConfig::default()));
             fn_service(move |stream: TcpStream| async move {

@@ -31,9 +31,12 @@ struct Readiness {
 }
 
 impl Page {
+    /// All of them.
+    pub(super) const ALL: [Self; 3] = [Self::Health, Self::Ready, Self::Metrics];
+
     /// The page at `path`.
     pub(super) fn at(path: &str) -> Option<Self> {
-        [Self::Health, Self::Ready, Self::Metrics].into_iter().find(|page| page.path() == path)
+        Self::ALL.into_iter().find(|page| page.path() == path)
     }
 
     /// Its path.

@@ -1,16 +1,19 @@
 //! Paths: which row of which table, or which page, a request is for.
 
+use enrich_openapi::SiteFile;
 use enrich_wire::{Endpoint, Generation};
 
+use super::account;
 use super::page::Page;
+use super::site;
 use crate::interface::GENERATIONS;
 
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Serves {
-    /// The endpoints and the pages beside them.
+    /// The endpoints with their document, and the pages beside them.
     Everything,
-    /// The endpoints alone: the pages have a listener of their own.
+    /// The endpoints with their document alone: the pages have a listener of their own.
     Endpoints,
     /// The pages alone.
     Pages,
@@ -23,6 +26,12 @@ pub(super) enum Target {
     Endpoint(&'static Generation, &'static Endpoint),
     /// A page beside the interface.
     Page(Page),
+    /// A file of the interface's document.
+    File(&'static SiteFile),
+    /// The account page, wherever on it.
+    Account,
+    /// The bare address.
+    Root,
     /// Nothing; the generation says so in its form.
     Nothing(&'static Generation),
 }
@@ -34,6 +43,15 @@ pub(super) fn find(serves: Serves, path: &str) -> Target {
     let endpoint = (serves != Serves::Pages).then(|| generation.endpoint(path)).flatten();
     if let Some(endpoint) = endpoint {
         return Target::Endpoint(generation, endpoint);
+    }
+    let file = (serves != Serves::Pages).then(|| site::at(path)).flatten();
+    if let Some(file) = file {
+        return Target::File(file);
+    }
+    match path {
+        "/" if serves != Serves::Pages => return Target::Root,
+        _ if serves != Serves::Pages && account::is_at(path) => return Target::Account,
+        _ => {}
     }
     let page = (serves != Serves::Endpoints).then(|| Page::at(path)).flatten();
     page.map_or(Target::Nothing(generation), Target::Page)
@@ -57,7 +75,9 @@ impl Target {
         match self {
             Self::Endpoint(_, endpoint) => endpoint.path,
             Self::Page(page) => page.path(),
-            Self::Nothing(_) => "other",
+            Self::File(file) => file.path,
+            Self::Account => account::ROOT,
+            Self::Root | Self::Nothing(_) => "other",
         }
     }
 
@@ -65,7 +85,7 @@ impl Target {
     pub(super) fn generation(self) -> &'static Generation {
         match self {
             Self::Endpoint(generation, _) | Self::Nothing(generation) => generation,
-            Self::Page(_) => GENERATIONS[0],
+            Self::Page(_) | Self::File(_) | Self::Account | Self::Root => GENERATIONS[0],
         }
     }
 }
@@ -89,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_path_is_matched_whole_and_as_it_is() {
-        for path in ["/v1/cuf/", "/v1//cuf", "/V1/cuf", "/v1/%63uf", "/v1/cuf;a", "", "*", "/"] {
+        for path in ["/v1/cuf/", "/v1//cuf", "/V1/cuf", "/v1/%63uf", "/v1/cuf;a", "", "*", "//"] {
             assert!(matches!(find(Serves::Everything, path), Target::Nothing(_)), "{path}");
         }
     }
@@ -107,5 +127,19 @@ mod tests {
         assert!(matches!(find(Serves::Pages, "/v1/cuf"), Target::Nothing(_)));
         assert!(matches!(find(Serves::Pages, "/metrics"), Target::Page(_)));
         assert!(matches!(find(Serves::Endpoints, "/v1/cuf"), Target::Endpoint(..)));
+    }
+
+    #[test]
+    fn the_account_page_is_beside_the_endpoints_and_begins_with_its_name() {
+        for serves in [Serves::Everything, Serves::Endpoints] {
+            for path in ["/account", "/account/", "/account/keys", "/account//"] {
+                assert!(matches!(find(serves, path), Target::Account), "{path}");
+            }
+            assert!(matches!(find(serves, "/"), Target::Root));
+        }
+        for path in ["/account", "/account/keys", "/"] {
+            assert!(matches!(find(Serves::Pages, path), Target::Nothing(_)), "{path}");
+        }
+        assert!(matches!(find(Serves::Everything, "/accounts"), Target::Nothing(_)));
     }
 }

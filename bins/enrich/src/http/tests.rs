@@ -8,6 +8,7 @@ mod framing;
 mod limits;
 mod pages;
 mod ports;
+mod site;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -50,7 +51,7 @@ impl Site {
 
     fn serving(serves: Serves) -> Self {
         let (service, switches, key) = ports::service();
-        let shared = Arc::new(Shared::new(service, BODY_TIMEOUT, true));
+        let shared = Arc::new(Shared::new(Arc::new(service), BODY_TIMEOUT, true));
         let door = Door { shared: Arc::clone(&shared), serves };
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.address();

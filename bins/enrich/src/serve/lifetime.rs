@@ -5,20 +5,26 @@ use std::future::Future;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_server::{Server, ServerHandle};
-use actix_web::rt::task::{JoinHandle, yield_now};
+use actix_web::rt::task::{JoinHandle, spawn_blocking, yield_now};
 use actix_web::rt::time::{interval, timeout};
 use actix_web::rt::{System, spawn};
 use anyhow::{Context, anyhow};
-use enrich_core::{RateLimit, Service};
+use enrich_bulk::Jobs;
+use enrich_bulk::jobs::MeteredCallers;
+use enrich_core::port::sign_ins::SignIns;
+use enrich_core::{RateLimit, Service, Timestamp};
+use enrich_dashboard::{Dashboard, Parts};
 use futures_util::future::{Either, select};
 use tracing::{error, info, warn};
 
 use crate::http::{Door, Listener, ListenerLimits, Patience, Serves, Shared};
+use crate::interface::GENERATIONS;
 use crate::settings::{Settings, seconds};
 
 /// What a look-up and its charge may take before their connection is given up.
@@ -27,6 +33,10 @@ const ANSWER_TIME: Duration = Duration::from_secs(15);
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// How long the writing of the usage counters may take at the end.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
+/// After how many times of it lists are looked through for those that were kept long enough.
+const SWEEP_EACH: u32 = 120;
+/// How long rows of lists may be on their way at the end.
+const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// How long everything after the waiting for requests may take at the end. With the default of
 /// 5 seconds for that, the process is gone 9 seconds after it was told to go.
 const LETTING_GO: Duration = Duration::from_secs(4);
@@ -36,8 +46,7 @@ const TIDYING: Duration = Duration::from_secs(5);
 /// Serves until the process is told to stop (SIGTERM, Ctrl-C), then lets requests in flight end.
 ///
 /// The address is taken first, so that a second server ends before it touches any data. `prepare`
-/// is then told the address; it gives the service, and what is printed on standard output after
-/// the line that names the address.
+/// is then told the address; it gives what is served.
 ///
 /// # Errors
 ///
@@ -45,36 +54,77 @@ const TIDYING: Duration = Duration::from_secs(5);
 /// signals.
 pub(crate) fn serve(
     settings: &Settings,
-    prepare: impl FnOnce(SocketAddr) -> anyhow::Result<(Service, String)>,
+    prepare: impl FnOnce(SocketAddr) -> anyhow::Result<Prepared>,
 ) -> anyhow::Result<()> {
     let public = bind(settings.listen)?;
     let admin = settings.admin_listen.map(bind).transpose()?;
     let addresses = (public.address(), admin.as_ref().map(Listener::address));
     System::new().block_on(async {
         let stop = told_to_stop().context("signals cannot be listened for")?;
-        let (service, greeting) = prepare(public.address())?;
-        let shared = Arc::new(shared(service, settings));
+        let (shared, jobs, greeting) = shared(prepare(public.address())?, settings)?;
+        let shared = Arc::new(shared);
         let mut servers = Servers::start(&shared, public, admin, settings)?;
         // The servers begin when they are polled for the first time.
         yield_now().await;
         servers.still_run().await?;
-        let tidying = spawn(tidy(Arc::clone(&shared)));
+        let tidying = spawn(tidy(Arc::clone(&shared), jobs.clone()));
         greet(addresses, &greeting);
         let ended = servers.until(stop).await;
         watch_the_clock(settings);
         shared.begin_closing();
         servers.stop().await;
         tidying.abort();
+        if let Some(jobs) = jobs {
+            close(jobs).await;
+        }
         flush(shared.service()).await;
         ended
     })
 }
 
-fn shared(mut service: Service, settings: &Settings) -> Shared {
+/// What is served.
+pub(crate) struct Prepared {
+    /// The service.
+    pub(crate) service: Service,
+    /// Who signs in to the account page.
+    pub(crate) sign_ins: Arc<dyn SignIns>,
+    /// Where the lists of the account page are kept.
+    pub(crate) lists: PathBuf,
+    /// What is printed on standard output after the line that names the address.
+    pub(crate) greeting: String,
+}
+
+/// What all workers share, the lists that are looked up, and what is printed.
+fn shared(
+    prepared: Prepared,
+    settings: &Settings,
+) -> anyhow::Result<(Shared, Option<Arc<Jobs>>, String)> {
+    let Prepared { mut service, sign_ins, lists, greeting } = prepared;
     let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
     service.rate_limit = limit.unwrap_or_default();
     service.rate_policy = settings.rate_policy.into();
-    Shared::new(service, seconds(settings.body_timeout), settings.log_requests)
+    let service = Arc::new(service);
+    let body_timeout = seconds(settings.body_timeout);
+    let shared = Shared::new(Arc::clone(&service), body_timeout, settings.log_requests);
+    if settings.no_account_page {
+        return Ok((shared, None, greeting));
+    }
+    let job_settings = settings.jobs();
+    let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
+    let clock = Arc::clone(&service.clock);
+    let jobs = Jobs::open(&lists, &GENERATIONS, callers, clock, job_settings);
+    let jobs = jobs.with_context(|| format!("the lists in {} cannot be used", lists.display()))?;
+    let jobs = Arc::new(jobs);
+    let parts = Parts {
+        service,
+        generations: &GENERATIONS,
+        sign_ins,
+        jobs: Arc::clone(&jobs),
+        job_settings,
+    };
+    let dashboard = Dashboard::new(parts, settings.dashboard());
+    let dashboard = dashboard.context("the account page cannot be served")?;
+    Ok((shared.with_dashboard(dashboard), Some(jobs), greeting))
 }
 
 /// Binds an address, and says what to do when it is taken.
@@ -199,11 +249,33 @@ fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
     }
 }
 
-async fn tidy(shared: Arc<Shared>) {
+async fn tidy(shared: Arc<Shared>, jobs: Option<Arc<Jobs>>) {
     let mut ticks = interval(TIDYING);
-    loop {
+    for tick in 0_u32.. {
         ticks.tick().await;
         shared.tidy_metrics();
+        if let Some(jobs) = jobs.as_ref().filter(|_| tick.is_multiple_of(SWEEP_EACH)) {
+            sweep(Arc::clone(jobs), shared.service().clock.now()).await;
+        }
+    }
+}
+
+/// Deletes lists that were kept for long enough.
+async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
+    match spawn_blocking(move || jobs.sweep(now)).await {
+        Ok(Ok(0)) => {}
+        Ok(Ok(lists)) => info!(lists, "lists were kept for long enough and deleted"),
+        Ok(Err(error)) => {
+            warn!(error = crate::explained::explained(&error), "lists cannot be deleted");
+        }
+        Err(error) => warn!(%error, "lists cannot be deleted"),
+    }
+}
+
+/// Lets rows on their way arrive; lists that run go on with the next start.
+async fn close(jobs: Arc<Jobs>) {
+    if timeout(CLOSE_TIME, spawn_blocking(move || jobs.close())).await.is_err() {
+        warn!("rows of lists were still on their way; they are asked again, and not paid twice");
     }
 }
 

@@ -48,6 +48,8 @@ fn what_only_reads_makes_no_folder() {
     for words in [
         &["account", "list"][..],
         &["account", "show", NOBODY],
+        &["account", "invite", NOBODY],
+        &["account", "sign-out", NOBODY],
         &["credits", "show", NOBODY],
         &["credits", "grant", NOBODY, "5"],
         &["credits", "adjust", NOBODY, NOBODY, "5"],

@@ -59,7 +59,9 @@ impl Desk {
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.args(words).current_dir(self.path());
-        command.env_remove("ENRICH_DATA").env_remove("ENRICH_MIN_CONFIDENCE");
+        for name in ["DATA", "MIN_CONFIDENCE", "PUBLIC_URL", "CONFIG"] {
+            command.env_remove(format!("ENRICH_{name}"));
+        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

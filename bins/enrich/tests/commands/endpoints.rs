@@ -1,6 +1,6 @@
-//! `enrich endpoints`.
+//! `enrich endpoints`, `enrich openapi`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::desk::Desk;
 
@@ -35,4 +35,13 @@ fn the_json_has_a_row_for_each_endpoint() {
         "price": {"rule": "1 per 5 items", "credits": 1, "per_items": 5}
     });
     assert_eq!(dte, &expected);
+}
+
+#[test]
+fn the_document_is_printed_as_it_is_committed() {
+    let ran = Desk::new().run(&["openapi"]);
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+    assert!(ran.out == include_str!("../../../../docs/openapi.json"), "it is another document");
+    let document: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(document["openapi"], "3.1.0");
 }

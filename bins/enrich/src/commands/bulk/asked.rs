@@ -1,0 +1,75 @@
+//! Who is asked: a data folder, or a server with somebody's key.
+
+use std::sync::Arc;
+
+use clap::Args;
+use enrich_bulk::{Asked, Caller, DirectoryCaller, RemoteCaller};
+use enrich_core::ApiKey;
+use enrich_store::Options;
+
+use super::super::lookup::Chosen;
+use super::super::{DataFolder, Failure};
+use crate::settings::LeastConfidence;
+
+// Whom to ask. (A doc comment here would become the help of the command.)
+#[derive(Clone, Args)]
+pub(super) struct Whom {
+    /// Ask this server instead of the data folder, for credits
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// The API key for the server; better given as ENRICH_KEY, which others cannot see
+    #[arg(long, value_name = "KEY", env = "ENRICH_KEY", hide_env_values = true)]
+    key: Option<String>,
+    /// How sure a match by name has to be, from 1 to 100, in the data folder
+    #[arg(
+        long,
+        env = "ENRICH_MIN_CONFIDENCE",
+        value_name = "PERCENT",
+        default_value_t = LeastConfidence::default()
+    )]
+    min_confidence: LeastConfidence,
+    #[command(flatten)]
+    data: DataFolder,
+}
+
+impl std::fmt::Debug for Whom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Whom").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl Whom {
+    /// Whether answers cost credits.
+    pub(super) fn is_metered(&self) -> bool {
+        self.url.is_some()
+    }
+
+    /// Who is asked, by which a job is known again.
+    pub(super) fn in_words(&self) -> String {
+        match &self.url {
+            Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),
+            None => "a data folder".to_owned(),
+        }
+    }
+
+    pub(super) fn caller(
+        &self,
+        Chosen { generation, endpoint }: Chosen,
+        connections: usize,
+    ) -> Result<Box<dyn Caller>, Failure> {
+        let asked = Asked { generation, endpoint };
+        let Some(url) = &self.url else {
+            let least_by_name = self.min_confidence.0;
+            let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
+            store.directory.prepare();
+            return Ok(Box::new(DirectoryCaller::new(Arc::clone(&store.directory) as _, asked)));
+        };
+        let Some(key) = &self.key else {
+            let how = "a server asks for an API key: put it into the variable ENRICH_KEY";
+            return Err(Failure::Impossible(how.to_owned()));
+        };
+        let key = ApiKey::parse(key).map_err(|error| Failure::impossible(&error))?;
+        let caller = RemoteCaller::new(url, asked, &key, connections);
+        Ok(Box::new(caller.map_err(|error| Failure::impossible(&error))?))
+    }
+}

@@ -1,0 +1,127 @@
+//! What a list would cost, and what came of it.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use enrich_bulk::{Counts, End, Preview};
+use serde::Serialize;
+
+use super::super::table::write_pairs;
+use super::super::{Failure, Shown, Verdict};
+
+/// What a list would cost.
+#[derive(Serialize)]
+pub(super) struct Foreseen {
+    #[serde(flatten)]
+    preview: Preview,
+    #[serde(skip)]
+    is_metered: bool,
+}
+
+impl Foreseen {
+    pub(super) fn new(preview: Preview, is_metered: bool) -> Self {
+        // Whoever asks their own folder pays nothing.
+        let highest_credits = if is_metered { preview.highest_credits } else { Some(0) };
+        Self { preview: Preview { highest_credits, ..preview }, is_metered }
+    }
+
+    fn cost(&self) -> String {
+        match self.preview.highest_credits {
+            _ if !self.is_metered => "nothing: no server is asked".to_owned(),
+            Some(credits) => format!("at most {credits} credits"),
+            None => "no bound: map `limit`, for example limit:=10".to_owned(),
+        }
+    }
+
+    pub(super) fn in_a_line(&self) -> String {
+        let Preview { rows, invalid, .. } = self.preview;
+        format!("{rows} rows, {invalid} of them invalid; cost: {}", self.cost())
+    }
+}
+
+impl Shown for Foreseen {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pairs = [
+            ("rows", self.preview.rows.to_string()),
+            ("invalid", self.preview.invalid.to_string()),
+            ("cost", self.cost()),
+        ];
+        write_pairs(&pairs, out)
+    }
+}
+
+/// What came of a list.
+#[derive(Serialize)]
+pub(super) struct Outcome {
+    end: &'static str,
+    #[serde(flatten)]
+    counts: Counts,
+    seconds: f64,
+    #[serde(skip)]
+    ended: End,
+}
+
+impl Outcome {
+    pub(super) fn new(outcome: enrich_bulk::Outcome, took: Duration) -> Self {
+        let enrich_bulk::Outcome { counts, end: ended } = outcome;
+        let end = match &ended {
+            End::Whole => "whole",
+            End::Stopped => "stopped",
+            End::Ceiling => "ceiling",
+            End::OutOfCredits(_) => "out_of_credits",
+            End::Refused(_) => "refused",
+            End::Unreachable(_) => "unreachable",
+        };
+        // Milliseconds are plenty.
+        let seconds = (took.as_secs_f64() * 1000.0).round() / 1000.0;
+        Self { end, counts, seconds, ended }
+    }
+
+    /// What came of a list whose rows were all written before.
+    pub(super) fn whole(counts: Counts, took: Duration) -> Self {
+        Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
+    }
+
+    /// Yes where all rows are written; else what to do.
+    pub(super) fn verdict(&self, out: &Path) -> Result<Verdict, Failure> {
+        let (why, what) = match &self.ended {
+            End::Whole => return Ok(Verdict::Yes),
+            End::Stopped => ("it was stopped", "the same command goes on"),
+            End::Ceiling => {
+                let what = "the same command with a higher --max-credits goes on";
+                ("the next row might cost more than --max-credits leaves", what)
+            }
+            End::OutOfCredits(why) => {
+                (why.as_str(), "once there are credits, the same command goes on")
+            }
+            End::Refused(why) | End::Unreachable(why) => (why.as_str(), "the same command goes on"),
+        };
+        let text = if super::is_standard(out) {
+            why.to_owned()
+        } else {
+            format!("{why}; what is done is in {}.part, and {what}", out.display())
+        };
+        match self.ended {
+            End::Refused(_) | End::Unreachable(_) => Err(Failure::Impossible(text)),
+            _ => Err(Failure::Refused(text)),
+        }
+    }
+}
+
+impl Shown for Outcome {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Counts { rows, found, not_found, invalid, failed, credits } = self.counts;
+        let pairs = [
+            ("end", self.end.to_owned()),
+            ("rows", rows.to_string()),
+            ("found", found.to_string()),
+            ("not found", not_found.to_string()),
+            ("invalid", invalid.to_string()),
+            ("failed", failed.to_string()),
+            ("credits", credits.to_string()),
+            ("seconds", format!("{:.3}", self.seconds)),
+        ];
+        write_pairs(&pairs, out)
+    }
+}

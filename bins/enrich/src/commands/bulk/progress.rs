@@ -1,0 +1,103 @@
+//! Progress of a list: a bar on a terminal, a line now and then elsewhere.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use enrich_bulk::{Counts, Progress};
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::super::Console;
+use super::in_words;
+
+/// How often a line is written where nobody watches.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows how far a list is.
+pub(super) struct Shown<'a> {
+    rows: Option<u64>,
+    /// The rows that earlier runs had written, once that is known.
+    before: Option<u64>,
+    begun: Instant,
+    told: Instant,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Bar(ProgressBar),
+    Lines(&'a mut dyn Write),
+}
+
+impl<'a> Shown<'a> {
+    /// For a list of so many rows, where that is known.
+    pub(super) fn new(rows: Option<u64>, console: &'a mut Console<'_>) -> Self {
+        let kind =
+            if console.is_watched { Kind::Bar(bar(rows)) } else { Kind::Lines(&mut *console.err) };
+        let now = Instant::now();
+        Self { rows, before: None, begun: now, told: now, kind }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(self) {
+        if let Kind::Bar(bar) = self.kind {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Rows a second in this run.
+    fn rate(&self, counts: &Counts) -> f64 {
+        let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
+        // A rate for the eye: what a double can't hold of it doesn't matter.
+        done as f64 / self.begun.elapsed().as_secs_f64().max(0.001)
+    }
+
+    fn line(&self, counts: &Counts) -> String {
+        let rate = self.rate(counts);
+        let of = self.rows.map(|rows| format!(" of {rows}")).unwrap_or_default();
+        let left = self.rows.filter(|_| rate >= 1.0).map(|rows| {
+            let seconds = rows.saturating_sub(counts.rows) as f64 / rate;
+            format!(", {} left", HumanDuration(Duration::from_secs_f64(seconds)))
+        });
+        let (rows, left) = (counts.rows, left.unwrap_or_default());
+        format!("{rows}{of} rows: {}; {rate:.0} rows/s{left}", in_words(counts))
+    }
+}
+
+impl Progress for Shown<'_> {
+    fn advance(&mut self, counts: &Counts, _read_bytes: u64) {
+        self.before.get_or_insert(counts.rows);
+        let is_due = self.told.elapsed() >= LINE_EVERY;
+        match &self.kind {
+            Kind::Bar(bar) => {
+                bar.set_position(counts.rows);
+                if bar.is_hidden() {
+                    return;
+                }
+                // The bar's own clock draws it ten times a second; the words cost more than that.
+                if self.told.elapsed() >= Duration::from_millis(100) {
+                    let rate = HumanCount(self.rate(counts) as u64);
+                    bar.set_message(format!("{}; {rate}/s", in_words(counts)));
+                    self.told = Instant::now();
+                }
+            }
+            Kind::Lines(_) if !is_due => {}
+            Kind::Lines(_) => {
+                let line = self.line(counts);
+                self.told = Instant::now();
+                if let Kind::Lines(err) = &mut self.kind {
+                    // Nobody is there to be told where standard error is closed.
+                    let _ = writeln!(err, "{line}");
+                }
+            }
+        }
+    }
+}
+
+fn bar(rows: Option<u64>) -> ProgressBar {
+    let template = match rows {
+        Some(_) => "{wide_bar} {percent:>3}%  {msg}  {eta} left",
+        None => "{spinner}  {pos} rows  {msg}  {elapsed}",
+    };
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(rows, ProgressDrawTarget::stderr_with_hz(10)).with_style(style)
+}

@@ -1,0 +1,25 @@
+//! `enrich openapi`: the interface's document.
+
+use clap::Args;
+
+use super::{Console, DataFolder, Failure, Verdict};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich openapi > openapi.json
+
+OpenAPI 3.1, JSON: every endpoint, field, status and header. A server has the same at
+/openapi.json, and shows it at /docs.")]
+pub(crate) struct OpenApi {
+    // The document is the same for all data; a script may name its folder all the same.
+    #[command(flatten)]
+    _data: DataFolder,
+}
+
+impl OpenApi {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        console.out.write_all(enrich_openapi::DOCUMENT.as_bytes())?;
+        Ok(Verdict::Yes)
+    }
+}

@@ -1,0 +1,71 @@
+//! The interface's document, the page that shows it, and whether the pages are as it says.
+
+use std::sync::atomic::Ordering;
+
+use enrich_openapi::{DOCUMENT, SITE};
+use serde_json::{Value, json};
+
+use super::super::Serves;
+use super::super::page::Page;
+use super::Site;
+
+#[test]
+fn the_document_and_its_page_are_served_beside_the_endpoints() {
+    let site = Site::serving(Serves::Endpoints);
+    let mut client = site.client();
+    for file in &SITE {
+        let answer = client.request("GET", file.path, "", "");
+        assert_eq!((answer.status, answer.body.as_bytes()), (200, file.content), "{}", file.path);
+        assert_eq!(answer.header("Content-Type"), Some(file.content_type), "{}", file.path);
+        let policy = answer.header("Content-Security-Policy").unwrap_or_default();
+        assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"));
+        assert_eq!(client.request("POST", file.path, "", "").header("Allow"), Some("GET"));
+    }
+    let pages = Site::serving(Serves::Pages);
+    assert_eq!(pages.client().request("GET", "/docs", "", "").status, 404);
+}
+
+#[test]
+fn the_page_needs_nothing_that_is_not_served_here() {
+    for path in ["/docs", "/docs/begin.js"] {
+        let file = SITE.iter().find(|file| file.path == path).unwrap();
+        let text = std::str::from_utf8(file.content).unwrap();
+        let quoted: Vec<&str> =
+            text.split(['"', '\'']).filter(|part| part.starts_with('/')).collect();
+        assert!(!quoted.is_empty(), "{path}");
+        for quoted in quoted.into_iter().filter(|part| !part.starts_with("//")) {
+            assert!(SITE.iter().any(|file| file.path == quoted), "{path}: {quoted}");
+        }
+        assert!(!text.contains("://"), "{} names another host", file.path);
+    }
+}
+
+/// The schema of a page's answer with that status and type.
+fn shape(document: &Value, path: &str, status: u16, content_type: &str) -> Value {
+    let response = &document["paths"][path]["get"]["responses"][status.to_string()];
+    let kind = content_type.split(';').next().unwrap_or_default();
+    let shape = &response["content"][kind]["schema"];
+    assert!(shape.is_object(), "{path} may not answer {status} with {kind}");
+    shape.clone()
+}
+
+#[test]
+fn the_pages_answer_as_the_document_says() {
+    let document: Value = serde_json::from_str(DOCUMENT).unwrap();
+    let site = Site::open();
+    let mut client = site.client();
+    for has_stopped in [false, true] {
+        site.switches.has_stopped_charging.store(has_stopped, Ordering::SeqCst);
+        for page in Page::ALL {
+            let answer = client.request("GET", page.path(), "", "");
+            let content_type = answer.header("Content-Type").unwrap_or_default();
+            let shape = shape(&document, page.path(), answer.status, content_type);
+            let body = match content_type {
+                "application/json" => answer.json(),
+                _ => json!(answer.body),
+            };
+            let checked = jsonschema::validate(&shape, &body);
+            assert!(checked.is_ok(), "{}: {}", page.path(), checked.unwrap_err());
+        }
+    }
+}

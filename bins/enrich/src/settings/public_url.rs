@@ -1,0 +1,135 @@
+//! Where people reach the account page: the beginning of the links that lead there.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use url::{Host, Url};
+
+/// A scheme, a host and perhaps a port: the page's paths are put behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct PublicUrl(String);
+
+/// What it has to be, in words.
+const WANTED: &str = "it is the address of a server and nothing behind it: \
+    `https://enrich.quill.example` or `http://127.0.0.1:8080`";
+const NOT_OVER_HTTP: &str = "it begins with https://: over http:// browsers keep nobody signed in, \
+    but on the server's own machine";
+
+impl PublicUrl {
+    /// Where a server that listens on `address` is reached from its own machine.
+    pub(crate) fn of_listener(address: SocketAddr) -> Self {
+        let mut address = address;
+        if address.ip().is_unspecified() {
+            address.set_ip(match address {
+                SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        Self(format!("http://{address}"))
+    }
+
+    /// The link to a path, which begins with `/`.
+    pub(crate) fn link(&self, path: &str) -> String {
+        format!("{self}{path}")
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let url = Url::parse(text.trim()).map_err(|_| WANTED)?;
+        let has_more = !url.username().is_empty()
+            || url.password().is_some()
+            || url.path() != "/"
+            || url.query().is_some()
+            || url.fragment().is_some();
+        match (url.scheme(), url.host()) {
+            _ if has_more => Err(WANTED),
+            ("https", Some(_)) => Ok(Self(url.origin().ascii_serialization())),
+            ("http", Some(host)) if is_loopback(&host) => {
+                Ok(Self(url.origin().ascii_serialization()))
+            }
+            ("http", Some(_)) => Err(NOT_OVER_HTTP),
+            _ => Err(WANTED),
+        }
+    }
+}
+
+impl TryFrom<String> for PublicUrl {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse()
+    }
+}
+
+fn is_loopback(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => *name == "localhost" || name.ends_with(".localhost"),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_a_server_is_read_in_one_form() {
+        for (text, read) in [
+            ("https://enrich.quill.example", "https://enrich.quill.example"),
+            (" HTTPS://Enrich.Quill.example:443/ ", "https://enrich.quill.example"),
+            ("https://enrich.quill.example:8443", "https://enrich.quill.example:8443"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+            ("http://[::1]:8080", "http://[::1]:8080"),
+            ("http://localhost", "http://localhost"),
+        ] {
+            let url: PublicUrl = text.parse().unwrap();
+            assert_eq!(url.to_string(), read, "{text}");
+            assert_eq!(url.link("/account"), format!("{read}/account"));
+        }
+    }
+
+    #[test]
+    fn what_is_more_or_less_than_that_is_refused() {
+        for text in [
+            "",
+            "enrich.quill.example",
+            "enrich.quill.example:8080",
+            "https://",
+            "ftp://enrich.quill.example",
+            "https://enrich.quill.example/account",
+            "https://enrich.quill.example?a=b",
+            "https://enrich.quill.example/#a",
+            "https://ada@enrich.quill.example",
+        ] {
+            assert_eq!(text.parse::<PublicUrl>(), Err(WANTED), "{text}");
+        }
+        for text in ["http://enrich.quill.example", "http://192.0.2.1:8080", "http://localhosts"] {
+            assert_eq!(text.parse::<PublicUrl>(), Err(NOT_OVER_HTTP), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_listener_is_reached_on_its_own_machine() {
+        for (address, url) in [
+            ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("192.0.2.1:80", "http://192.0.2.1:80"),
+            ("0.0.0.0:9000", "http://127.0.0.1:9000"),
+            ("[::]:9000", "http://[::1]:9000"),
+        ] {
+            assert_eq!(PublicUrl::of_listener(address.parse().unwrap()).to_string(), url);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The account page of a server process: over real sockets and a real store.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+// Other tests use more of these.
+#![allow(dead_code, reason = "the client and the process are shared with other tests")]
+
+#[path = "support/http.rs"]
+mod http;
+#[path = "support/server.rs"]
+mod server;
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use http::{Call, Reply, form};
+use serde_json::json;
+use server::{Server, import_fixtures, text, told};
+use tempfile::TempDir;
+
+const PASSWORD: &str = "correct horse battery";
+
+/// A server with its folder, and an account whose owner is signed in.
+struct World {
+    server: Option<Server>,
+    data: PathBuf,
+    account: String,
+    key: String,
+    cookie: String,
+    _folder: TempDir,
+}
+
+fn folder() -> (TempDir, PathBuf, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, log) = (folder.path().join("data"), folder.path().join("log"));
+    (folder, data, log)
+}
+
+impl World {
+    fn new(prepare: impl FnOnce(&Path)) -> Self {
+        let (folder, data, log) = folder();
+        prepare(&data);
+        let owner = ["--credits", "1000", "--email", "ada@quill.example"];
+        let created = told(&data, &[&["account", "create", "Quill Ltd"], &owner[..]].concat());
+        let server = Server::start(&data, &log, &[]);
+        let invitation = text(&created, "invitation");
+        let path = invitation.split_once("8080").unwrap().1.to_owned();
+        let mut world = Self {
+            server: Some(server),
+            data,
+            account: text(&created, "account"),
+            key: text(&created, "key"),
+            cookie: String::new(),
+            _folder: folder,
+        };
+        let accepted = world.post(&path, &[("password", PASSWORD), ("again", PASSWORD)]);
+        assert_eq!(accepted.status, 303, "{accepted:?}");
+        let set = accepted.header("Set-Cookie").unwrap();
+        world.cookie = set.split(';').next().unwrap().to_owned();
+        world
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().address
+    }
+
+    fn get(&self, path: &str) -> Reply {
+        let call = Call::new("GET", path).header("Cookie", self.cookie.as_str());
+        call.send(self.address()).unwrap()
+    }
+
+    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+        let call = Call::post(path).header("Sec-Fetch-Site", "same-origin");
+        call.header("Cookie", self.cookie.as_str()).form(fields).send(self.address()).unwrap()
+    }
+
+    /// The id of the account's only key.
+    fn key_id(&self) -> String {
+        let shown = told(&self.data, &["account", "show", &self.account]);
+        text(&shown["keys"][0], "key_id")
+    }
+}
+
+/// How a text stands in HTML.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&#38;").replace('<', "&#60;").replace('>', "&#62;");
+    text.replace('"', "&#34;").replace('\'', "&#39;")
+}
+
+#[test]
+fn names_that_were_imported_show_as_text() {
+    let texts: Vec<&str> = include_str!("../../../crates/enrich-dashboard/tests/pages/xss.txt")
+        .lines()
+        .filter(|line| !line.is_empty())
+        .collect();
+    assert!(texts.len() >= 50);
+    let world = World::new(|data| {
+        std::fs::create_dir(data.parent().unwrap().join("in")).unwrap();
+        let path = data.parent().unwrap().join("in/names.jsonl");
+        let mut file = std::fs::File::create(&path).unwrap();
+        for (number, name) in texts.iter().enumerate() {
+            let domain = format!("x{number}.example");
+            let company = json!({ "type": "company", "name": name, "domains": [domain] });
+            writeln!(file, "{company}").unwrap();
+        }
+        told(data, &["import", path.to_str().unwrap()]);
+    });
+    let key = world.key_id();
+    let mut found = 0;
+    for (number, name) in texts.iter().enumerate() {
+        let domain = format!("x{number}.example");
+        let fields = [("endpoint", "/v1/dtc"), ("key", &key), ("field.companyWebsite", &domain)];
+        let seen = world.post("/account/playground", &fields);
+        assert_eq!(seen.status, 200);
+        let is_harmless = escaped(name) == *name;
+        assert!(is_harmless || !seen.body.contains(name), "{name}: {}", seen.body);
+        // In the answer it stands as JSON has it.
+        let in_json = serde_json::to_string(name).unwrap();
+        found += usize::from(seen.body.contains(&escaped(&in_json)));
+    }
+    // Names without a letter are not taken.
+    assert!(found >= 45, "{found} of {} show", texts.len());
+}
+
+#[test]
+fn the_bare_address_leads_to_the_page_and_the_interface_stays_as_it_is() {
+    let world = World::new(|data| {
+        import_fixtures(data);
+    });
+    let root = Call::new("GET", "/").send(world.address()).unwrap();
+    assert_eq!((root.status, root.header("Location")), (303, Some("/account/")));
+    assert_eq!(Call::post("/").send(world.address()).unwrap().status, 404);
+    let head = Call::new("HEAD", "/account/sign-in").send(world.address()).unwrap();
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    let put = Call::new("PUT", "/account/keys").send(world.address()).unwrap();
+    assert_eq!((put.status, put.header("Allow")), (405, Some("GET, HEAD, POST")));
+    let known = json!({ "apiKey": world.key, "companyName": "Telefónica" });
+    let call = Call::post("/v1/cuf").json(&known).send(world.address()).unwrap();
+    assert_eq!(call.json()["url"], "telefonica.com");
+    let calls = world.get("/account/calls");
+    assert!(calls.body.contains(call.header("X-Request-Id").unwrap()), "{}", calls.body);
+    assert!(calls.body.contains("<strong>999</strong> credits left"));
+    assert!(calls.header("Content-Security-Policy").unwrap().starts_with("default-src 'none'"));
+}
+
+#[test]
+fn a_form_that_is_too_long_or_not_ours_changes_nothing() {
+    let world = World::new(|_| {});
+    let long = world.post("/account/keys", &[("label", &"x".repeat(70_000))]);
+    assert_eq!(long.status, 413);
+    let forged = Call::post("/account/keys")
+        .header("Cookie", world.cookie.as_str())
+        .header("Sec-Fetch-Site", "cross-site")
+        .typed("application/x-www-form-urlencoded", form(&[("label", "forged")]));
+    assert_eq!(forged.send(world.address()).unwrap().status, 403);
+    let shown = told(&world.data, &["account", "show", &world.account]);
+    assert_eq!(shown["keys"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_session_outlives_the_process_and_ends_with_the_operators_word() {
+    let mut world = World::new(|_| {});
+    assert_eq!(world.get("/account/").status, 200);
+    let log = world.data.with_file_name("log");
+    world.server.take().unwrap().stop();
+    world.server = Some(Server::start(&world.data, &log, &[]));
+    assert_eq!(world.get("/account/").status, 200);
+    told(&world.data, &["account", "sign-out", &world.account]);
+    assert_eq!(world.get("/account/").status, 303);
+}
+
+#[test]
+fn nothing_secret_is_logged() {
+    let world = World::new(|_| {});
+    let key = world.key_id();
+    world.post(&format!("/account/keys/{key}/reveal"), &[]);
+    world.post("/account/sign-in", &[("email", "ada@quill.example"), ("password", PASSWORD)]);
+    let log = std::fs::read_to_string(world.data.with_file_name("log")).unwrap();
+    let session = world.cookie.split_once('=').unwrap().1;
+    for secret in [PASSWORD, session, world.key.as_str(), "ada@quill.example"] {
+        assert!(!log.contains(secret), "{secret} is in {log}");
+    }
+}
+
+#[test]
+fn the_page_can_be_switched_off() {
+    let (_folder, data, log) = folder();
+    let server = Server::start(&data, &log, &["--no-account-page"]);
+    for path in ["/", "/account", "/account/", "/account/sign-in"] {
+        let seen = Call::new("GET", path).send(server.address).unwrap();
+        assert_eq!((seen.status, &seen.json()["type"]), (404, &json!("invalid_request")), "{path}");
+    }
+    assert!(!data.join("bulk").exists());
+}

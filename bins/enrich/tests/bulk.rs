@@ -1,0 +1,184 @@
+//! `enrich bulk` against a data folder and against a server: every row once, every row paid once,
+//! whatever ends the process in between.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what fails here fails a test, helpers of the tests included"
+)]
+
+#[path = "bulk/desk.rs"]
+mod desk;
+#[path = "bulk/failing.rs"]
+mod failing;
+#[path = "bulk/jobs.rs"]
+mod jobs;
+#[path = "support/server.rs"]
+#[allow(dead_code, reason = "these servers end with their test")]
+mod server;
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use desk::{Desk, chance, row_of, rows_of};
+use failing::Failing;
+
+/// After how many kills the list may be finished.
+const KILLS: usize = 10;
+
+#[test]
+fn rows_are_found_not_found_invalid_or_failed_and_paid_when_found() {
+    let desk = Desk::new("10");
+    let list = "\
+id,Company,phone
+1,Telefónica,+34 1
+2,Nobody Hereabouts,=1+1
+3,,
+4,Fails Ltd,\"a,b\"
+5,Telefónica
+6,Telefónica,x
+";
+    let failing = Failing::before(desk.server(), "Fails Ltd");
+    let url = format!("http://{}", failing.address);
+    let ran = desk.bulk(&list_of(list), &["--url", &url, "--map", "companyName=Company"]);
+    let said = ran.said();
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let counts = ["rows", "found", "not_found", "invalid", "failed", "credits"];
+    assert_eq!(counts.map(|name| said[name].as_u64().unwrap()), [6, 2, 1, 2, 1, 2], "{said}");
+    let expected = "\
+id,Company,phone,url,confidence_level,status,error,credits
+1,Telefónica,+34 1,telefonica.com,99,found,,1
+2,Nobody Hereabouts,'=1+1,,,not_found,,0
+3,,,,,invalid,`companyName` is empty,0
+4,Fails Ltd,\"a,b\",,,failed,this one fails,0
+5,Telefónica,,,,invalid,the row has 2 fields where the header has 3,0
+6,Telefónica,x,telefonica.com,99,found,,1
+";
+    assert_eq!(desk.read("out.csv"), expected);
+    assert_eq!(desk.charged(), 2);
+    assert!(ran.err.contains("6 rows, 2 of them invalid; cost: at most 4 credits"), "{ran:?}");
+}
+
+fn list_of(text: &str) -> Vec<u8> {
+    text.as_bytes().to_vec()
+}
+
+#[test]
+fn a_ceiling_is_kept_and_the_same_command_goes_on_with_a_higher_one() {
+    let desk = Desk::new("1000");
+    let list = desk::numbered(60);
+    let url = desk.url();
+    let arguments = ["--url", &url, "--map", "companyName=Company", "--concurrency", "8"];
+    for (ceiling, status) in [("7", 1), ("7", 1), ("19", 1), ("60", 0)] {
+        let ran = desk.bulk(&list, &[&arguments[..], &["--max-credits", ceiling]].concat());
+        assert_eq!(ran.status, status, "{ran:?}");
+        assert!(desk.charged() <= ceiling.parse().unwrap(), "{ran:?}");
+        let said = ran.said();
+        assert_eq!(said["credits"], json!(desk.charged()), "{said}");
+        assert_eq!(said["end"] == json!("whole"), status == 0, "{said}");
+    }
+    desk.check_rows("out.csv", 60);
+    let again = desk.bulk(&list, &arguments);
+    assert_eq!(again.status, 2, "{again:?}");
+    assert!(again.err.contains("is there already"), "{again:?}");
+}
+
+#[test]
+fn without_credits_it_ends_and_goes_on_once_there_are_some() {
+    let desk = Desk::new("5");
+    let (list, url) = (desk::numbered(30), desk.url());
+    let arguments = ["--url", &url, "--map", "companyName=Company"];
+    let ran = desk.bulk(&list, &arguments);
+    assert_eq!((ran.status, ran.said()["end"].as_str()), (1, Some("out_of_credits")), "{ran:?}");
+    assert_eq!(desk.charged(), 5);
+    desk.grant("100");
+    let ran = desk.bulk(&list, &arguments);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    desk.check_rows("out.csv", 30);
+}
+
+#[test]
+fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
+    let desk = Desk::new("1000000");
+    let (rows, url) = (8_000, desk.url());
+    let list = desk::numbered(rows);
+    let arguments = ["--url", &url, "--map", "companyName=Company"];
+    let slowly = [&arguments[..], &["--concurrency", "2"]].concat();
+    let mut seen = Vec::new();
+    for kill in 0..KILLS {
+        let mut running = desk.begin(&list, &slowly);
+        desk::wait_for_a_word(&mut running);
+        std::thread::sleep(Duration::from_millis(50 + chance() % 1_000));
+        assert!(running.try_wait().unwrap().is_none(), "it ended before kill {kill}");
+        running.kill().unwrap();
+        running.wait().unwrap();
+        seen.push(desk.rows_until_now());
+    }
+    println!("rows on disk at each kill: {seen:?}; charged: {}", desk.charged());
+    assert!(seen.is_sorted(), "rows were lost: {seen:?}");
+    assert!(seen[KILLS - 1] > 0, "no row was on disk at any kill: {seen:?}");
+    let ran = desk.bulk(&list, &[&arguments[..], &["--concurrency", "64"]].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    desk.check_rows("out.csv", rows);
+    assert_eq!(ran.said()["credits"], json!(desk.charged()));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_was_sent() {
+    let desk = Desk::new("1000000");
+    let (rows, url) = (2_000, desk.url());
+    let list = desk::numbered(rows);
+    let arguments = ["--url", &url, "--map", "companyName=Company", "--concurrency", "4"];
+    let mut running = desk.begin(&list, &arguments);
+    desk::wait_for_a_word(&mut running);
+    std::thread::sleep(Duration::from_millis(200));
+    let process = running.id().to_string();
+    let told = std::process::Command::new("kill").args(["-INT", &process]).status();
+    assert!(told.unwrap().success());
+    let ran = desk::Ran::of(running.wait_with_output().unwrap());
+    assert_eq!((ran.status, ran.said()["end"].as_str()), (1, Some("stopped")), "{ran:?}");
+    // All that was charged is on disk, with no call left to be told once more.
+    let written = desk.rows_until_now();
+    assert_eq!(ran.said()["rows"], json!(written));
+    assert_eq!(ran.said()["credits"], json!(desk.charged()));
+    let ran = desk.bulk(&list, &arguments);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    desk.check_rows("out.csv", rows);
+}
+
+#[test]
+fn a_data_folder_is_asked_for_nothing_and_streams_go_through() {
+    let desk = Desk::without_server();
+    let list =
+        b"{\"company_name\":\"Nestl\xc3\xa9\",\"n\":1}\n{\"company_name\":\"Nobody Hereabouts\"}\n";
+    let arguments = ["name_to_domain", "--in", "-", "--out", "-", "--map", "country_code:=CH"];
+    let ran = desk.ran(&arguments, list);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let rows = rows_of(&ran.out);
+    assert_eq!(
+        rows[0],
+        row_of(
+            r#"{"company_name":"Nestlé","n":1,"domain":"nestle.ch","status":"found","error":null,"credits":0}"#
+        )
+    );
+    assert_eq!(rows[1]["status"], json!("not_found"));
+    assert!(ran.err.contains("not found  1"), "{ran:?}");
+    let arguments = ["cuf", "--in", "-", "--out", "-", "--map", "companyName=firm"];
+    let ran = desk.ran(&arguments, b"Firm\nQuill\n");
+    assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.err.contains("no column `firm`; its columns are `Firm`"), "{ran:?}");
+    let ran = desk.ran(&["cuf", "--in", "-", "--out", "-", "--url", "http://127.0.0.1:1"], b"");
+    assert!(ran.status == 2 && ran.err.contains("ENRICH_KEY"), "{ran:?}");
+}
+
+#[test]
+fn a_preview_asks_nothing() {
+    let desk = Desk::without_server();
+    let list = desk::numbered(20);
+    let arguments = ["--map", "companyName=Company", "--url", "http://127.0.0.1:1", "--preview"];
+    let ran = desk.bulk(&list, &arguments);
+    let said = ran.said();
+    assert_eq!(said, json!({ "rows": 20, "invalid": 2, "highest_credits": 18 }), "{ran:?}");
+}

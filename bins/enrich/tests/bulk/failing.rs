@@ -1,0 +1,63 @@
+//! A server in front of another, which fails by itself at some requests and hands on the others.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+/// It listens until the test's process ends.
+pub(crate) struct Failing {
+    pub(crate) address: SocketAddr,
+}
+
+impl Failing {
+    /// Fails at requests that hold `word`.
+    pub(crate) fn before(server: SocketAddr, word: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let client = client.unwrap();
+                // A client that is gone has its answer.
+                thread::spawn(move || hand_on(client, server, word).ok());
+            }
+        });
+        Self { address }
+    }
+}
+
+fn hand_on(mut client: TcpStream, server: SocketAddr, word: &str) -> io::Result<()> {
+    let mut upstream = TcpStream::connect(server)?;
+    while let Some(request) = message(&mut client)? {
+        if String::from_utf8_lossy(&request).contains(word) {
+            let body = r#"{"type":"api_error","message":"this one fails"}"#;
+            let head = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: ";
+            client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes())?;
+            continue;
+        }
+        upstream.write_all(&request)?;
+        let Some(answer) = message(&mut upstream)? else { break };
+        client.write_all(&answer)?;
+    }
+    Ok(())
+}
+
+/// A head and a body of the length it says; `None` at the end.
+fn message(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&bytes[..end]).to_ascii_lowercase();
+            let length = head.split("content-length:").nth(1).unwrap_or("0");
+            let length: usize = length.lines().next().unwrap().trim().parse().unwrap();
+            if bytes.len() >= end + 4 + length {
+                return Ok(Some(bytes));
+            }
+        }
+        let read = stream.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&buffer[..read]);
+    }
+}

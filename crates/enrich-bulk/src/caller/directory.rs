@@ -1,0 +1,65 @@
+//! Asking a directory itself: nothing is charged or counted.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::directory::Directory;
+use enrich_core::port::error::StoreError;
+use enrich_core::{Credits, Draft, Refusal};
+use enrich_wire::{Fields, Value};
+
+use super::{Asked, Called, Caller, RowFields};
+use crate::answer::Answers;
+
+/// Asks a directory.
+pub struct DirectoryCaller {
+    directory: Arc<dyn Directory>,
+    asked: Asked,
+    answers: Answers,
+}
+
+impl DirectoryCaller {
+    /// Asks this directory as the endpoint does.
+    pub fn new(directory: Arc<dyn Directory>, asked: Asked) -> Self {
+        Self { directory, asked, answers: Answers::of(asked.endpoint) }
+    }
+}
+
+#[async_trait]
+impl Caller for DirectoryCaller {
+    async fn call(&self, fields: &RowFields, _idempotency: &str) -> Called {
+        let endpoint = self.asked.endpoint;
+        let ask = match (endpoint.wire.read)(&wire_fields(fields)) {
+            Ok(ask) => ask,
+            Err(invalid) => return Called::Invalid(Refusal::Fields(invalid).to_string()),
+        };
+        let found = match self.directory.find(&ask.question, ask.want).await {
+            Ok(found) => found,
+            Err(error @ StoreError::Overloaded) => {
+                return Called::Later { after: None, why: error.to_string() };
+            }
+            Err(error) => return Called::Failed(error.to_string()),
+        };
+        let draft = (endpoint.wire.write)(&ask, found.as_ref());
+        if draft.items == 0 {
+            return Called::NotFound;
+        }
+        match self.answers.read(&Draft::fill(&draft.body, Credits::ZERO)) {
+            Some(reading) => Called::Found { values: reading.values, credits: Credits::ZERO },
+            None => Called::Failed("the answer cannot be read".to_owned()),
+        }
+    }
+
+    fn is_metered(&self) -> bool {
+        false
+    }
+}
+
+/// The fields as the endpoint reads them.
+pub(crate) fn wire_fields(given: &RowFields) -> Fields {
+    let mut fields = Fields::default();
+    for (name, value) in given {
+        fields.insert((*name).to_owned(), Value::Text(value.clone()));
+    }
+    fields
+}

@@ -1,0 +1,213 @@
+//! Asking a server over HTTP: connections are kept open and used again.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use enrich_core::ApiKey;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::{Method, Request, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::metered::body;
+use super::{Asked, Called, Caller, Reply, RowFields};
+use crate::answer::Answers;
+
+/// How long a connection may take to stand.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// How long an answer may take from the request on.
+const ANSWERING: Duration = Duration::from_secs(60);
+/// The longest answer that is read: a list of a hundred thousand items.
+const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
+
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
+const CREDITS_USED: &str = "x-credits-used";
+
+/// Asks a server with somebody's key. Its calls have to be made inside a tokio runtime.
+pub struct RemoteCaller {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    answers: Answers,
+    uri: Uri,
+    key: HeaderValue,
+}
+
+/// Why a server can't be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteError {
+    /// The address is none.
+    #[error("`{0}` is no address of a server; write one like https://enrich.example:8443")]
+    NoAddress(String),
+    /// The system has no certificates to trust.
+    #[error("the system's list of trusted certificates cannot be read: {0}")]
+    NoCertificates(String),
+}
+
+impl RemoteCaller {
+    /// Asks the server at `url`, over at most `connections` at a time; whom `key` speaks for pays.
+    ///
+    /// # Errors
+    ///
+    /// When the address can't be used.
+    pub fn new(
+        url: &str,
+        asked: Asked,
+        key: &ApiKey,
+        connections: usize,
+    ) -> Result<Self, RemoteError> {
+        let no_address = || RemoteError::NoAddress(without_user(url));
+        let text = url.trim().trim_end_matches('/');
+        let address: Uri = text.parse().map_err(|_| no_address())?;
+        let is_secure = address.scheme_str() == Some("https");
+        let is_plain = address.scheme_str() == Some("http");
+        let has_user = address.authority().is_some_and(|host| host.as_str().contains('@'));
+        if !(is_secure || is_plain) || has_user || address.query().is_some() {
+            return Err(no_address());
+        }
+        let uri = format!("{text}{}", asked.endpoint.path);
+        let mut key = HeaderValue::from_str(key.expose()).map_err(|_| no_address())?;
+        key.set_sensitive(true);
+        let mut http = HttpConnector::new();
+        http.set_nodelay(true);
+        http.enforce_http(false);
+        http.set_connect_timeout(Some(CONNECTING));
+        let client = Client::builder(TokioExecutor::new())
+            .pool_max_idle_per_host(connections)
+            .build(connector(http, is_secure)?);
+        let uri = uri.parse().map_err(|_| no_address())?;
+        Ok(Self { client, answers: Answers::of(asked.endpoint), uri, key })
+    }
+
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Called, String> {
+        let response = self.client.request(request).await.map_err(|error| explained(&error))?;
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
+        let body = body.map_err(|error| explained(error.as_ref()))?.to_bytes();
+        let reply = Reply {
+            status: head.status.as_u16(),
+            retry_after: number(&head.headers, RETRY_AFTER.as_str()).map(Duration::from_secs),
+            used: number(&head.headers, CREDITS_USED),
+            is_replayed: head.headers.contains_key(IDEMPOTENCY_REPLAYED),
+            body: &body,
+        };
+        Ok(reply.means(&self.answers))
+    }
+}
+
+/// Plain connections do without the system's certificates.
+fn connector(
+    http: HttpConnector,
+    is_secure: bool,
+) -> Result<HttpsConnector<HttpConnector>, RemoteError> {
+    let provider = rustls::crypto::ring::default_provider();
+    let builder = HttpsConnectorBuilder::new();
+    let no_certificates = |error: &dyn Error| RemoteError::NoCertificates(error.to_string());
+    let builder = if is_secure {
+        let builder = builder.with_provider_and_native_roots(provider);
+        builder.map_err(|error| no_certificates(&error))?.https_only()
+    } else {
+        let config = ClientConfig::builder_with_provider(Arc::new(provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| no_certificates(&error))?
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        builder.with_tls_config(config).https_or_http()
+    };
+    Ok(builder.enable_http1().wrap_connector(http))
+}
+
+#[async_trait]
+impl Caller for RemoteCaller {
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(self.uri.clone())
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .header(API_KEY, self.key.clone())
+            .header(IDEMPOTENCY_KEY, idempotency)
+            .body(Full::new(Bytes::from(body(fields))));
+        let request = match request {
+            Ok(request) => request,
+            Err(error) => return Called::Failed(error.to_string()),
+        };
+        // Whether a call that broke off was answered nobody knows; its key makes a repeat safe.
+        let later = |why| Called::Later { after: None, why };
+        match tokio::time::timeout(ANSWERING, self.send(request)).await {
+            Ok(sent) => sent.unwrap_or_else(later),
+            Err(_) => later(format!("no answer within {} seconds", ANSWERING.as_secs())),
+        }
+    }
+
+    fn is_metered(&self) -> bool {
+        true
+    }
+}
+
+fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
+    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// An error with what caused it: that a connection was refused stands at the bottom.
+fn explained(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// What was typed, but for what may be a secret in it.
+fn without_user(url: &str) -> String {
+    match (url.find("//"), url.rfind('@')) {
+        (Some(start), Some(end)) if start < end => format!("{}//…{}", &url[..start], &url[end..]),
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(url: &str) -> Result<RemoteCaller, RemoteError> {
+        let generation = &enrich_wire_v1::GENERATION;
+        let endpoint = generation.endpoint("/v1/cuf").unwrap();
+        RemoteCaller::new(url, Asked { generation, endpoint }, &ApiKey::generate().unwrap(), 1)
+    }
+
+    #[tokio::test]
+    async fn an_address_is_a_scheme_a_host_and_perhaps_a_path() {
+        for (url, uri) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/cuf"),
+            ("http://enrich.example/api/", "http://enrich.example/api/v1/cuf"),
+        ] {
+            assert_eq!(caller(url).unwrap().uri, uri);
+        }
+        for url in ["", "enrich.example", "ftp://enrich.example", "http://", "http://x/?a=b"] {
+            assert_eq!(caller(url).err(), Some(RemoteError::NoAddress(url.to_owned())), "{url}");
+        }
+        let error = caller("http://ada:secret@enrich.example").err().unwrap().to_string();
+        assert!(!error.contains("secret"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_not_there_may_be_asked_later() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let called = caller(&format!("http://{address}")).unwrap().call(&[], "row-1").await;
+        assert!(matches!(called, Called::Later { after: None, .. }), "{called:?}");
+    }
+}

@@ -1,0 +1,272 @@
+//! The rows that come out: each as it came in, with the answer, its status and its price added.
+
+use std::borrow::Cow;
+
+use enrich_import::{Cells, Format, Row};
+use enrich_wire::Endpoint;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::answer::Answers;
+use crate::input::Shape;
+use crate::spreadsheet::{LIST_SEPARATOR, neutralised};
+
+/// What stands before the name of an added column that the input has as well.
+const OWN: &str = "enrich_";
+/// Takes what the columns of a CSV file have no place for: members that only later objects have,
+/// and lines that are no objects.
+const OTHER_FIELDS: &str = "other_fields";
+
+/// What became of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It has an answer.
+    Found,
+    /// It was asked, and nothing was found.
+    NotFound,
+    /// It can't be asked: the error says why.
+    Invalid,
+    /// It was asked and not answered: the error says why.
+    Failed,
+}
+
+impl Status {
+    /// The word in the column `status`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::NotFound => "not_found",
+            Self::Invalid => "invalid",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What is added to a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Added {
+    pub(crate) status: Status,
+    /// The values of the answer's columns; none unless it was found.
+    pub(crate) values: Vec<Value>,
+    pub(crate) error: String,
+    pub(crate) credits: u64,
+}
+
+/// Writes rows, into memory until they are taken.
+pub(crate) struct Export {
+    format: Format,
+    shape: Shape,
+    /// The names of the added columns: the answer's, `status`, `error`, `credits`.
+    added: Vec<String>,
+    csv: csv::Writer<Vec<u8>>,
+    json: Vec<u8>,
+}
+
+impl Export {
+    pub(crate) fn new(format: Format, shape: &Shape, endpoint: &Endpoint) -> Self {
+        let mut added: Vec<String> = Vec::new();
+        let answer = Answers::of(endpoint).columns;
+        let own = ["status", "error", "credits"].map(str::to_owned);
+        for name in answer.iter().chain(&own) {
+            let is_taken = |name: &str| {
+                shape.columns().iter().any(|column| column == name) || name == OTHER_FIELDS
+            };
+            added.push(free_name(name, is_taken));
+        }
+        Self { format, shape: shape.clone(), added, csv: csv_writer(), json: Vec::new() }
+    }
+
+    /// Writes what stands before the first row.
+    pub(crate) fn header(&mut self) -> Result<(), csv::Error> {
+        if self.format == Format::JsonLines {
+            return Ok(());
+        }
+        let other = matches!(self.shape, Shape::Json(_)).then(|| OTHER_FIELDS.to_owned());
+        let names = self.shape.columns().iter().chain(&other).chain(&self.added);
+        let names: Vec<Cow<'_, [u8]>> = names.map(|name| neutralised(name.as_bytes())).collect();
+        self.csv.write_record(names)
+    }
+
+    /// Writes a row.
+    pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<(), csv::Error> {
+        match self.format {
+            Format::Csv => self.csv_row(row, added),
+            Format::JsonLines => {
+                self.json_row(row, added);
+                Ok(())
+            }
+        }
+    }
+
+    /// About how many bytes there are to take.
+    pub(crate) fn len(&self) -> usize {
+        self.json.len() + self.csv.get_ref().len()
+    }
+
+    /// Takes what was written.
+    pub(crate) fn take(&mut self) -> Result<Vec<u8>, std::io::Error> {
+        if self.format == Format::JsonLines {
+            return Ok(std::mem::take(&mut self.json));
+        }
+        self.csv.flush()?;
+        let full = std::mem::replace(&mut self.csv, csv_writer());
+        full.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
+    }
+
+    fn csv_row(&mut self, row: &Row, added: &Added) -> Result<(), csv::Error> {
+        for cell in csv_cells(&self.shape, row) {
+            self.csv.write_field(neutralised(&cell))?;
+        }
+        for at in 0..self.added.len() - 3 {
+            let text = added.values.get(at).map(in_a_cell).unwrap_or_default();
+            self.csv.write_field(neutralised(text.as_bytes()))?;
+        }
+        self.csv.write_field(added.status.as_str())?;
+        self.csv.write_field(neutralised(added.error.as_bytes()))?;
+        self.csv.write_field(added.credits.to_string())?;
+        self.csv.write_record(None::<&[u8]>)
+    }
+
+    fn json_row(&mut self, row: &Row, added: &Added) {
+        // What is written is either the object's own text up to its end, or one made of the cells.
+        let taken = self.begin_object(row);
+        let mut is_first = self.json.last() == Some(&b'{');
+        let answer = self.added.len() - 3;
+        for (at, name) in self.added.iter().enumerate() {
+            let value = match at.checked_sub(answer) {
+                None => added.values.get(at).cloned().unwrap_or_default(),
+                Some(0) => added.status.as_str().into(),
+                Some(1) if added.error.is_empty() => Value::Null,
+                Some(1) => added.error.as_str().into(),
+                Some(_) => added.credits.into(),
+            };
+            let name = free_name(name, |name| taken.iter().any(|taken| taken == name));
+            member(&mut self.json, &mut is_first, &name, &value);
+        }
+        self.json.extend_from_slice(b"}\n");
+    }
+
+    /// Writes the row as an object that is still open; the names in it.
+    fn begin_object(&mut self, row: &Row) -> Vec<String> {
+        if let Ok(Cells::Json(members)) = &row.cells {
+            let text = row.text.trim_ascii_end();
+            let text = text.strip_suffix(b"}").unwrap_or(text).trim_ascii();
+            self.json.extend_from_slice(text);
+            return members.iter().map(|(name, _)| name.clone()).collect();
+        }
+        self.json.push(b'{');
+        let mut is_first = true;
+        let (names, cells) = match &self.shape {
+            Shape::Csv(columns) => (unlike(columns), csv_cells(&self.shape, row)),
+            Shape::Json(_) => (vec![OTHER_FIELDS.to_owned()], vec![Cow::Borrowed(&row.text[..])]),
+        };
+        for (name, cell) in names.iter().zip(cells) {
+            let text = String::from_utf8_lossy(&cell).into_owned();
+            member(&mut self.json, &mut is_first, name, &Value::String(text));
+        }
+        names
+    }
+}
+
+/// The cells of a row below the input's columns. What stands in no cell stands in the last one, or
+/// in that for other fields: nothing that came in is left out.
+pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
+    let none: Cow<'a, [u8]> = Cow::Borrowed(b"");
+    match (shape, &row.cells) {
+        (Shape::Csv(columns), Ok(Cells::Csv(given))) => {
+            let mut cells: Vec<_> = given.iter().map(|cell| Cow::Borrowed(&cell[..])).collect();
+            if cells.len() > columns.len() {
+                let rest = cells.split_off(columns.len().saturating_sub(1));
+                cells.push(Cow::Owned(rest.join(&b","[..])));
+            }
+            cells.resize(columns.len(), none);
+            cells
+        }
+        (Shape::Csv(columns), _) => {
+            let mut cells = vec![none; columns.len()];
+            if let Some(first) = cells.first_mut() {
+                *first = Cow::Borrowed(&row.text);
+            }
+            cells
+        }
+        (Shape::Json(names), Ok(Cells::Json(members))) => {
+            let mut cells = vec![none; names.len()];
+            let (mut other, mut is_first) = (Vec::new(), true);
+            let mut is_set = vec![false; names.len()];
+            for (name, value) in members {
+                match names.iter().position(|known| known == name) {
+                    Some(at) if !is_set[at] => {
+                        is_set[at] = true;
+                        cells[at] = Cow::Owned(in_a_cell(value).into_bytes());
+                    }
+                    _ => {
+                        if is_first {
+                            other.push(b'{');
+                        }
+                        member(&mut other, &mut is_first, name, value);
+                    }
+                }
+            }
+            if !is_first {
+                other.push(b'}');
+            }
+            cells.push(Cow::Owned(other));
+            cells
+        }
+        // A line that is no object has no other cells.
+        (Shape::Json(names), _) => {
+            let mut cells = vec![none; names.len()];
+            cells.push(Cow::Borrowed(&row.text));
+            cells
+        }
+    }
+}
+
+/// A value in one cell: a text as it is, nothing for null, the items of a list with `|` between.
+fn in_a_cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(in_a_cell).collect::<Vec<_>>().join(LIST_SEPARATOR),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn member(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
+    if !std::mem::take(is_first) {
+        into.push(b',');
+    }
+    // Writing to memory can't fail.
+    let _ = serde_json::to_writer(&mut *into, name);
+    into.push(b':');
+    let _ = serde_json::to_writer(into, value);
+}
+
+fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut name = name.to_owned();
+    while is_taken(&name) {
+        name.insert_str(0, OWN);
+    }
+    name
+}
+
+/// Names of an object's members: a column that is there twice gets a number.
+fn unlike(columns: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let mut name = column.clone();
+        let mut number = 1;
+        while names.contains(&name) || (number > 1 && columns.contains(&name)) {
+            number += 1;
+            name = format!("{column}_{number}");
+        }
+        names.push(name);
+    }
+    names
+}
+
+fn csv_writer() -> csv::Writer<Vec<u8>> {
+    // Rows are of one length by what they are made of; the check would only say so once more.
+    csv::WriterBuilder::new().flexible(true).from_writer(Vec::new())
+}

@@ -1,0 +1,156 @@
+//! The rows of a list, numbered, with the fields that are asked of each.
+
+use std::collections::VecDeque;
+
+use enrich_import::{Cells, Format, ReadError, Row, Rows, Source};
+use serde_json::Value;
+
+use crate::mapping::{Bound, From};
+
+/// How many rows of JSON Lines are looked at to tell the columns.
+const LOOKED_AT: usize = 1000;
+
+/// The rows of a list.
+pub struct Input {
+    rows: Rows,
+    shape: Shape,
+    /// Rows that were looked at and are still to be given out.
+    ahead: VecDeque<Row>,
+    read_bytes: u64,
+}
+
+/// What the rows are like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// CSV, with these columns.
+    Csv(Vec<String>),
+    /// JSON Lines; these names stand in the first rows.
+    Json(Vec<String>),
+}
+
+impl Shape {
+    pub(crate) fn columns(&self) -> &[String] {
+        match self {
+            Self::Csv(columns) | Self::Json(columns) => columns,
+        }
+    }
+}
+
+impl Input {
+    /// Opens a list: CSV with a header, or JSON Lines, plain or compressed.
+    ///
+    /// # Errors
+    ///
+    /// When it can't be read.
+    pub fn open(source: Source) -> Result<Self, ReadError> {
+        let mut rows = Rows::open(source)?;
+        let mut ahead = VecDeque::new();
+        let shape = match rows.columns() {
+            Some(columns) => Shape::Csv(columns.to_vec()),
+            None => {
+                while ahead.len() < LOOKED_AT {
+                    let Some(row) = rows.next_row()? else { break };
+                    ahead.push_back(row);
+                }
+                Shape::Json(names(&ahead))
+            }
+        };
+        Ok(Self { rows, shape, ahead, read_bytes: 0 })
+    }
+
+    /// The columns: those of the header, or the names in the first thousand objects.
+    pub fn columns(&self) -> &[String] {
+        self.shape.columns()
+    }
+
+    /// How the list is written.
+    pub fn format(&self) -> Format {
+        match self.shape {
+            Shape::Csv(_) => Format::Csv,
+            Shape::Json(_) => Format::JsonLines,
+        }
+    }
+
+    /// How many bytes were read until now, compressed as they are.
+    pub fn read_bytes(&mut self) -> u64 {
+        self.read_bytes += self.rows.newly_read_bytes();
+        self.read_bytes
+    }
+
+    /// The next row; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// When the list can't be read on.
+    pub fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
+        match self.ahead.pop_front() {
+            Some(row) => Ok(Some(row)),
+            None => self.rows.next_row(),
+        }
+    }
+
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+}
+
+fn names(rows: &VecDeque<Row>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for row in rows {
+        let Ok(Cells::Json(members)) = &row.cells else { continue };
+        for (name, _) in members {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    names
+}
+
+/// The fields that are asked of a row; why it can't be asked, where it can't.
+pub(crate) fn fields(
+    bound: &Bound,
+    shape: &Shape,
+    row: &Row,
+) -> Result<Vec<(&'static str, String)>, String> {
+    let cells = row.cells.as_ref().map_err(ToString::to_string)?;
+    if let (Cells::Csv(cells), Shape::Csv(columns)) = (cells, shape)
+        && cells.len() != columns.len()
+    {
+        let (found, expected) = (cells.len(), columns.len());
+        return Err(format!("the row has {found} fields where the header has {expected}"));
+    }
+    let mut fields = Vec::with_capacity(bound.0.len());
+    for field in &bound.0 {
+        let text = match &field.from {
+            From::Constant(value) => value.clone(),
+            From::Column { index, name } => match cells {
+                Cells::Csv(cells) => of_cell(cells.get(*index), name)?,
+                Cells::Json(members) => of_member(members, name)?,
+            },
+        };
+        if !text.trim().is_empty() {
+            fields.push((field.name, text));
+        } else if field.is_needed {
+            return Err(format!("`{}` is empty", field.name));
+        }
+    }
+    Ok(fields)
+}
+
+fn of_cell(cell: Option<&Vec<u8>>, name: &str) -> Result<String, String> {
+    let bytes = cell.map(Vec::as_slice).unwrap_or_default();
+    let text = std::str::from_utf8(bytes).map_err(|_| format!("`{name}` is not UTF-8"))?;
+    Ok(text.to_owned())
+}
+
+fn of_member(members: &[(String, Value)], name: &str) -> Result<String, String> {
+    let mut values = members.iter().filter(|(known, _)| known == name).map(|(_, value)| value);
+    match (values.next(), values.next()) {
+        (None | Some(Value::Null), None) => Ok(String::new()),
+        (Some(Value::String(text)), None) => Ok(text.clone()),
+        (Some(Value::Number(number)), None) => Ok(number.to_string()),
+        (Some(_), None) => Err(format!("`{name}` is no text")),
+        (_, Some(_)) => Err(format!("`{name}` is given twice")),
+    }
+}

@@ -1,0 +1,37 @@
+//! Look-ups of whole lists: rows in, the same rows out with the answers added.
+//!
+//! [`run`] takes the rows of an [`Input`], asks a [`Caller`] about many of them at once and writes
+//! them in their order. The output says how far it is, so a run that was stopped or killed goes on
+//! where it was; every row has an idempotency key of its own, so none is paid twice. [`preview`]
+//! says what a list may cost before anything is asked. [`Jobs`] keeps lists of accounts in a folder
+//! and runs them one after the other.
+//!
+//! What is not here: the endpoints (they come as rows of a table), any store, a web framework, the
+//! terminal.
+
+mod answer;
+mod caller;
+mod export;
+mod input;
+pub mod jobs;
+mod mapping;
+mod part;
+mod preview;
+mod row;
+mod run;
+mod spreadsheet;
+mod stop;
+
+pub use caller::{
+    Asked, Called, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields,
+};
+pub use enrich_import::{Format, ReadError, Source, told_by_name};
+pub use export::Status;
+pub use input::Input;
+pub use jobs::Jobs;
+
+pub use mapping::{Mapping, MappingError};
+pub use part::{Opened, Output, Part, PartError, Purpose, counts_of, rows_until_now};
+pub use preview::{Preview, PreviewError, preview};
+pub use run::{Counts, End, Options, Outcome, Progress, RunError, Work, run};
+pub use stop::Stop;

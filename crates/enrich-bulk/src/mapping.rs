@@ -1,0 +1,297 @@
+//! Which column goes into which field of the endpoint, checked before anything is asked.
+
+use enrich_wire::{Endpoint, Fields, Value};
+use serde::{Deserialize, Serialize};
+
+/// A text that most fields can be read from, to try a mapping with.
+const PROBE: &str = "probe.example";
+
+/// The fields of an endpoint and what each is taken from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mapping {
+    /// Fields and their columns.
+    pub columns: Vec<(String, String)>,
+    /// Fields that are the same in every row, and what they are.
+    pub constants: Vec<(String, String)>,
+}
+
+/// Why a mapping can't be used. The text says what can be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MappingError {
+    /// It isn't written as one.
+    #[error("`{0}` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row")]
+    Unreadable(String),
+    /// A field is mapped twice.
+    #[error("the field `{0}` is mapped twice")]
+    FieldTwice(String),
+    /// The endpoint has no such field.
+    #[error("{path} has no field `{field}`; its fields are {there}")]
+    NoField {
+        /// The endpoint.
+        path: &'static str,
+        /// The field.
+        field: String,
+        /// The endpoint's fields.
+        there: String,
+    },
+    /// The input has no such column.
+    #[error("the input has no column `{column}`; its columns are {there}")]
+    NoColumn {
+        /// The column.
+        column: String,
+        /// The input's columns.
+        there: String,
+    },
+    /// The input has the column more than once.
+    #[error("the input has the column `{0}` more than once; give each a name of its own")]
+    ColumnTwice(String),
+    /// A field that is needed has no column.
+    #[error("{path} needs `{field}`; map a column to it: {field}=COLUMN, of {there}")]
+    Missing {
+        /// The endpoint.
+        path: &'static str,
+        /// The field.
+        field: &'static str,
+        /// The input's columns.
+        there: String,
+    },
+}
+
+/// A mapping bound to an endpoint and the columns of an input.
+#[derive(Clone, Debug)]
+pub(crate) struct Bound(pub(crate) Vec<BoundField>);
+
+/// A field and where its text comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundField {
+    pub(crate) name: &'static str,
+    /// Whether a row without it can't be asked.
+    pub(crate) is_needed: bool,
+    pub(crate) from: From,
+}
+
+/// Where a field's text comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum From {
+    /// A column, by its place in CSV and its name in JSON.
+    Column { index: usize, name: String },
+    /// Nowhere: it is the same in every row.
+    Constant(String),
+}
+
+impl Mapping {
+    /// Reads `companyName=Company` (a column) and `country_code:=CH` (one value in every row).
+    ///
+    /// # Errors
+    ///
+    /// When a term is neither, or maps a field that another has mapped.
+    pub fn parse<'a>(terms: impl IntoIterator<Item = &'a str>) -> Result<Self, MappingError> {
+        let mut mapping = Self::default();
+        for term in terms {
+            let unreadable = || MappingError::Unreadable(term.to_owned());
+            let (field, from) = term.split_once('=').ok_or_else(unreadable)?;
+            let (field, is_constant) = match field.strip_suffix(':') {
+                Some(field) => (field.trim(), true),
+                None => (field.trim(), false),
+            };
+            if field.is_empty() || from.trim().is_empty() {
+                return Err(unreadable());
+            }
+            if mapping.fields().any(|known| known == field) {
+                return Err(MappingError::FieldTwice(field.to_owned()));
+            }
+            let list = if is_constant { &mut mapping.constants } else { &mut mapping.columns };
+            list.push((field.to_owned(), from.trim().to_owned()));
+        }
+        Ok(mapping)
+    }
+
+    fn fields(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
+    }
+
+    /// This mapping, and each column that is called like a needed field that has none.
+    ///
+    /// # Errors
+    ///
+    /// When a field or a column isn't there, or a field that is needed has no column.
+    pub(crate) fn bind(
+        &self,
+        endpoint: &'static Endpoint,
+        columns: &[String],
+    ) -> Result<Bound, MappingError> {
+        let mut bound = Vec::new();
+        for (field, column) in &self.columns {
+            let from = column_named(column, columns)?;
+            bound.push(BoundField { name: known(endpoint, field)?, is_needed: false, from });
+        }
+        for (field, value) in &self.constants {
+            let from = From::Constant(value.clone());
+            bound.push(BoundField { name: known(endpoint, field)?, is_needed: false, from });
+        }
+        for name in missing(endpoint, &bound) {
+            if !columns.iter().any(|column| column == name) {
+                let (path, there) = (endpoint.path, listed(columns));
+                return Err(MappingError::Missing { path, field: name, there });
+            }
+            let from = column_named(name, columns)?;
+            bound.push(BoundField { name, is_needed: false, from });
+        }
+        let at_fault_with_all = at_fault(endpoint, bound.iter());
+        for at in 0..bound.len() {
+            let name = bound[at].name;
+            let others = bound.iter().filter(|field| field.name != name);
+            let at_fault = at_fault(endpoint, others);
+            let is_new = |fault: &&str| *fault == name || !at_fault_with_all.contains(fault);
+            bound[at].is_needed = at_fault.iter().any(is_new);
+        }
+        Ok(Bound(bound))
+    }
+}
+
+fn known(endpoint: &'static Endpoint, field: &str) -> Result<&'static str, MappingError> {
+    let inputs = endpoint.wire.inputs;
+    let found = inputs.iter().find(|input| input.name == field);
+    found.map(|input| input.name).ok_or_else(|| MappingError::NoField {
+        path: endpoint.path,
+        field: field.to_owned(),
+        there: listed(inputs.iter().map(|input| input.name)),
+    })
+}
+
+fn column_named(column: &str, columns: &[String]) -> Result<From, MappingError> {
+    let mut places = columns.iter().enumerate().filter(|(_, name)| *name == column);
+    match (places.next(), places.next()) {
+        (Some((index, name)), None) => Ok(From::Column { index, name: name.clone() }),
+        (Some(_), Some(_)) => Err(MappingError::ColumnTwice(column.to_owned())),
+        (None, _) => {
+            Err(MappingError::NoColumn { column: column.to_owned(), there: listed(columns) })
+        }
+    }
+}
+
+/// The needed fields that aren't bound. The endpoint's own reading says which they are: one of two
+/// may do.
+fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
+    let mut names = at_fault(endpoint, bound.iter());
+    names.retain(|name| bound.iter().all(|field| field.name != *name));
+    names
+}
+
+/// The fields at fault when these alone are given.
+fn at_fault<'a>(
+    endpoint: &Endpoint,
+    given: impl Iterator<Item = &'a BoundField>,
+) -> Vec<&'static str> {
+    let mut fields = Fields::default();
+    for field in given {
+        fields.insert(field.name.to_owned(), Value::Text(PROBE.to_owned()));
+    }
+    match (endpoint.wire.read)(&fields) {
+        Ok(_) => Vec::new(),
+        Err(invalid) => invalid.0.into_iter().map(|(name, _)| name).collect(),
+    }
+}
+
+fn listed(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", name.as_ref())).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(path: &str) -> &'static Endpoint {
+        let tables = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+        tables.iter().find_map(|table| table.endpoint(path)).unwrap()
+    }
+
+    fn bind(path: &str, terms: &[&str], columns: &[&str]) -> Result<Vec<String>, String> {
+        let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+        let mapping = Mapping::parse(terms.iter().copied()).map_err(|error| error.to_string())?;
+        let bound = mapping.bind(endpoint(path), &columns).map_err(|error| error.to_string())?;
+        let shown = |field: &BoundField| {
+            let from = match &field.from {
+                From::Column { index, .. } => format!("#{index}"),
+                From::Constant(value) => value.clone(),
+            };
+            format!("{}={from}{}", field.name, if field.is_needed { "!" } else { "" })
+        };
+        Ok(bound.0.iter().map(shown).collect())
+    }
+
+    #[test]
+    fn fields_are_taken_from_columns_and_constants() {
+        let terms = ["company_name=Firma", "country_code:=CH"];
+        let bound = bind("/v2/services/name_to_domain", &terms, &["id", "Firma"]);
+        assert_eq!(bound.unwrap(), ["company_name=#1!", "country_code=CH"]);
+    }
+
+    #[test]
+    fn a_column_called_like_a_needed_field_is_taken() {
+        assert_eq!(bind("/v1/cuf", &[], &["companyName"]).unwrap(), ["companyName=#0!"]);
+        assert_eq!(
+            bind("/v1/dte", &[], &["limit", "companyDomain"]).unwrap(),
+            ["companyDomain=#1!"]
+        );
+    }
+
+    #[test]
+    fn one_of_two_fields_may_do() {
+        let terms = ["personName=who", "companyName=firm"];
+        let bound = bind("/v1/pite", &terms, &["who", "firm"]);
+        assert_eq!(bound.unwrap(), ["personName=#0!", "companyName=#1!"]);
+        let terms = ["personName=who", "companyName=firm", "companyDomain=site"];
+        let bound = bind("/v1/pite", &terms, &["who", "firm", "site"]);
+        assert_eq!(bound.unwrap(), ["personName=#0!", "companyName=#1", "companyDomain=#2"]);
+    }
+
+    #[test]
+    fn what_is_wrong_names_what_is_there() {
+        let there = ["Firma", "Ort", "Ort"];
+        let cases: [(&[&str], &str); 7] = [
+            (
+                &[],
+                "/v1/cuf needs `companyName`; map a column to it: companyName=COLUMN, of `Firma`, `Ort`, `Ort`",
+            ),
+            (
+                &["companyName=Company"],
+                "the input has no column `Company`; its columns are `Firma`, `Ort`, `Ort`",
+            ),
+            (&["company=Firma"], "/v1/cuf has no field `company`; its fields are `companyName`"),
+            (
+                &["companyName=Ort"],
+                "the input has the column `Ort` more than once; give each a name of its own",
+            ),
+            (
+                &["companyName"],
+                "`companyName` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
+            ),
+            (
+                &["=Firma"],
+                "`=Firma` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
+            ),
+            (
+                &["companyName=Firma", "companyName:=Quill"],
+                "the field `companyName` is mapped twice",
+            ),
+        ];
+        for (terms, said) in cases {
+            assert_eq!(bind("/v1/cuf", terms, &there).unwrap_err(), said);
+        }
+    }
+
+    #[test]
+    fn every_endpoint_can_be_bound_by_its_needed_fields_alone() {
+        for table in [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION] {
+            for endpoint in table.endpoints {
+                let needed = endpoint.wire.inputs.iter().filter(|input| input.is_required);
+                let columns: Vec<String> = needed.map(|input| input.name.to_owned()).collect();
+                let bound = Mapping::default().bind(endpoint, &columns).unwrap();
+                assert_eq!(bound.0.len(), columns.len(), "{}", endpoint.path);
+                assert!(bound.0.iter().all(|field| field.is_needed), "{}", endpoint.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The output while it is made: rows appended to a file, and beside it how far it is whole.
+//!
+//! `OUT.part` holds the rows, `OUT.job` how many of them and which. The rows are on disk before
+//! `OUT.job` says so, and it is replaced as a whole; so whatever stands in `OUT.part` behind what
+//! `OUT.job` says is cut off when the job goes on. Every piece that is appended is a compressed
+//! member (gzip) or frame (zstd) of its own, so a cut leaves a whole file here, too.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use enrich_import::{Compression, Format, told_by_name};
+use serde::{Deserialize, Serialize};
+
+use crate::export::Added;
+use crate::run::Counts;
+
+/// What a job does, by which it is known again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Purpose {
+    /// The endpoint's path.
+    pub endpoint: String,
+    /// Where its fields come from.
+    pub mapping: crate::Mapping,
+    /// Who is asked, in whatever words tell one from the other.
+    pub asked: String,
+}
+
+/// How far a job is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Checkpoint {
+    /// Made by chance: the beginning of all its idempotency keys.
+    pub(crate) job: String,
+    pub(crate) purpose: Purpose,
+    /// What came of the rows that are written.
+    pub(crate) counts: Counts,
+    /// A hash over the rows that are written, as they came in.
+    pub(crate) rows_hash: String,
+    /// How long the file is with them.
+    pub(crate) output_bytes: u64,
+    /// Rows behind those, by idempotency key, that were answered while one before them wasn't.
+    pub(crate) ahead: Vec<(String, Added)>,
+    /// Whether all rows are written.
+    pub(crate) is_whole: bool,
+}
+
+/// Why an output can't be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PartError {
+    /// There is a file already.
+    #[error("{} is there already; name another output, or remove it first", .0.display())]
+    IsThere(PathBuf),
+    /// What was begun was another job.
+    #[error(
+        "{} was begun with {what}; go on with the same, or remove it and {} to begin anew",
+        .part.display(), .job.display()
+    )]
+    OtherPurpose {
+        /// The rows.
+        part: PathBuf,
+        /// Beside them.
+        job: PathBuf,
+        /// What was other.
+        what: String,
+    },
+    /// Somebody writes it.
+    #[error("{} is being written by another process", .0.display())]
+    Busy(PathBuf),
+    /// The file beside it says nothing that can be used.
+    #[error("{} is damaged; remove it and the `.part` file beside it to begin anew", .0.display())]
+    Damaged(PathBuf),
+    /// The system can't read or write it.
+    #[error("{} cannot be written", .path.display())]
+    Failed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+}
+
+/// Where rows go.
+pub enum Output {
+    /// A file that is named in the end, and can be gone on with until then.
+    Part(Part),
+    /// A stream, which can't.
+    Stream {
+        /// It.
+        into: Box<dyn Write>,
+        /// How the rows are written.
+        format: Format,
+        /// What the job does.
+        purpose: Purpose,
+    },
+}
+
+/// A file that is being made.
+pub struct Part {
+    out: PathBuf,
+    part: PathBuf,
+    job: PathBuf,
+    file: File,
+    format: Format,
+    compression: Option<Compression>,
+    /// Whether `OUT.job` stays when the rows are whole.
+    keeps_job: bool,
+    pub(crate) checkpoint: Checkpoint,
+}
+
+/// An output that was opened.
+pub enum Opened {
+    /// Rows are to be written.
+    ToDo(Box<Part>),
+    /// All were written before, and what came of them is this.
+    Whole(Counts),
+}
+
+impl Part {
+    /// Begins the file `out`, or goes on with it where it was begun for the same purpose. `format`
+    /// is taken where the name doesn't tell one.
+    ///
+    /// # Errors
+    ///
+    /// When it is there already, was begun for another purpose, or can't be written.
+    pub fn open(out: &Path, format: Format, purpose: &Purpose) -> Result<Opened, PartError> {
+        Self::open_with(out, format, purpose, false)
+    }
+
+    /// The same, but `OUT.job` stays beside the file when that is whole: whoever opens it again is
+    /// told what came of its rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Part::open`].
+    pub fn open_to_stay(
+        out: &Path,
+        format: Format,
+        purpose: &Purpose,
+    ) -> Result<Opened, PartError> {
+        Self::open_with(out, format, purpose, true)
+    }
+
+    fn open_with(
+        out: &Path,
+        format: Format,
+        purpose: &Purpose,
+        keeps_job: bool,
+    ) -> Result<Opened, PartError> {
+        let (part, job) = (with_ending(out, ".part"), with_ending(out, ".job"));
+        let file_name = out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let (named, compression) = told_by_name(&file_name);
+        let known = read_checkpoint(&job)?;
+        if out.exists() {
+            // The process ended after the file was named and before this was tidied up.
+            let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
+                return Err(PartError::IsThere(out.to_owned()));
+            };
+            if !keeps_job {
+                remove(&job)?;
+            }
+            return Ok(Opened::Whole(known.counts));
+        }
+        if let Some(known) = &known {
+            known.agree(purpose, &part, &job)?;
+        }
+        let failed = |error| PartError::Failed { path: part.clone(), error };
+        let file = private().read(true).open(&part).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(PartError::Busy(part)),
+            Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        // Read again, now that nobody else writes it.
+        let checkpoint = match read_checkpoint(&job)? {
+            Some(checkpoint) => checkpoint,
+            None => Checkpoint::begin(purpose.clone()).map_err(failed)?,
+        };
+        let length = file.metadata().map_err(failed)?.len();
+        if length < checkpoint.output_bytes {
+            return Err(PartError::Damaged(job));
+        }
+        file.set_len(checkpoint.output_bytes).map_err(failed)?;
+        let format = named.unwrap_or(format);
+        let out = out.to_owned();
+        let mut part = Self { out, part, job, file, format, compression, keeps_job, checkpoint };
+        part.file.seek(SeekFrom::End(0)).map_err(failed_at(&part.part))?;
+        if part.checkpoint.is_whole {
+            part.name()?;
+            return Ok(Opened::Whole(part.checkpoint.counts));
+        }
+        // The job's own idempotency keys are on disk before the first of them is used.
+        write_atomically(&part.job, &part.checkpoint)?;
+        Ok(Opened::ToDo(Box::new(part)))
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Appends what was written, and keeps how far it is.
+    pub(crate) fn commit(&mut self, text: &[u8]) -> Result<(), PartError> {
+        if !text.is_empty() {
+            let bytes = compressed(text, self.compression);
+            let bytes = bytes.map_err(failed_at(&self.part))?;
+            self.file.write_all(&bytes).map_err(failed_at(&self.part))?;
+            self.file.sync_data().map_err(failed_at(&self.part))?;
+            self.checkpoint.output_bytes += bytes.len() as u64;
+        }
+        write_atomically(&self.job, &self.checkpoint)
+    }
+
+    /// Gives the file its name.
+    pub(crate) fn name(&self) -> Result<(), PartError> {
+        // A name that somebody else took meanwhile isn't taken from them.
+        fs::hard_link(&self.part, &self.out).or_else(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Err(PartError::IsThere(self.out.clone())),
+            // Not every file system has links.
+            _ => fs::rename(&self.part, &self.out).map_err(failed_at(&self.out)),
+        })?;
+        sync_folder_of(&self.out)?;
+        remove(&self.part)?;
+        if self.keeps_job { Ok(()) } else { remove(&self.job) }
+    }
+}
+
+impl Checkpoint {
+    pub(crate) fn begin(purpose: Purpose) -> io::Result<Self> {
+        let mut chance = [0; 16];
+        getrandom::fill(&mut chance).map_err(io::Error::other)?;
+        Ok(Self {
+            job: chance.iter().map(|byte| format!("{byte:02x}")).collect(),
+            purpose,
+            counts: Counts::default(),
+            rows_hash: String::new(),
+            output_bytes: 0,
+            ahead: Vec::new(),
+            is_whole: false,
+        })
+    }
+
+    fn agree(&self, other: &Purpose, part: &Path, job: &Path) -> Result<(), PartError> {
+        let what = if self.purpose.endpoint != other.endpoint {
+            format!("the endpoint {}", self.purpose.endpoint)
+        } else if self.purpose.mapping != other.mapping {
+            "another mapping".to_owned()
+        } else if self.purpose.asked != other.asked {
+            self.purpose.asked.clone()
+        } else {
+            return Ok(());
+        };
+        Err(PartError::OtherPurpose { part: part.to_owned(), job: job.to_owned(), what })
+    }
+}
+
+/// How far the job beside `out` is; `None` where there is none.
+///
+/// # Errors
+///
+/// When that can't be read.
+pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
+    let checkpoint = read_checkpoint(&with_ending(out, ".job"))?;
+    Ok(checkpoint.map(|checkpoint| checkpoint.counts))
+}
+
+/// The rows of `out` that are whole while it is made, where there are any: the file and how much
+/// of it counts.
+///
+/// # Errors
+///
+/// When that can't be read.
+pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
+    let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
+    let part = with_ending(out, ".part");
+    let file = File::open(&part).map_err(failed_at(&part))?;
+    Ok(Some(file.take(checkpoint.output_bytes)))
+}
+
+fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {
+    match fs::read(job) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(checkpoint) => Ok(Some(checkpoint)),
+            Err(_) => Err(PartError::Damaged(job.to_owned())),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed_at(job)(error)),
+    }
+}
+
+/// Replaces a file by what `content` is in JSON: a reader sees all of the old or all of the new.
+pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<(), PartError> {
+    let new = with_ending(path, ".new");
+    let text = serde_json::to_vec(content).map_err(io::Error::other);
+    let write = |text: Vec<u8>| {
+        let mut file = private().truncate(true).open(&new)?;
+        file.write_all(&text)?;
+        file.sync_data()?;
+        fs::rename(&new, path)
+    };
+    text.and_then(write).map_err(failed_at(path))?;
+    sync_folder_of(path)
+}
+
+fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
+    match compression {
+        None => Ok(text.to_vec()),
+        Some(Compression::Zstd) => zstd::encode_all(text, zstd::DEFAULT_COMPRESSION_LEVEL),
+        Some(Compression::Gzip) => {
+            let level = flate2::Compression::default();
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+            encoder.write_all(text)?;
+            encoder.finish()
+        }
+    }
+}
+
+/// How files are opened that hold what somebody asked: their owner alone may read them.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn sync_folder_of(path: &Path) -> Result<(), PartError> {
+    // Elsewhere a folder can't be opened, and needs no more than its own files' order.
+    #[cfg(unix)]
+    {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed_at(path))?;
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<(), PartError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn failed_at(path: &Path) -> impl Fn(io::Error) -> PartError + '_ {
+    |error| PartError::Failed { path: path.to_owned(), error }
+}
+
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}

@@ -1,0 +1,397 @@
+//! A run: many rows on their way at once, written in the order they came in.
+
+mod counts;
+mod identity;
+mod pace;
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use enrich_import::{ReadError, Row};
+use enrich_wire::Endpoint;
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use serde::{Deserialize, Serialize};
+
+use crate::caller::Caller;
+use crate::export::{Added, Export, Status};
+use crate::input::{self, Input};
+use crate::mapping::{Bound, MappingError};
+use crate::part::{Checkpoint, Output, PartError};
+use crate::row::{self, Asked, Ending, Waiting};
+use crate::stop::Stop;
+pub use counts::{Counts, Progress};
+use identity::{chained, idempotency, skip};
+use pace::Ceiling;
+
+/// How many rows behind the first that isn't answered may be answered.
+const MAX_AHEAD: usize = 4096;
+/// When what was written is put on disk, whichever comes first.
+const COMMIT_EVERY: Duration = Duration::from_millis(500);
+const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
+const COMMIT_BYTES: usize = 4 * 1024 * 1024;
+/// How many times as long as a commit took the next is put off, so that a slow disk doesn't hold
+/// up the rows: they wait for a twentieth of the time.
+const COMMIT_SHARE: u32 = 20;
+
+/// After how many rows others have their turn, where no row has to be waited for.
+const TURNS_OF_ITS_OWN: u64 = 64;
+
+/// How a run is carried out.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How many rows are on their way at once, at least 1.
+    pub concurrency: usize,
+    /// The most that all rows together may cost, those of earlier runs of the job included.
+    pub max_credits: Option<u64>,
+    /// How long a run goes on while nobody answers.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { concurrency: 16, max_credits: None, patience: Duration::from_secs(120) }
+    }
+}
+
+/// A list, what is asked of each row and where it goes.
+pub struct Work<'a> {
+    /// The list, from its beginning.
+    pub input: Input,
+    /// Who is asked.
+    pub caller: &'a dyn Caller,
+    /// What is asked.
+    pub endpoint: &'static Endpoint,
+    /// Where rows go.
+    pub output: Output,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// All rows are written.
+    Whole,
+    /// It was told to stop.
+    Stopped,
+    /// The next row might cost more than the ceiling leaves.
+    Ceiling,
+    /// The account can't pay the next row.
+    OutOfCredits(String),
+    /// Whoever is asked answers no row.
+    Refused(String),
+    /// Whoever is asked can't be reached.
+    Unreachable(String),
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What came of the rows, those of earlier runs of the job included.
+    pub counts: Counts,
+    /// How it ended. Unless the output is whole, the same job may go on with it.
+    pub end: End,
+}
+
+/// Why a run couldn't be carried out, or not on. What is written is kept, and may be gone on with.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The list can't be read, or not to its end.
+    #[error("the list cannot be read")]
+    Input(#[from] ReadError),
+    /// The mapping can't be used.
+    #[error(transparent)]
+    Mapping(#[from] MappingError),
+    /// The rows that are written come from other ones.
+    #[error(
+        "the list is not the one that was begun with: its first {0} rows are others; remove the \
+         `.part` and `.job` files to begin anew"
+    )]
+    OtherInput(u64),
+    /// The output can't be written.
+    #[error(transparent)]
+    Part(#[from] PartError),
+    /// The stream can't be written.
+    #[error("the output cannot be written")]
+    Stream(#[source] std::io::Error),
+}
+
+/// Asks the rows of a list and writes them with their answers, until the list is at its end, the
+/// run is told to stop, or no further row may be asked.
+///
+/// Rows that are on their way when a run ends are waited for and kept, so that the next run of the
+/// job asks none of them again. After a crash it does, under the same idempotency keys.
+///
+/// It reads and writes files in between, and isn't meant for an executor that others share.
+///
+/// # Errors
+///
+/// When input or output fail.
+pub async fn run(
+    work: Work<'_>,
+    options: Options,
+    stop: &Stop,
+    progress: &mut dyn Progress,
+) -> Result<Outcome, RunError> {
+    let mut engine = Engine::begin(work, options, stop)?;
+    progress.advance(&engine.checkpoint.counts, engine.input.read_bytes());
+    for turn in 1_u64.. {
+        engine.fill(stop);
+        engine.write(progress)?;
+        match engine.on_their_way.next().await {
+            Some((number, asked)) => engine.take(number, asked),
+            None if engine.is_read || engine.end.is_some() || stop.is_told() => break,
+            // All rows that were read were done without asking.
+            None => {}
+        }
+        if turn % TURNS_OF_ITS_OWN == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+    engine.finish()
+}
+
+/// A row that isn't written yet.
+struct Slot {
+    row: Row,
+    /// Its idempotency key; empty where it isn't asked.
+    key: String,
+    /// What it may cost, while it is on its way.
+    reserved: u64,
+    added: Option<Added>,
+}
+
+struct Engine<'a> {
+    input: Input,
+    bound: Bound,
+    caller: &'a dyn Caller,
+    endpoint: &'static Endpoint,
+    output: Output,
+    checkpoint: Checkpoint,
+    export: Export,
+    options: Options,
+    ceiling: Ceiling,
+    waiting: Rc<Waiting>,
+    /// The rows behind those that are written, in order.
+    ahead: VecDeque<Slot>,
+    /// A row that was read and can't be sent yet.
+    held: Option<Row>,
+    on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Asked)>>,
+    is_read: bool,
+    unreadable: Option<ReadError>,
+    end: Option<End>,
+    committed_at: Instant,
+    commit_took: Duration,
+}
+
+impl Slot {
+    fn invalid(row: Row, error: String) -> Self {
+        let added = Some(Added::without_answer(Status::Invalid, error));
+        Self { row, key: String::new(), reserved: 0, added }
+    }
+
+    /// What came of it where it was asked.
+    fn answered(&self) -> Option<(String, Added)> {
+        let added = self.added.as_ref().filter(|_| !self.key.is_empty())?;
+        Some((self.key.clone(), added.clone()))
+    }
+}
+
+impl<'a> Engine<'a> {
+    fn begin(work: Work<'a>, options: Options, stop: &Stop) -> Result<Self, RunError> {
+        let Work { mut input, caller, endpoint, output } = work;
+        let (checkpoint, format) = match &output {
+            Output::Part(part) => (part.checkpoint.clone(), part.format()),
+            Output::Stream { format, purpose, .. } => {
+                let begun = Checkpoint::begin(purpose.clone()).map_err(RunError::Stream)?;
+                (begun, *format)
+            }
+        };
+        let bound = checkpoint.purpose.mapping.bind(endpoint, input.columns())?;
+        let mut export = Export::new(format, input.shape(), endpoint);
+        skip(&mut input, &checkpoint)?;
+        if checkpoint.output_bytes == 0 {
+            export.header().map_err(written)?;
+        }
+        let ahead: u64 = checkpoint.ahead.iter().map(|(_, added)| added.credits).sum();
+        let max = options.max_credits.filter(|_| caller.is_metered());
+        Ok(Self {
+            input,
+            bound,
+            caller,
+            endpoint,
+            output,
+            export,
+            options: Options { concurrency: options.concurrency.max(1), ..options },
+            ceiling: Ceiling::new(max, checkpoint.counts.credits + ahead),
+            checkpoint,
+            waiting: Rc::new(Waiting::new(options.patience, stop)),
+            ahead: VecDeque::new(),
+            held: None,
+            on_their_way: FuturesUnordered::new(),
+            is_read: false,
+            unreadable: None,
+            end: None,
+            committed_at: Instant::now(),
+            commit_took: Duration::ZERO,
+        })
+    }
+
+    /// Sends rows on their way, as many as may be.
+    fn fill(&mut self, stop: &Stop) {
+        while self.end.is_none()
+            && !self.is_read
+            && !stop.is_told()
+            && self.on_their_way.len() < self.options.concurrency
+            && self.ahead.len() < MAX_AHEAD
+        {
+            let next = match self.held.take() {
+                Some(row) => Ok(Some(row)),
+                None => self.input.next_row(),
+            };
+            match next {
+                Ok(Some(row)) => {
+                    self.held = self.send(row);
+                    if self.held.is_some() {
+                        break;
+                    }
+                }
+                Ok(None) => self.is_read = true,
+                Err(error) => {
+                    // What was sent is still waited for and kept.
+                    self.unreadable = Some(error);
+                    self.end = Some(End::Stopped);
+                }
+            }
+        }
+    }
+
+    /// Sends a row on its way, unless it is done already. Gives it back where it has to wait for
+    /// others, or for good, since it may cost too much.
+    fn send(&mut self, row: Row) -> Option<Row> {
+        let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
+        let fields = match input::fields(&self.bound, self.input.shape(), &row) {
+            Ok(fields) => fields,
+            Err(error) => {
+                self.ahead.push_back(Slot::invalid(row, error));
+                return None;
+            }
+        };
+        let key = idempotency(&self.checkpoint.job, number, &fields);
+        if let Some(at) = self.checkpoint.ahead.iter().position(|(known, _)| *known == key) {
+            let (key, added) = self.checkpoint.ahead.swap_remove(at);
+            self.ahead.push_back(Slot { row, key, reserved: 0, added: Some(added) });
+            return None;
+        }
+        let highest = row::highest_price(self.endpoint.price, &fields);
+        if highest.is_none() && self.ceiling.is_set() {
+            let error = "without `limit` a list has no highest price, which a ceiling needs";
+            self.ahead.push_back(Slot::invalid(row, error.to_owned()));
+            return None;
+        }
+        let reserved = highest.unwrap_or_default();
+        if !self.ceiling.reserve(reserved) {
+            if self.on_their_way.is_empty() {
+                self.end = Some(End::Ceiling);
+            }
+            return Some(row);
+        }
+        self.ahead.push_back(Slot { row, key: key.clone(), reserved, added: None });
+        let (caller, waiting) = (self.caller, Rc::clone(&self.waiting));
+        self.on_their_way.push(Box::pin(async move {
+            (number, row::ask(caller, &fields, &key, &waiting).await)
+        }));
+        None
+    }
+
+    /// Takes what came of a row.
+    fn take(&mut self, number: u64, asked: Asked) {
+        let at = number.saturating_sub(self.checkpoint.counts.rows);
+        let slot = usize::try_from(at).ok().and_then(|at| self.ahead.get_mut(at));
+        let Some(slot) = slot else { return };
+        let reserved = std::mem::take(&mut slot.reserved);
+        match asked {
+            Asked::Done(added) => {
+                self.ceiling.settle(reserved, added.credits);
+                slot.added = Some(added);
+            }
+            Asked::Ended(ending) => {
+                self.ceiling.settle(reserved, 0);
+                let end = match ending {
+                    Ending::Stopped => End::Stopped,
+                    Ending::OutOfCredits(why) => End::OutOfCredits(why),
+                    Ending::Refused(why) => End::Refused(why),
+                    Ending::Unreachable(why) => End::Unreachable(why),
+                };
+                // The first reason is the one that counts: others come of it.
+                self.end.get_or_insert(end);
+                self.waiting.ended.now();
+            }
+        }
+    }
+
+    /// Writes the rows that are done, up to the first that isn't.
+    fn write(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
+        let mut has_advanced = false;
+        while let Some(Slot { row, added: Some(added), .. }) = self.ahead.front() {
+            self.export.row(row, added).map_err(written)?;
+            self.checkpoint.counts.add(added);
+            self.checkpoint.rows_hash = chained(&self.checkpoint.rows_hash, &row.text);
+            self.ahead.pop_front();
+            has_advanced = true;
+        }
+        if has_advanced {
+            progress.advance(&self.checkpoint.counts, self.input.read_bytes());
+        }
+        let put_off = COMMIT_EVERY.max(COMMIT_SHARE * self.commit_took).min(COMMIT_AT_LAST);
+        let is_due = self.committed_at.elapsed() >= put_off;
+        if has_advanced && (is_due || self.export.len() >= COMMIT_BYTES) {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), RunError> {
+        let begun = Instant::now();
+        let text = self.export.take().map_err(RunError::Stream)?;
+        match &mut self.output {
+            Output::Part(part) => {
+                self.checkpoint.output_bytes = part.checkpoint.output_bytes;
+                part.checkpoint = self.checkpoint.clone();
+                // What was answered behind a row that wasn't is kept, too: it may be paid.
+                part.checkpoint.ahead.extend(self.ahead.iter().filter_map(Slot::answered));
+                part.commit(&text)?;
+                self.checkpoint.output_bytes = part.checkpoint.output_bytes;
+            }
+            Output::Stream { into, .. } => {
+                into.write_all(&text).and_then(|()| into.flush()).map_err(RunError::Stream)?;
+            }
+        }
+        self.committed_at = Instant::now();
+        self.commit_took = begun.elapsed();
+        Ok(())
+    }
+
+    /// Puts everything on disk; names the output when it is whole.
+    fn finish(mut self) -> Result<Outcome, RunError> {
+        let end = match self.end.take() {
+            Some(end) => end,
+            None if self.is_read && self.ahead.is_empty() => End::Whole,
+            None => End::Stopped,
+        };
+        self.checkpoint.is_whole = end == End::Whole;
+        self.commit()?;
+        if let (Output::Part(part), End::Whole) = (&self.output, &end) {
+            part.name()?;
+        }
+        match self.unreadable {
+            Some(error) => Err(error.into()),
+            None => Ok(Outcome { counts: self.checkpoint.counts, end }),
+        }
+    }
+}
+
+fn written(error: csv::Error) -> RunError {
+    RunError::Stream(std::io::Error::other(error))
+}

@@ -1,0 +1,58 @@
+//! The ceiling: credits are counted as spent before they can be.
+
+/// The most that a job may cost, what it has cost, and what rows on their way may cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ceiling {
+    max: Option<u64>,
+    spent: u64,
+    reserved: u64,
+}
+
+impl Ceiling {
+    /// A ceiling, or none, for a job that has cost so much.
+    pub(super) fn new(max: Option<u64>, spent: u64) -> Self {
+        Self { max, spent, reserved: 0 }
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.max.is_some()
+    }
+
+    /// Reserves what a row may cost; `false`, and nothing reserved, where that is too much.
+    pub(super) fn reserve(&mut self, highest: u64) -> bool {
+        let sum = self.spent.saturating_add(self.reserved).saturating_add(highest);
+        let fits = self.max.is_none_or(|max| sum <= max);
+        if fits {
+            self.reserved = self.reserved.saturating_add(highest);
+        }
+        fits
+    }
+
+    /// A row that reserved so much has cost so much.
+    pub(super) fn settle(&mut self, reserved: u64, credits: u64) {
+        self.reserved = self.reserved.saturating_sub(reserved);
+        self.spent = self.spent.saturating_add(credits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spent_and_reserved_never_passes_the_ceiling() {
+        let mut ceiling = Ceiling::new(Some(10), 4);
+        assert!(ceiling.reserve(3));
+        assert!(ceiling.reserve(3));
+        assert!(!ceiling.reserve(1));
+        ceiling.settle(3, 1);
+        assert!(ceiling.reserve(2));
+        assert!(!ceiling.reserve(1));
+    }
+
+    #[test]
+    fn without_a_ceiling_everything_fits() {
+        let mut none = Ceiling::new(None, u64::MAX);
+        assert!(none.reserve(u64::MAX));
+    }
+}

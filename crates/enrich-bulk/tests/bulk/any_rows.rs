@@ -1,0 +1,69 @@
+//! Whatever a list holds, every row comes back as it was, but for cells a spreadsheet would run.
+
+use proptest::prelude::*;
+
+use crate::desk::{Books, Desk};
+
+fn cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-zA-Z0-9 éß\"',;\n\r\t=+@|-]{0,12}",
+        "[=+@\t-][0-9 .+a-z|!-]{0,8}",
+        Just(String::new()),
+    ]
+}
+
+fn rows() -> impl Strategy<Value = Vec<(String, String, String)>> {
+    prop::collection::vec(("[0-9]{1,3}", cell(), cell()), 0..12)
+}
+
+/// The rule once more, from its description alone.
+fn neutralised(cell: &str) -> String {
+    let begins = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let is_number = |piece: &str| {
+        let digits = piece.strip_prefix(['+', '-']).unwrap_or(piece);
+        let inner = |letter: char| letter.is_ascii_digit() || letter == ' ' || letter == '.';
+        digits.starts_with(|letter: char| letter.is_ascii_digit())
+            && digits.ends_with(|letter: char| letter.is_ascii_digit())
+            && digits.chars().all(inner)
+            && digits.matches('.').count() < 2
+    };
+    if begins && !cell.split('|').all(is_number) { format!("'{cell}") } else { cell.to_owned() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn properties_of_csv(rows in rows()) {
+        let mut list = csv::Writer::from_writer(Vec::new());
+        list.write_record(["id", "Company", "note"]).unwrap();
+        for (id, company, note) in &rows {
+            list.write_record([id, company, note]).unwrap();
+        }
+        let list = String::from_utf8(list.into_inner().unwrap()).unwrap();
+        let written = Desk::new().written(("l.csv", &list), "out.csv", &Books::default());
+        let mut reader = csv::Reader::from_reader(written.as_bytes());
+        let back: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        prop_assert_eq!(back.len(), rows.len());
+        for ((id, company, note), back) in rows.iter().zip(&back) {
+            prop_assert_eq!(&back[0], id);
+            prop_assert_eq!(&back[1], neutralised(company));
+            prop_assert_eq!(&back[2], neutralised(note));
+            prop_assert_eq!(back.len(), 8);
+        }
+    }
+
+    #[test]
+    fn properties_of_any_bytes(list in "[a-z,\"\n\r{}:é]{0,200}") {
+        for name in ["l.csv", "l.jsonl"] {
+            let desk = Desk::new();
+            let header = if name == "l.csv" { "Company\n" } else { "{\"Company\":\"Quill\"}\n" };
+            let list = format!("{header}{list}");
+            let written = desk.written((name, &list), "out.jsonl", &Books::default());
+            for line in written.lines() {
+                let value: serde_json::Value = serde_json::from_str(line).unwrap();
+                prop_assert!(value["status"].is_string() || value["enrich_status"].is_string());
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Lists that are asked, through the public interface alone.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what fails here fails a test, helpers of the tests included"
+)]
+
+mod any_rows;
+mod desk;
+mod jobs;
+mod resuming;
+mod running;

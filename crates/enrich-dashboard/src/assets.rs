@@ -1,0 +1,83 @@
+//! The style sheets and scripts, from the binary.
+//!
+//! Each has its content's hash in its path, so that browsers may keep it for ever.
+
+use std::sync::LazyLock;
+
+use rust_embed::Embed;
+
+use crate::http::{Response, ResponseBody};
+
+#[derive(Embed)]
+#[folder = "assets/"]
+#[include = "*.css"]
+#[include = "*.js"]
+#[include = "*.svg"]
+struct Files;
+
+/// How many digits of the hash stand in the path: 64 bits.
+const DIGITS: usize = 16;
+
+/// Each file's name with its hash.
+static HASHES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let hash = |name: &str| {
+        let bytes = Files::get(name)?.metadata.sha256_hash();
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Some((name.to_owned(), digits[..DIGITS].to_owned()))
+    };
+    Files::iter().filter_map(|name| hash(&name)).collect()
+});
+
+/// Where a file is; for templates.
+pub(crate) fn path(name: &str) -> String {
+    let hash = HASHES.iter().find(|(known, _)| known == name).map_or("", |(_, hash)| hash);
+    format!("/account/assets/{hash}/{name}")
+}
+
+/// A file, if it has this hash.
+pub(crate) fn file(hash: &str, name: &str) -> Option<Response> {
+    HASHES.iter().find(|(known, of)| known == name && of == hash)?;
+    let content_type = match name.rsplit_once('.')?.1 {
+        "css" => "text/css; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "svg" => "image/svg+xml",
+        _ => return None,
+    };
+    let headers = vec![
+        ("content-type", content_type.into()),
+        ("cache-control", "public, max-age=31536000, immutable".into()),
+    ];
+    let body = ResponseBody::Whole(Files::get(name)?.data);
+    Some(Response { status: 200, headers, body, error: None, call: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the templates name, as their sources have it.
+    fn named() -> Vec<String> {
+        let base = include_str!("../templates/base.html");
+        let pieces = base.split("assets::path(\"").skip(1);
+        pieces.map(|piece| piece.split('"').next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_file_that_a_page_names_is_there() {
+        assert!(named().len() > 4);
+        for name in named() {
+            let path = path(&name);
+            let (hash, _) = path.strip_prefix("/account/assets/").unwrap().split_once('/').unwrap();
+            assert_eq!(hash.len(), DIGITS, "{path}");
+            assert!(file(hash, &name).is_some(), "{path}");
+            assert!(file("0000000000000000", &name).is_none());
+        }
+    }
+
+    #[test]
+    fn nothing_else_of_the_folder_is_served() {
+        for name in ["README.md", "pico.LICENSE", "../Cargo.toml", "none.css"] {
+            assert!(file("", name).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The cookie that holds a session's id.
+//!
+//! Its name begins with `__Host-`, by which browsers keep it to this host, whole and over https
+//! alone (RFC 6265bis, section 4.1.3.2). A browser takes such a cookie only with `Secure`; Chromium
+//! and Firefox take `Secure` cookies from a loopback address over plain http, Safari does not. So
+//! that the pages can be tried out in each of them, the cookie has another name at a loopback
+//! address, and no `Secure`: what is sent there leaves the machine in neither case.
+
+use std::net::IpAddr;
+
+use enrich_core::Token;
+use jiff::SignedDuration;
+
+use crate::http::Request;
+
+const NAME: &str = "__Host-enrich";
+const NAME_ON_LOOPBACK: &str = "enrich";
+
+/// The session's id that a request brings. A cookie sent twice is none: somebody has slipped one in.
+pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token> {
+    let name = name(request, public_url);
+    let pairs = request.cookies.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));
+    let mut values = pairs.filter(|(key, _)| key.trim() == name).map(|(_, value)| value.trim());
+    match (values.next(), values.next()) {
+        (Some(value), None) => Token::parse(value).ok(),
+        _ => None,
+    }
+}
+
+/// `Set-Cookie` for a session that lasts so long.
+pub(crate) fn set(
+    request: &Request,
+    public_url: Option<&str>,
+    token: &Token,
+    lifetime: SignedDuration,
+) -> String {
+    written(request, public_url, token.expose(), lifetime.as_secs())
+}
+
+/// `Set-Cookie` that makes the browser forget it.
+pub(crate) fn forget(request: &Request, public_url: Option<&str>) -> String {
+    written(request, public_url, "", 0)
+}
+
+fn written(
+    request: &Request,
+    public_url: Option<&str>,
+    value: &str,
+    max_age_seconds: i64,
+) -> String {
+    let name = name(request, public_url);
+    let secure = if name == NAME { "; Secure" } else { "" };
+    format!("{name}={value}; Path=/; Max-Age={max_age_seconds}; HttpOnly; SameSite=Lax{secure}")
+}
+
+fn name(request: &Request, public_url: Option<&str>) -> &'static str {
+    let is_plain = public_url.is_none_or(|url| !url.starts_with("https://"));
+    let host = request.host.as_deref().unwrap_or_default();
+    let is_local = is_plain && request.peer.to_canonical().is_loopback() && is_loopback(host);
+    if is_local { NAME_ON_LOOPBACK } else { NAME }
+}
+
+/// Whether a `Host` is this machine's name for itself.
+fn is_loopback(host: &str) -> bool {
+    let without_port = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let bare = without_port.trim_start_matches('[').trim_end_matches(']');
+    bare.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::Method;
+
+    fn request(host: &str, peer: &str) -> Request {
+        let mut request = Request::new(Method::Get, "/account/", "", peer.parse().unwrap());
+        request.host = Some(host.to_owned());
+        request
+    }
+
+    fn set_at(host: &str, peer: &str, public_url: Option<&str>) -> String {
+        let token = Token::generate().unwrap();
+        set(&request(host, peer), public_url, &token, SignedDuration::from_hours(1))
+    }
+
+    #[test]
+    fn it_is_kept_to_the_host_and_to_https() {
+        let set = set_at("enrich.example", "192.0.2.7", None);
+        assert!(set.starts_with("__Host-enrich="), "{set}");
+        assert!(set.ends_with("; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Secure"), "{set}");
+    }
+
+    #[test]
+    fn at_a_loopback_address_it_goes_without_https() {
+        for (host, peer) in [
+            ("127.0.0.1:8080", "127.0.0.1"),
+            ("localhost:8080", "::1"),
+            ("[::1]:8080", "::1"),
+            ("LOCALHOST", "::ffff:127.0.0.1"),
+        ] {
+            let set = set_at(host, peer, None);
+            assert!(set.starts_with("enrich=") && !set.contains("Secure"), "{host}: {set}");
+        }
+    }
+
+    #[test]
+    fn neither_a_proxy_on_this_machine_nor_a_made_up_host_takes_the_protection_away() {
+        for (host, peer, public_url) in [
+            ("enrich.example", "127.0.0.1", None),
+            ("localhost", "192.0.2.7", None),
+            ("localhost.evil.example", "127.0.0.1", None),
+            ("127.0.0.1:8080", "127.0.0.1", Some("https://enrich.example")),
+        ] {
+            assert!(set_at(host, peer, public_url).contains("Secure"), "{host} {peer}");
+        }
+    }
+
+    #[test]
+    fn it_reads_back_among_others_and_twice_is_none() {
+        let id = Token::generate().unwrap();
+        let mut request = request("enrich.example", "192.0.2.7");
+        let read = |request: &Request| token(request, None).map(|token| token.expose().to_owned());
+        request.cookies = Some(format!("a=b; __Host-enrich={}; c", id.expose()));
+        assert_eq!(read(&request).as_deref(), Some(id.expose()));
+        request.cookies = Some(format!("__Host-enrich={0}; __Host-enrich={0}", id.expose()));
+        assert_eq!(read(&request), None);
+        request.cookies = Some(format!("enrich={}", id.expose()));
+        assert_eq!(read(&request), None);
+    }
+}

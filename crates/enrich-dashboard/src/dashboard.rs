@@ -1,0 +1,222 @@
+//! The course of a request: its row, its origin, who asks, its page.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use enrich_bulk::{Jobs, jobs};
+use enrich_core::port::sign_ins::SignIns;
+use enrich_core::{Service, Timestamp, Token};
+use enrich_wire::Generation;
+use futures_util::StreamExt;
+use jiff::SignedDuration;
+
+use crate::brake::Brake;
+use crate::cookie;
+use crate::fault::Fault;
+use crate::form::Form;
+use crate::http::{Body, BodyFault, Method, Request, Response};
+use crate::origin;
+use crate::page::fault;
+use crate::password::Passwords;
+use crate::routes::{self, Handler, Route};
+use crate::settings::Settings;
+use crate::threads::Threads;
+use crate::visit::{Member, Visit};
+
+/// The longest form, in bytes.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
+const FILE_THREADS: usize = 2;
+const FILES_WAITING: usize = 64;
+/// How many lists are taken at once.
+const UPLOADS: usize = 4;
+
+/// How often the use of a session is noted.
+const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
+
+/// What the pages may load and do: nothing that is not of this origin, and nothing inline.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// The account page.
+pub struct Dashboard {
+    pub(crate) service: Arc<Service>,
+    pub(crate) generations: &'static [&'static Generation],
+    pub(crate) sign_ins: Arc<dyn SignIns>,
+    pub(crate) settings: Settings,
+    pub(crate) jobs: Arc<Jobs>,
+    pub(crate) job_settings: jobs::Settings,
+    pub(crate) passwords: Passwords,
+    pub(crate) brake: Brake,
+    /// What is read of files and written to them.
+    pub(crate) files: Arc<Threads>,
+    /// Lists that are being taken, as slow as their connection is.
+    pub(crate) uploads: Threads,
+}
+
+/// What the pages stand on.
+pub struct Parts {
+    /// The service.
+    pub service: Arc<Service>,
+    /// The interface it serves.
+    pub generations: &'static [&'static Generation],
+    /// Who signs in.
+    pub sign_ins: Arc<dyn SignIns>,
+    /// Look-ups of lists.
+    pub jobs: Arc<Jobs>,
+    /// How they are kept.
+    pub job_settings: jobs::Settings,
+}
+
+impl Dashboard {
+    /// The pages of the accounts of a service.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no threads, or no randomness.
+    pub fn new(parts: Parts, settings: Settings) -> io::Result<Self> {
+        let Parts { service, generations, sign_ins, jobs, job_settings } = parts;
+        Ok(Self {
+            service,
+            generations,
+            sign_ins,
+            settings,
+            jobs,
+            job_settings,
+            passwords: Passwords::start()?,
+            brake: Brake::default(),
+            files: Arc::new(Threads::start("enrich-files", FILE_THREADS, FILES_WAITING)?),
+            uploads: Threads::start("enrich-upload", UPLOADS, 0)?,
+        })
+    }
+
+    /// Answers a request for a path that begins with `/account`.
+    pub async fn answer(&self, mut request: Request) -> Response {
+        let body =
+            std::mem::replace(&mut request.body, futures_util::stream::empty().boxed_local());
+        let response = match self.run(&request, body).await {
+            Ok(response) => response,
+            Err(fault) => fault::response(fault),
+        };
+        protected(response)
+    }
+
+    async fn run(&self, request: &Request, body: Body) -> Result<Response, Fault> {
+        let (route, blanks) = routes::find(request.method, &request.path)?;
+        if route.method == Method::Post
+            && !origin::is_ours(request, self.settings.public_url.as_deref())
+        {
+            return Err(Fault::NotOurs);
+        }
+        let now = self.service.clock.now();
+        let query = Form::read(request.query.as_bytes());
+        let mut visit =
+            Visit { dashboard: self, request, blanks, query, form: Form::default(), now };
+        let member = match route.handler {
+            Handler::Open(_) => None,
+            // Of a stranger nothing more is read.
+            Handler::SignedIn(_) | Handler::Upload(_) => match self.member(request, now).await? {
+                Some(member) => Some(member),
+                None => return Ok(to_sign_in(request, route)),
+            },
+        };
+        match (route.handler, &member) {
+            (Handler::Upload(answer), Some(member)) => return answer(&visit, member, body).await,
+            _ if route.method == Method::Post => visit.form = Form::read(&read(body).await?),
+            _ => {}
+        }
+        match (route.handler, &member) {
+            (Handler::Open(answer), _) => answer(&visit).await,
+            (Handler::SignedIn(answer), Some(member)) => answer(&visit, member).await,
+            (Handler::SignedIn(_) | Handler::Upload(_), _) => Err(Fault::NoSuchPage),
+        }
+    }
+
+    /// Who is signed in; a session that has ended is forgotten on the way.
+    pub(crate) async fn member(
+        &self,
+        request: &Request,
+        now: Timestamp,
+    ) -> Result<Option<Member>, Fault> {
+        let Some(token) = self.token(request) else { return Ok(None) };
+        let Some(session) = self.sign_ins.session(&token).await? else { return Ok(None) };
+        let idle = session.seen_at.duration_until(now);
+        if now >= session.ends_at || idle >= self.settings.session_idle {
+            self.sign_ins.end_session(&token).await?;
+            return Ok(None);
+        }
+        if idle >= NOTED_EACH {
+            self.sign_ins.touch_session(&token, now).await?;
+        }
+        let account = self.service.accounts.account(session.account).await?;
+        Ok(account.map(|account| Member { account, token }))
+    }
+
+    /// The session's id that a request brings.
+    pub(crate) fn token(&self, request: &Request) -> Option<Token> {
+        cookie::token(request, self.settings.public_url.as_deref())
+    }
+
+    /// Who is behind a request. Over https somebody else has taken the encryption off, since the
+    /// server does not: where that one says for whom, it is the last address it names. It counts for
+    /// slowing down alone.
+    pub(crate) fn client(&self, request: &Request) -> IpAddr {
+        let is_behind_proxy =
+            self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
+        let named = request.forwarded_for.as_deref().filter(|_| is_behind_proxy);
+        let last = named.and_then(|named| named.rsplit(',').next()?.trim().parse().ok());
+        last.unwrap_or(request.peer)
+    }
+
+    /// The address that people use, as far as it is known.
+    pub(crate) fn address(&self, request: &Request) -> String {
+        match (&self.settings.public_url, &request.host) {
+            (Some(url), _) => url.clone(),
+            (None, Some(host)) => format!("http://{host}"),
+            (None, None) => "http://localhost".to_owned(),
+        }
+    }
+}
+
+/// Reads a form.
+async fn read(mut body: Body) -> Result<Vec<u8>, Fault> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk.map_err(|fault| match fault {
+            BodyFault::Broken | BodyFault::TooSlow => Fault::Broken,
+        })?;
+        if bytes.len() + chunk.len() > MAX_FORM_BYTES {
+            return Err(Fault::TooLarge { limit_bytes: MAX_FORM_BYTES });
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+/// A script would follow the redirect itself and look for its piece in the sign-in page: it is told
+/// to go there.
+fn to_sign_in(request: &Request, route: &Route) -> Response {
+    const SIGN_IN: &str = "/account/sign-in";
+    if request.is_from_script {
+        return Response::html(401, String::new()).with("hx-redirect", SIGN_IN);
+    }
+    if route.path == "/account/" || route.path == "/account" {
+        return Response::see(SIGN_IN);
+    }
+    Response::see("/account/sign-in?ended")
+}
+
+/// The headers that protect every page.
+fn protected(mut response: Response) -> Response {
+    let is_kept = response.headers.iter().any(|(name, _)| *name == "cache-control");
+    if !is_kept {
+        response = response.with("cache-control", "no-store");
+    }
+    response
+        .with("content-security-policy", POLICY)
+        .with("x-content-type-options", "nosniff")
+        .with("referrer-policy", "no-referrer")
+        .with("cross-origin-opener-policy", "same-origin")
+        .with("cross-origin-resource-policy", "same-origin")
+}

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod assets;
+mod brake;
+mod cookie;
+mod csv_file;
+mod dashboard;
+mod days;
+mod fault;
+mod form;
+mod http;
+mod origin;
+mod page;
+mod password;
+mod routes;
+mod settings;
+mod shown;
+mod threads;
+mod upload;
+mod visit;
+
+pub use dashboard::{Dashboard, Parts};
+pub use http::{Body, BodyFault, Call, Method, Request, Response, ResponseBody};
+pub use routes::{Page, pages};
+pub use settings::Settings;

@@ -1,0 +1,46 @@
+//! The pages, a file each: what it shows, what it changes, and its rules.
+
+pub(crate) mod asset;
+pub(crate) mod bulk;
+pub(crate) mod calls;
+pub(crate) mod fault;
+pub(crate) mod invitation;
+pub(crate) mod job;
+pub(crate) mod key;
+pub(crate) mod keys;
+pub(crate) mod overview;
+pub(crate) mod playground;
+pub(crate) mod preferences;
+pub(crate) mod sign_in;
+pub(crate) mod usage;
+
+use crate::visit::Visit;
+
+/// An endpoint to choose.
+pub(crate) struct EndpointChoice {
+    pub(crate) path: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) is_chosen: bool,
+}
+
+/// Every endpoint, in the order of the tables.
+pub(crate) fn endpoint_choices(visit: &Visit<'_>, chosen: &str) -> Vec<EndpointChoice> {
+    let all = visit.dashboard.generations.iter().flat_map(|generation| generation.endpoints);
+    all.map(|row| EndpointChoice {
+        path: row.path,
+        title: row.title,
+        is_chosen: row.path == chosen,
+    })
+    .collect()
+}
+
+/// The parts of the account page, as the navigation has them.
+pub(crate) const NAVIGATION: [(&str, &str); 7] = [
+    ("/account/", "Overview"),
+    ("/account/keys", "API keys"),
+    ("/account/usage", "Usage"),
+    ("/account/calls", "Calls"),
+    ("/account/playground", "Playground"),
+    ("/account/bulk", "Bulk"),
+    ("/account/settings", "Settings"),
+];

@@ -1,0 +1,138 @@
+//! The account's lists, and a new one.
+
+use std::sync::Arc;
+
+use askama::Template;
+use enrich_bulk::End;
+use enrich_bulk::jobs::{Job, State};
+
+use crate::fault::Fault;
+use crate::http::{Body, Response};
+use crate::shown::{Number, Time, span};
+use crate::upload::{NotTaken, take};
+use crate::visit::{Frame, Member, Visit, page};
+
+#[derive(Template)]
+#[template(path = "bulk.html")]
+struct BulkPage {
+    frame: Frame,
+    fault: Option<String>,
+    jobs: Vec<JobRow>,
+    most_mebibytes: Number,
+    kept: String,
+}
+
+/// A job as it is shown.
+pub(crate) struct JobRow {
+    pub(crate) id: String,
+    pub(crate) file_name: String,
+    pub(crate) endpoint: String,
+    pub(crate) created: Time,
+    pub(crate) kept_until: Option<Time>,
+    pub(crate) state: String,
+    /// Why it does not run, where something is to be known of it.
+    pub(crate) reason: String,
+    pub(crate) is_under_way: bool,
+    pub(crate) can_go_on: bool,
+    pub(crate) is_new: bool,
+    pub(crate) done: u64,
+    pub(crate) rows: u64,
+    pub(crate) found: Number,
+    pub(crate) not_found: Number,
+    pub(crate) invalid: Number,
+    pub(crate) failed: Number,
+    pub(crate) credits: Number,
+    pub(crate) ceiling: Option<Number>,
+    /// The same as a form has it.
+    pub(crate) ceiling_typed: String,
+}
+
+impl JobRow {
+    pub(crate) fn of(job: &Job, keep_seconds: i64) -> Self {
+        let (state, reason) = in_words(&job.state);
+        let is_under_way = matches!(job.state, State::Waiting | State::Running);
+        let since = job.ended_at.unwrap_or(job.created_at);
+        let until = since.checked_add(jiff::SignedDuration::from_secs(keep_seconds)).ok();
+        let order = job.order.as_ref();
+        let ceiling = order.and_then(|order| order.max_credits);
+        Self {
+            id: job.id.to_string(),
+            file_name: job.file_name.clone(),
+            endpoint: order.map_or_else(String::new, |order| order.endpoint.clone()),
+            created: Time(job.created_at),
+            kept_until: until.filter(|_| !is_under_way).map(Time),
+            state: state.to_owned(),
+            reason,
+            is_under_way,
+            can_go_on: match &job.state {
+                State::Ended(end) => *end != End::Whole,
+                State::Broken(_) => true,
+                State::New | State::Waiting | State::Running => false,
+            },
+            is_new: job.state == State::New,
+            done: job.counts.rows,
+            rows: job.rows.unwrap_or_default(),
+            found: Number(job.counts.found),
+            not_found: Number(job.counts.not_found),
+            invalid: Number(job.counts.invalid),
+            failed: Number(job.counts.failed),
+            credits: Number(job.counts.credits),
+            ceiling: ceiling.map(Number),
+            ceiling_typed: ceiling.map_or_else(String::new, |credits| credits.to_string()),
+        }
+    }
+}
+
+fn in_words(state: &State) -> (&'static str, String) {
+    let (word, reason) = match state {
+        State::New => ("Not started", ""),
+        State::Waiting => ("Waiting", "Others run; it begins when one of them is done."),
+        State::Running => ("Running", ""),
+        State::Ended(End::Whole) => ("Done", ""),
+        State::Ended(End::Stopped) => ("Stopped", ""),
+        State::Ended(End::Ceiling) => {
+            ("Stopped at its ceiling", "The next row might cost more than the ceiling leaves.")
+        }
+        State::Ended(End::OutOfCredits(said)) => ("Out of credits", said.as_str()),
+        State::Ended(End::Refused(said)) => ("Refused", said.as_str()),
+        State::Ended(End::Unreachable(said)) => ("Interrupted", said.as_str()),
+        State::Broken(said) => ("Broken off", said.as_str()),
+    };
+    (word, reason.to_owned())
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    shown(visit, member, None).await
+}
+
+/// Takes a list and goes to its page.
+pub(crate) async fn upload(
+    visit: &Visit<'_>,
+    member: &Member,
+    body: Body,
+) -> Result<Response, Fault> {
+    let content_type = visit.request.content_type.as_deref();
+    match take(visit.dashboard, member.account.id, content_type, body).await {
+        Ok(job) => Ok(Response::see(format!("/account/bulk/{}", job.id))),
+        Err(NotTaken::Said(said)) => shown(visit, member, Some(said)).await,
+        Err(NotTaken::Fault(fault)) => Err(fault),
+    }
+}
+
+async fn shown(
+    visit: &Visit<'_>,
+    member: &Member,
+    fault: Option<String>,
+) -> Result<Response, Fault> {
+    let settings = visit.dashboard.job_settings;
+    let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
+    let own = visit.dashboard.files.run(move || jobs.of_account(account)).await?;
+    let page_of = BulkPage {
+        frame: visit.frame(member, "/account/bulk").await?,
+        jobs: own.iter().map(|job| JobRow::of(job, settings.keep_seconds)).collect(),
+        most_mebibytes: Number(settings.max_upload_bytes / (1024 * 1024)),
+        kept: span(settings.keep_seconds),
+        fault,
+    };
+    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+}

@@ -1,0 +1,232 @@
+//! The charges, newest first: a page at a time, searched by request id, and as CSV.
+//!
+//! Nothing of what was asked or answered is kept, so nothing of it is here. There is no index of
+//! request ids: a search walks the range from its end, so far at once and no further, and says how
+//! far it came.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use askama::Template;
+use bytes::Bytes;
+use enrich_core::{AccountId, Entry, EntryKind, KeyInfo, Service};
+use futures_util::stream::{self, StreamExt};
+
+use crate::csv_file;
+use crate::days::{Day, Days};
+use crate::fault::Fault;
+use crate::form::query;
+use crate::http::Response;
+use crate::shown::{Number, Time, key_name_in};
+use crate::visit::{Frame, Member, Visit, page};
+
+/// How many calls are on a page.
+const ON_A_PAGE: usize = 50;
+/// How many rows of the ledger are read at once.
+const AT_ONCE: u32 = 1_000;
+/// How many rows a search looks through before it asks whether to go on.
+const LOOKED_THROUGH: u64 = 20_000;
+
+const COLUMNS: [&str; 8] =
+    ["time (UTC)", "endpoint", "items", "credits", "balance", "key", "request id", "charge id"];
+
+#[derive(Template)]
+#[template(path = "calls.html")]
+struct CallsPage<'a> {
+    frame: Frame,
+    fault: Option<String>,
+    days: Days,
+    wanted: &'a str,
+    calls: Vec<CallRow>,
+    /// The query of the same range and search from its newest call on; `None` on the first page.
+    newest: Option<String>,
+    /// The query that goes on where this page ends.
+    older: Option<String>,
+    /// The query of the range, for the CSV.
+    export: String,
+    /// How far a search came.
+    looked: Option<Looked>,
+}
+
+struct Looked {
+    rows: Number,
+    back_to: Option<Time>,
+    is_whole: bool,
+}
+
+struct CallRow {
+    at: Time,
+    endpoint: String,
+    items: Number,
+    credits: Number,
+    balance: Number,
+    key: String,
+    request_id: String,
+}
+
+impl CallRow {
+    /// A row of the ledger, if it is a charge.
+    fn of(entry: Entry, keys: &[KeyInfo]) -> Option<Self> {
+        let EntryKind::Charge { endpoint, items, key, request_id, .. } = entry.kind else {
+            return None;
+        };
+        Some(Self {
+            at: Time(entry.at),
+            endpoint,
+            items: Number(items),
+            credits: Number(entry.credits.unsigned_abs()),
+            balance: Number(entry.balance.0),
+            key: key_name_in(keys, key),
+            request_id,
+        })
+    }
+}
+
+/// The sequence numbers of a range's rows: from `first` on, before `end`.
+#[derive(Clone, Copy)]
+struct Rows {
+    first: u64,
+    end: u64,
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let today = Day::of(visit.now);
+    let (days, fault) = match Days::read(&visit.query, today) {
+        Ok(days) => (days, None),
+        Err(said) => (Days::last_30(today), Some(said)),
+    };
+    let wanted = visit.query.text("id");
+    let service = &visit.dashboard.service;
+    let rows = rows(service, member.account.id, days).await?;
+    let before = visit.query.text("before").parse().ok().filter(|before| *before < rows.end);
+    let from = Rows { end: before.unwrap_or(rows.end), ..rows };
+    let gathered = gather(service, member.account.id, from, wanted).await?;
+    let keys = service.accounts.keys(member.account.id).await?;
+    let (first, last) = (days.first.to_string(), days.last.to_string());
+    let range = [("from", first.as_str()), ("to", &last), ("id", wanted)];
+    let at = |before: u64| query(&[&range[..], &[("before", &before.to_string())]].concat());
+    let page_of = CallsPage {
+        frame: visit.frame(member, "/account/calls").await?,
+        fault,
+        days,
+        wanted,
+        newest: before.map(|_| query(&range)),
+        older: gathered.goes_on_before.map(at),
+        export: query(&range[..2]),
+        looked: (!wanted.is_empty()).then_some(Looked {
+            rows: Number(gathered.looked_through),
+            back_to: gathered.back_to,
+            is_whole: gathered.goes_on_before.is_none(),
+        }),
+        calls: gathered.charges.into_iter().filter_map(|row| CallRow::of(row, &keys)).collect(),
+    };
+    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+}
+
+async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows, Fault> {
+    let first = service.ledger.first_entry_at(account, days.first.start()).await?;
+    let end = service.ledger.first_entry_at(account, days.end()).await?;
+    Ok(Rows { first, end })
+}
+
+/// What a page shows of the rows.
+struct Gathered {
+    charges: Vec<Entry>,
+    looked_through: u64,
+    back_to: Option<Time>,
+    /// Where to go on; `None` at the range's first row.
+    goes_on_before: Option<u64>,
+}
+
+/// The newest charges, at most a page of them; of one request id where one is wanted.
+async fn gather(
+    service: &Service,
+    account: AccountId,
+    rows: Rows,
+    wanted: &str,
+) -> Result<Gathered, Fault> {
+    let mut gathered =
+        Gathered { charges: Vec::new(), looked_through: 0, back_to: None, goes_on_before: None };
+    let mut before = rows.end;
+    while before > rows.first {
+        let read = service.ledger.newest_entries(account, Some(before), AT_ONCE).await?;
+        let is_end = read.last().is_none_or(|entry| entry.sequence <= rows.first);
+        for entry in read.into_iter().take_while(|entry| entry.sequence >= rows.first) {
+            if gathered.charges.len() == ON_A_PAGE || gathered.looked_through == LOOKED_THROUGH {
+                gathered.goes_on_before = Some(before);
+                return Ok(gathered);
+            }
+            before = entry.sequence;
+            gathered.looked_through += 1;
+            gathered.back_to = Some(Time(entry.at));
+            if is_wanted(&entry, wanted) {
+                gathered.charges.push(entry);
+            }
+        }
+        if is_end {
+            break;
+        }
+    }
+    Ok(gathered)
+}
+
+fn is_wanted(entry: &Entry, wanted: &str) -> bool {
+    match &entry.kind {
+        EntryKind::Charge { request_id, .. } => wanted.is_empty() || request_id == wanted,
+        EntryKind::Grant | EntryKind::Adjustment { .. } => false,
+    }
+}
+
+/// All charges of the range, newest first, as they are read.
+pub(crate) async fn export(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let Ok(days) = Days::read(&visit.query, Day::of(visit.now)) else {
+        return show(visit, member).await;
+    };
+    let service = Arc::clone(&visit.dashboard.service);
+    let account = member.account.id;
+    let keys = Arc::new(service.accounts.keys(account).await?);
+    let rows = rows(&service, account, days).await?;
+    let head = csv_file::rows([COLUMNS.map(Into::into).to_vec()]);
+    let body = stream::unfold(Some(rows.end), move |before| {
+        let (service, keys) = (Arc::clone(&service), Arc::clone(&keys));
+        async move {
+            let before = before.filter(|before| *before > rows.first)?;
+            match lines(&service, account, &keys, Rows { end: before, ..rows }).await {
+                Ok((lines, next)) => Some((Ok(lines), next)),
+                Err(error) => Some((Err(error), None)),
+            }
+        }
+    });
+    let name = format!("calls-{}-{}.csv", days.first, days.last);
+    Ok(csv_file::response(&name, stream::iter([head]).chain(body).boxed_local()))
+}
+
+/// The next lines, and where those after them begin.
+async fn lines(
+    service: &Service,
+    account: AccountId,
+    keys: &[KeyInfo],
+    rows: Rows,
+) -> Result<(Bytes, Option<u64>), Box<dyn Error>> {
+    let read = service.ledger.newest_entries(account, Some(rows.end), AT_ONCE).await?;
+    let next = read.last().map(|entry| entry.sequence).filter(|last| *last > rows.first);
+    let of_range = read.into_iter().filter(|entry| entry.sequence >= rows.first);
+    let lines = of_range.filter_map(|entry| {
+        let (id, credits) = (entry.id.to_string(), entry.credits.unsigned_abs().to_string());
+        let balance = entry.balance.to_string();
+        let row = CallRow::of(entry, keys)?;
+        let items = row.items.0.to_string();
+        let cells = [
+            row.at.to_string(),
+            row.endpoint,
+            items,
+            credits,
+            balance,
+            row.key,
+            row.request_id,
+            id,
+        ];
+        Some(cells.into_iter().map(Into::into).collect())
+    });
+    Ok((csv_file::rows(lines)?, next))
+}

@@ -1,0 +1,223 @@
+//! One list: what is asked of it, how far it is, what came of it.
+
+mod order;
+
+use std::error::Error;
+use std::io::Read;
+use std::sync::Arc;
+
+use askama::Template;
+use bytes::Bytes;
+use enrich_bulk::Jobs;
+use enrich_bulk::jobs::{Job, JobError, JobId, Order, Sample, State, Written};
+use enrich_core::{AccountId, KeyId};
+use futures_util::stream::{self, StreamExt};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::fault::Fault;
+use crate::http::{Response, ResponseBody};
+use crate::visit::{Frame, Member, Visit, page};
+
+use super::bulk::JobRow;
+use super::keys::{KeyChoice, active_keys, key_choices};
+use super::{EndpointChoice, endpoint_choices};
+use order::{Asked, asked_of};
+
+/// How many rows are shown of a new list.
+const SAMPLE_ROWS: usize = 5;
+/// How much of a file is read at once, in bytes.
+const PIECE_BYTES: u64 = 64 * 1024;
+
+#[derive(Template)]
+#[template(path = "job.html")]
+struct JobPage {
+    frame: Frame,
+    fault: Option<String>,
+    job: JobRow,
+    choices: Vec<EndpointChoice>,
+    sample: Sample,
+    asked: Option<Asked>,
+    keys: Vec<KeyChoice>,
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    shown(visit, member, None).await
+}
+
+/// Starts it, with what the form before has shown.
+pub(crate) async fn start(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let id = id(visit)?;
+    let endpoint = visit.form.text("endpoint").to_owned();
+    let Some(asked) = order::of_form(visit, &endpoint, &visit.form) else {
+        return shown(visit, member, Some("Choose an endpoint first.".to_owned())).await;
+    };
+    let (key, max_credits) = match chosen(visit, member).await? {
+        Ok(chosen) => chosen,
+        Err(said) => return shown(visit, member, Some(said)).await,
+    };
+    let order = Order { endpoint, mapping: asked, key, max_credits };
+    act(visit, member, move |jobs, account| jobs.start(account, id, order)).await
+}
+
+pub(crate) async fn stop(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let id = id(visit)?;
+    act(visit, member, move |jobs, account| jobs.stop(account, id)).await
+}
+
+pub(crate) async fn go_on(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let id = id(visit)?;
+    match chosen(visit, member).await? {
+        Ok((key, most)) => {
+            act(visit, member, move |jobs, account| jobs.go_on(account, id, key, most)).await
+        }
+        Err(said) => shown(visit, member, Some(said)).await,
+    }
+}
+
+pub(crate) async fn delete(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let id = id(visit)?;
+    if !visit.form.has("sure") {
+        let said = "Tick the box to delete the list: it cannot be taken back.".to_owned();
+        return shown(visit, member, Some(said)).await;
+    }
+    let deleted = on_files(visit, member, move |jobs, account| jobs.delete(account, id)).await?;
+    match deleted.map_err(Fault::of_job) {
+        Ok(()) => Ok(Response::see("/account/bulk")),
+        Err(said) => shown(visit, member, Some(said?)).await,
+    }
+}
+
+/// The rows with their answers, all of them or as far as they are.
+pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let id = id(visit)?;
+    let written = on_files(visit, member, move |jobs, account| jobs.output(account, id)).await?;
+    match written.map_err(Fault::of_job) {
+        Ok(Some(written)) => Ok(file(visit, written)),
+        Ok(None) => shown(visit, member, Some("There are no rows yet.".to_owned())).await,
+        Err(said) => shown(visit, member, Some(said?)).await,
+    }
+}
+
+/// The id that the path names.
+fn id(visit: &Visit<'_>) -> Result<JobId, Fault> {
+    visit.blank().parse().map_err(|_| Fault::NoSuchPage)
+}
+
+/// Does something with the account's jobs where waiting for files holds up nobody.
+async fn on_files<T: Send + 'static>(
+    visit: &Visit<'_>,
+    member: &Member,
+    work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
+) -> Result<T, Fault> {
+    let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
+    Ok(visit.dashboard.files.run(move || work(&jobs, account)).await?)
+}
+
+/// Changes a job and goes back to its page.
+async fn act(
+    visit: &Visit<'_>,
+    member: &Member,
+    change: impl FnOnce(&Jobs, AccountId) -> Result<(), JobError> + Send + 'static,
+) -> Result<Response, Fault> {
+    match on_files(visit, member, change).await?.map_err(Fault::of_job) {
+        Ok(()) => Ok(Response::see(format!("/account/bulk/{}", visit.blank()))),
+        Err(said) => shown(visit, member, Some(said?)).await,
+    }
+}
+
+/// The key and the ceiling of a form; what to say where they cannot be used.
+async fn chosen(
+    visit: &Visit<'_>,
+    member: &Member,
+) -> Result<Result<(KeyId, Option<u64>), String>, Fault> {
+    let wanted = visit.form.text("key");
+    let keys = active_keys(visit, member).await?;
+    let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
+        return Ok(Err("Choose a key of this account that is in use.".to_owned()));
+    };
+    let ceiling = match visit.form.text("ceiling") {
+        "" => None,
+        text => match text.replace(',', "").parse::<u64>() {
+            Ok(credits) => Some(credits),
+            Err(_) => return Ok(Err("A ceiling is a whole number of credits.".to_owned())),
+        },
+    };
+    Ok(Ok((key.id, ceiling)))
+}
+
+async fn shown(
+    visit: &Visit<'_>,
+    member: &Member,
+    fault: Option<String>,
+) -> Result<Response, Fault> {
+    let id = id(visit)?;
+    let seen = on_files(visit, member, move |jobs, account| see(jobs, account, id)).await?;
+    let (job, sample) = match seen.map_err(Fault::of_job) {
+        Ok(Some(seen)) => seen,
+        Ok(None) => return Err(Fault::NoSuchPage),
+        Err(said) => return Err(Fault::failed(said?)),
+    };
+    // A form that was refused shows what was typed.
+    let fields = if visit.form.has("endpoint") { &visit.form } else { &visit.query };
+    let endpoint = fields.text("endpoint");
+    let asked = if job.state == State::New {
+        asked_of(visit, member, id, &sample.columns, endpoint, fields).await?
+    } else {
+        None
+    };
+    let ceiling = visit.form.text("key");
+    let page_of = JobPage {
+        frame: visit.frame(member, "/account/bulk").await?,
+        job: JobRow::of(&job, visit.dashboard.job_settings.keep_seconds),
+        choices: endpoint_choices(visit, endpoint),
+        sample,
+        asked,
+        keys: key_choices(&active_keys(visit, member).await?, ceiling),
+        fault,
+    };
+    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+}
+
+/// A job, and the first rows of one that is to be started.
+fn see(jobs: &Jobs, account: AccountId, id: JobId) -> Result<Option<(Job, Sample)>, JobError> {
+    let Some(job) = jobs.get(account, id) else { return Ok(None) };
+    let empty = Sample { columns: Vec::new(), rows: Vec::new() };
+    let is_new = job.state == State::New;
+    let sample = if is_new { jobs.sample(account, id, SAMPLE_ROWS)? } else { empty };
+    Ok(Some((job, sample)))
+}
+
+/// A file, piece by piece.
+fn file(visit: &Visit<'_>, Written { rows, file_name, is_whole }: Written) -> Response {
+    let content_type = if file_name.ends_with(".jsonl") {
+        "application/x-ndjson"
+    } else {
+        "text/csv; charset=utf-8"
+    };
+    let name = if is_whole { file_name } else { format!("begun-{file_name}") };
+    let encoded = utf8_percent_encode(&name, NON_ALPHANUMERIC);
+    let files = Arc::clone(&visit.dashboard.files);
+    let pieces = stream::unfold(Some(rows), move |rows| {
+        let files = Arc::clone(&files);
+        async move {
+            let mut rows = rows?;
+            let read = files.run(move || {
+                let mut piece = Vec::new();
+                let read = rows.by_ref().take(PIECE_BYTES).read_to_end(&mut piece);
+                read.map(|_| (piece, rows))
+            });
+            match read.await {
+                Ok(Ok((piece, _))) if piece.is_empty() => None,
+                Ok(Ok((piece, rows))) => Some((Ok(Bytes::from(piece)), Some(rows))),
+                Ok(Err(error)) => Some((Err(Box::<dyn Error>::from(error)), None)),
+                Err(busy) => Some((Err(busy.into()), None)),
+            }
+        }
+    });
+    let headers = vec![
+        ("content-type", content_type.into()),
+        ("content-disposition", format!("attachment; filename*=UTF-8''{encoded}").into()),
+    ];
+    let body = ResponseBody::Pieces(pieces.boxed_local());
+    Response { status: 200, headers, body, error: None, call: None }
+}

@@ -1,0 +1,152 @@
+//! One API key: shown, labelled, limited, rotated, revoked.
+
+use askama::Template;
+use enrich_core::{KeyId, KeyInfo, NewKey, RateOverride};
+use jiff::SignedDuration;
+
+use crate::fault::Fault;
+use crate::form::line;
+use crate::http::Response;
+use crate::visit::{Frame, Member, Visit, page};
+
+use super::keys::{KeyRow, no_room};
+
+/// How long after it was made a key shows without being asked for, to whoever has just made it.
+const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
+
+/// How long the old key may live on after a rotation, as it is offered.
+const OVERLAPS: [(&str, &str, SignedDuration); 4] = [
+    ("0", "ends at once", SignedDuration::ZERO),
+    ("1h", "works for 1 more hour", SignedDuration::from_hours(1)),
+    ("24h", "works for 24 more hours", SignedDuration::from_hours(24)),
+    ("7d", "works for 7 more days", SignedDuration::from_hours(7 * 24)),
+];
+
+#[derive(Template)]
+#[template(path = "key.html")]
+struct KeyPage {
+    frame: Frame,
+    key: KeyRow,
+    secret: Option<String>,
+    fault: Option<String>,
+    most_requests: u32,
+    overlaps: [(&'static str, &'static str, SignedDuration); 4],
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let key = own(visit, member).await?;
+    let age = key.created_at.duration_until(visit.now);
+    let is_new = visit.query.has("new") && age < NEW_FOR && key.is_active(visit.now);
+    shown(visit, member, &key, is_new, None).await
+}
+
+/// Shows the key itself once more.
+pub(crate) async fn reveal(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let key = own(visit, member).await?;
+    shown(visit, member, &key, key.is_active(visit.now), None).await
+}
+
+pub(crate) async fn label(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let key = own(visit, member).await?;
+    match line(visit.form.raw("label")) {
+        Ok(label) => {
+            visit.dashboard.service.accounts.set_label(key.id, label).await?;
+            Ok(see(key.id))
+        }
+        Err(said) => shown(visit, member, &key, false, Some(said)).await,
+    }
+}
+
+/// Gives the key a limit of its own, or takes it away. Its window stays as it is, and no limit goes
+/// beyond the server's, or beyond what the operator gave the key.
+pub(crate) async fn limit(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let key = own(visit, member).await?;
+    let most = most_requests(visit, &key);
+    let requests = match visit.form.text("requests") {
+        "" => None,
+        text => match text.parse::<u32>() {
+            Ok(requests) if (1..=most).contains(&requests) => Some(requests),
+            _ => {
+                let said = format!("A limit is a whole number from 1 to {most}.");
+                return shown(visit, member, &key, false, Some(said)).await;
+            }
+        },
+    };
+    let rate = RateOverride { requests, ..key.rate };
+    visit.dashboard.service.accounts.set_rate(key.id, rate).await?;
+    Ok(see(key.id))
+}
+
+/// Makes a key with the same label and limit; the old one lives on for as long as was chosen.
+pub(crate) async fn rotate(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let key = own(visit, member).await?;
+    let accounts = &visit.dashboard.service.accounts;
+    if !key.is_active(visit.now) {
+        let said = "This key has ended already; generate a new one instead.".to_owned();
+        return shown(visit, member, &key, false, Some(said)).await;
+    }
+    if let Some(said) = no_room(&accounts.keys(member.account.id).await?, visit.now) {
+        return shown(visit, member, &key, false, Some(said)).await;
+    }
+    let chosen = visit.form.text("overlap");
+    let Some((_, _, overlap)) = OVERLAPS.iter().find(|(name, _, _)| *name == chosen) else {
+        let said = "Choose how long the old key goes on working.".to_owned();
+        return shown(visit, member, &key, false, Some(said)).await;
+    };
+    let old_until = visit.now.checked_add(*overlap).map_err(Fault::failed)?;
+    let successor = NewKey::generate(key.account, key.label.clone(), visit.now);
+    let successor = NewKey { rate: key.rate, ..successor.map_err(Fault::failed)? };
+    let id = successor.id;
+    if !accounts.rotate_key(key.id, old_until, successor).await? {
+        return Err(Fault::NoSuchPage);
+    }
+    Ok(Response::see(format!("/account/keys/{id}?new")))
+}
+
+/// Ends the key now.
+pub(crate) async fn revoke(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let key = own(visit, member).await?;
+    if !visit.form.has("sure") {
+        let said = "Tick the box to revoke the key: it cannot be taken back.".to_owned();
+        return shown(visit, member, &key, false, Some(said)).await;
+    }
+    visit.dashboard.service.accounts.expire_key(key.id, visit.now).await?;
+    Ok(Response::see("/account/keys"))
+}
+
+fn see(id: KeyId) -> Response {
+    Response::see(format!("/account/keys/{id}"))
+}
+
+/// The key that the path names, if it is this account's.
+async fn own(visit: &Visit<'_>, member: &Member) -> Result<KeyInfo, Fault> {
+    let id: KeyId = visit.blank().parse().map_err(|_| Fault::NoSuchPage)?;
+    let key = visit.dashboard.service.accounts.key(id).await?;
+    key.filter(|key| key.account == member.account.id).ok_or(Fault::NoSuchPage)
+}
+
+fn most_requests(visit: &Visit<'_>, key: &KeyInfo) -> u32 {
+    let server = visit.dashboard.service.rate_limit.requests();
+    key.rate.requests.map_or(server, |own| own.max(server))
+}
+
+async fn shown(
+    visit: &Visit<'_>,
+    member: &Member,
+    key: &KeyInfo,
+    shows_secret: bool,
+    fault: Option<String>,
+) -> Result<Response, Fault> {
+    let service = &visit.dashboard.service;
+    let secret = if shows_secret { service.accounts.reveal(key.id).await? } else { None };
+    let status = if fault.is_some() { 422 } else { 200 };
+    let page_of = KeyPage {
+        frame: visit.frame(member, "/account/keys").await?,
+        key: KeyRow::of(key, service.rate_limit, visit.now),
+        secret: secret.map(|key| key.expose().to_owned()),
+        fault,
+        most_requests: most_requests(visit, key),
+        overlaps: OVERLAPS,
+    };
+    page(status, &page_of)
+}

@@ -1,0 +1,130 @@
+//! The account's API keys, and a new one.
+
+use askama::Template;
+use enrich_core::{KeyId, KeyInfo, NewKey, RateLimit, Timestamp};
+
+use crate::fault::Fault;
+use crate::form::line;
+use crate::http::Response;
+use crate::shown::{Time, key_name};
+use crate::visit::{Frame, Member, Visit, page};
+
+/// How many keys of an account may be in use at once.
+pub(crate) const MOST_ACTIVE: usize = 50;
+/// How many keys an account may ever have.
+pub(crate) const MOST_KEYS: usize = 1_000;
+
+#[derive(Template)]
+#[template(path = "keys.html")]
+struct KeysPage {
+    frame: Frame,
+    fault: Option<String>,
+    label: String,
+    active: Vec<KeyRow>,
+    ended: Vec<KeyRow>,
+}
+
+/// A key as it is listed.
+pub(crate) struct KeyRow {
+    pub(crate) id: KeyId,
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) hint: String,
+    pub(crate) created: Time,
+    pub(crate) last_used: Option<Time>,
+    pub(crate) ends: Option<Time>,
+    pub(crate) is_active: bool,
+    pub(crate) limit: RateLimit,
+    pub(crate) has_own_limit: bool,
+}
+
+impl KeyRow {
+    pub(crate) fn of(key: &KeyInfo, limit: RateLimit, now: Timestamp) -> Self {
+        Self {
+            id: key.id,
+            name: key_name(key),
+            label: key.label.clone(),
+            hint: key.hint.clone(),
+            created: Time(key.created_at),
+            last_used: key.last_used_at.map(Time),
+            ends: key.expires_at.map(Time),
+            is_active: key.is_active(now),
+            limit: limit.with(key.rate),
+            has_own_limit: key.rate != enrich_core::RateOverride::default(),
+        }
+    }
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    shown(visit, member, 200, None).await
+}
+
+/// Makes a key and goes to its page, which shows it.
+pub(crate) async fn generate(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let label = match line(visit.form.raw("label")) {
+        Ok(label) => label,
+        Err(said) => return shown(visit, member, 422, Some(said)).await,
+    };
+    let accounts = &visit.dashboard.service.accounts;
+    if let Some(said) = no_room(&accounts.keys(member.account.id).await?, visit.now) {
+        return shown(visit, member, 422, Some(said)).await;
+    }
+    let key = NewKey::generate(member.account.id, label, visit.now).map_err(Fault::failed)?;
+    let id = key.id;
+    if !accounts.add_key(key).await? {
+        return Err(Fault::NoSuchPage);
+    }
+    Ok(Response::see(format!("/account/keys/{id}?new")))
+}
+
+/// Why an account with these keys cannot have another.
+pub(crate) fn no_room(keys: &[KeyInfo], now: Timestamp) -> Option<String> {
+    if keys.iter().filter(|key| key.is_active(now)).count() >= MOST_ACTIVE {
+        return Some(format!(
+            "An account has at most {MOST_ACTIVE} keys in use; revoke one that is no longer needed."
+        ));
+    }
+    (keys.len() >= MOST_KEYS).then(|| {
+        format!(
+            "An account has at most {MOST_KEYS} keys, ended ones included; ask whoever runs the \
+             service for another account."
+        )
+    })
+}
+
+async fn shown(
+    visit: &Visit<'_>,
+    member: &Member,
+    status: u16,
+    fault: Option<String>,
+) -> Result<Response, Fault> {
+    let service = &visit.dashboard.service;
+    let keys = service.accounts.keys(member.account.id).await?;
+    let rows = keys.iter().rev().map(|key| KeyRow::of(key, service.rate_limit, visit.now));
+    let (active, ended) = rows.partition(|row| row.is_active);
+    let label = if fault.is_some() { visit.form.text("label").to_owned() } else { String::new() };
+    let frame = visit.frame(member, "/account/keys").await?;
+    page(status, &KeysPage { frame, fault, label, active, ended })
+}
+
+/// A key to choose.
+pub(crate) struct KeyChoice {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) is_chosen: bool,
+}
+
+/// The keys that are in use, newest first.
+pub(crate) async fn active_keys(visit: &Visit<'_>, member: &Member) -> Result<Vec<KeyInfo>, Fault> {
+    let keys = visit.dashboard.service.accounts.keys(member.account.id).await?;
+    Ok(keys.into_iter().rev().filter(|key| key.is_active(visit.now)).collect())
+}
+
+/// Keys to choose from.
+pub(crate) fn key_choices(keys: &[KeyInfo], chosen: &str) -> Vec<KeyChoice> {
+    let choice = |key: &KeyInfo| {
+        let id = key.id.to_string();
+        KeyChoice { name: key_name(key), is_chosen: id == chosen, id }
+    };
+    keys.iter().map(choice).collect()
+}

@@ -1,0 +1,202 @@
+//! Trying an endpoint: its fields, its price, then a call like any other, metered and charged.
+//!
+//! A form can be sent twice, by a double click or by loading its answer again: each carries an
+//! idempotency key, so that it is paid once.
+
+use askama::Template;
+use enrich_core::{RequestId, Token};
+use enrich_wire::{Endpoint, Generation, KeyPlace, Request, respond};
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::http::{Call, Response};
+use crate::shown::Number;
+use crate::visit::{Frame, Member, Visit, page};
+
+use super::EndpointChoice;
+use super::endpoint_choices;
+use super::keys::{KeyChoice, active_keys, key_choices};
+
+#[derive(Template)]
+#[template(path = "playground.html")]
+struct PlaygroundPage {
+    frame: Frame,
+    choices: Vec<EndpointChoice>,
+    path: &'static str,
+    title: &'static str,
+    price: String,
+    fields: Vec<FieldRow>,
+    keys: Vec<KeyChoice>,
+    attempt: String,
+    outcome: Option<Outcome>,
+}
+
+struct FieldRow {
+    name: &'static str,
+    meaning: &'static str,
+    is_required: bool,
+    value: String,
+}
+
+/// What came of a call.
+struct Outcome {
+    curl: String,
+    status: u16,
+    said: String,
+    request_id: String,
+    body: String,
+}
+
+/// An endpoint with its generation.
+#[derive(Clone, Copy)]
+struct Chosen {
+    generation: &'static Generation,
+    endpoint: &'static Endpoint,
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let chosen = chosen(visit, visit.query.text("endpoint")).ok_or(Fault::NoSuchPage)?;
+    shown(visit, member, chosen, None).await
+}
+
+/// Makes the call with one of the account's own keys.
+pub(crate) async fn call(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let path = visit.form.text("endpoint");
+    let chosen = chosen(visit, path).filter(|_| !path.is_empty()).ok_or(Fault::NoSuchPage)?;
+    let accounts = &visit.dashboard.service.accounts;
+    let wanted = visit.form.text("key");
+    let keys = active_keys(visit, member).await?;
+    let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
+        return shown(visit, member, chosen, None).await;
+    };
+    let Some(secret) = accounts.reveal(key.id).await? else {
+        return shown(visit, member, chosen, None).await;
+    };
+    let body = body(visit, chosen.endpoint);
+    let attempt = visit.form.text("attempt");
+    let request = Request {
+        content_type: Some("application/json"),
+        api_key: Some(secret.expose()),
+        idempotency_key: (!attempt.is_empty()).then_some(attempt),
+        body: body.as_bytes(),
+    };
+    let request_id = RequestId::make(visit.now);
+    let service = &visit.dashboard.service;
+    let response = respond(service, chosen.generation, chosen.endpoint, &request_id, request).await;
+    let outcome = Outcome {
+        curl: curl(&visit.dashboard.address(visit.request), chosen, &key.hint, &body),
+        status: response.status,
+        said: said(&response),
+        request_id: request_id.to_string(),
+        body: indented(&response.body),
+    };
+    let shown = shown(visit, member, chosen, Some(outcome)).await?;
+    Ok(Response { call: Some(Call { path: chosen.endpoint.path, response }), ..shown })
+}
+
+/// The endpoint at a path; the first one where none is named.
+fn chosen(visit: &Visit<'_>, path: &str) -> Option<Chosen> {
+    let all = visit.dashboard.generations.iter().flat_map(|generation| {
+        generation.endpoints.iter().map(move |endpoint| Chosen { generation, endpoint })
+    });
+    all.into_iter().find(|chosen| path.is_empty() || chosen.endpoint.path == path)
+}
+
+/// The fields that were filled in, as JSON in the endpoint's order.
+fn body(visit: &Visit<'_>, endpoint: &Endpoint) -> String {
+    let typed = endpoint.wire.inputs.iter().map(|field| (field.name, typed(visit, field.name)));
+    let pairs = typed
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("{}:{}", Value::from(name), Value::from(value)));
+    format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
+}
+
+fn typed<'a>(visit: &'a Visit<'_>, field: &str) -> &'a str {
+    visit.form.text(&format!("field.{field}"))
+}
+
+/// The call as a command line, with the beginning of the key in the place of the key.
+fn curl(address: &str, Chosen { generation, endpoint }: Chosen, hint: &str, body: &str) -> String {
+    let url = quoted(&format!("{address}{}", endpoint.path));
+    let json = "-H 'content-type: application/json'";
+    match generation.key_place {
+        KeyPlace::Header => {
+            let key = quoted(&format!("x-api-key: {hint}…"));
+            format!("curl -s {url} {json} \\\n  -H {key} \\\n  -d {}", quoted(body))
+        }
+        KeyPlace::Body => {
+            let fields = body.trim_start_matches('{');
+            let comma = if fields == "}" { "" } else { "," };
+            let data = format!("{{\"apiKey\":\"{hint}…\"{comma}{fields}");
+            format!("curl -s {url} {json} \\\n  -d {}", quoted(&data))
+        }
+    }
+}
+
+/// A word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// What came of it in a sentence.
+fn said(response: &enrich_wire::Response) -> String {
+    let used = Number(response.used.0);
+    let credits = if response.used.0 == 1 { "credit was" } else { "credits were" };
+    match (&response.refusal, response.is_found) {
+        (Some(_), _) => "Refused; nothing was charged.".to_owned(),
+        (None, Some(true)) => format!("Found; {used} {credits} charged."),
+        (None, Some(false)) => "Nothing found; nothing was charged.".to_owned(),
+        (None, None) => "The first answer once more; nothing was charged again.".to_owned(),
+    }
+}
+
+/// JSON for people to read.
+fn indented(body: &[u8]) -> String {
+    let value: Result<Value, _> = serde_json::from_slice(body);
+    let text = value.and_then(|value| serde_json::to_string_pretty(&value));
+    text.unwrap_or_else(|_| String::from_utf8_lossy(body).into_owned())
+}
+
+async fn shown(
+    visit: &Visit<'_>,
+    member: &Member,
+    Chosen { endpoint, .. }: Chosen,
+    outcome: Option<Outcome>,
+) -> Result<Response, Fault> {
+    let keys = active_keys(visit, member).await?;
+    let field = |field: &enrich_wire::Field| FieldRow {
+        name: field.name,
+        meaning: field.meaning,
+        is_required: field.is_required,
+        value: typed(visit, field.name).to_owned(),
+    };
+    let page_of = PlaygroundPage {
+        choices: endpoint_choices(visit, endpoint.path),
+        path: endpoint.path,
+        title: endpoint.title,
+        price: endpoint.price.to_string(),
+        fields: endpoint.wire.inputs.iter().map(field).collect(),
+        keys: key_choices(&keys, visit.form.text("key")),
+        attempt: Token::generate().map_err(Fault::failed)?.expose().to_owned(),
+        outcome,
+        frame: visit.frame(member, "/account/playground").await?,
+    };
+    page(200, &page_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_a_shell_ends_where_it_ends() {
+        assert_eq!(quoted("it's; rm -rf '/'"), r"'it'\''s; rm -rf '\''/'\'''");
+    }
+
+    #[test]
+    fn an_answer_is_indented_in_its_own_order() {
+        let shown = indented(br#"{"query":"a","url":"b","credit_count":1}"#);
+        assert_eq!(shown, "{\n  \"query\": \"a\",\n  \"url\": \"b\",\n  \"credit_count\": 1\n}");
+        assert_eq!(indented(b"no json"), "no json");
+    }
+}

@@ -1,0 +1,102 @@
+//! The account's settings: its password, and its sessions.
+
+use askama::Template;
+
+use crate::fault::Fault;
+use crate::http::Response;
+use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
+use crate::shown::{Time, span};
+use crate::visit::{Frame, Member, Visit, page};
+
+#[derive(Template)]
+#[template(path = "settings.html")]
+struct SettingsPage {
+    frame: Frame,
+    email: String,
+    account: String,
+    created: Time,
+    fault: Option<String>,
+    done: Option<String>,
+    least_characters: usize,
+    most_bytes: usize,
+    idle: String,
+    lifetime: String,
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let done = match visit.query.text("done") {
+        "password" => Some("The password was changed, and all other sessions were ended."),
+        "sessions" => Some("All other sessions were ended."),
+        _ => None,
+    };
+    shown(visit, member, None, done.map(str::to_owned)).await
+}
+
+/// Sets another password; who knows the present one may, as often as at sign-in.
+pub(crate) async fn password(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let dashboard = visit.dashboard;
+    let Some(sign_in) = dashboard.sign_ins.sign_in(member.account.id).await? else {
+        return Err(Fault::NoSuchPage);
+    };
+    let email = sign_in.email.to_string();
+    let (chosen, again) = (visit.form.raw("password"), visit.form.raw("again"));
+    let chosen = match Password::chosen(chosen, again, &email) {
+        Ok(chosen) => chosen,
+        Err(unfit) => return shown(visit, member, Some(unfit.to_string()), None).await,
+    };
+    let present = visit.form.raw("present");
+    if present.len() > MOST_BYTES {
+        return wrong(visit, member).await;
+    }
+    let peer = visit.dashboard.client(visit.request);
+    if let Err(wait) = dashboard.brake.take(peer, &email, visit.now) {
+        let wait = span(wait.as_secs().saturating_add(1));
+        let said = format!("Too many tries. Wait {wait} and try again.");
+        return shown(visit, member, Some(said), None).await;
+    }
+    let typed = Password::typed(present);
+    let is_right = dashboard.passwords.is_right(typed, sign_in.password.as_ref()).await;
+    if !matches!(is_right, Ok(false)) {
+        dashboard.brake.give_back(peer, &email);
+    }
+    if !is_right? {
+        return wrong(visit, member).await;
+    }
+    let hash = dashboard.passwords.hash(chosen).await?;
+    dashboard.sign_ins.set_password(member.account.id, hash, Some(&member.token)).await?;
+    Ok(Response::see("/account/settings?done=password"))
+}
+
+/// Ends all sessions but the one that asks.
+pub(crate) async fn sessions(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    visit.dashboard.sign_ins.end_sessions(member.account.id, Some(&member.token)).await?;
+    Ok(Response::see("/account/settings?done=sessions"))
+}
+
+async fn wrong(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let said = "The present password is not the one that was typed; nothing was changed.";
+    shown(visit, member, Some(said.to_owned()), None).await
+}
+
+async fn shown(
+    visit: &Visit<'_>,
+    member: &Member,
+    fault: Option<String>,
+    done: Option<String>,
+) -> Result<Response, Fault> {
+    let sign_in = visit.dashboard.sign_ins.sign_in(member.account.id).await?;
+    let settings = &visit.dashboard.settings;
+    let page_of = SettingsPage {
+        frame: visit.frame(member, "/account/settings").await?,
+        email: sign_in.map_or_else(String::new, |sign_in| sign_in.email.to_string()),
+        account: member.account.id.to_string(),
+        created: Time(member.account.created_at),
+        fault,
+        done,
+        least_characters: LEAST_CHARACTERS,
+        most_bytes: MOST_BYTES,
+        idle: span(settings.session_idle.as_secs()),
+        lifetime: span(settings.session_lifetime.as_secs()),
+    };
+    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+}

@@ -1,0 +1,133 @@
+//! Signing in and out.
+//!
+//! Whether there is an account of an address is told by nothing: not by the answer, not by the time
+//! it takes, not by what is slowed down.
+
+use askama::Template;
+use enrich_core::{Session, SignIn, Token};
+use enrich_text::EmailAddress;
+
+use crate::cookie;
+use crate::fault::Fault;
+use crate::http::Response;
+use crate::password::{MOST_BYTES, Password};
+use crate::shown::span;
+use crate::visit::{Frame, Visit, page};
+
+/// The longest address that is looked at, in bytes; RFC 5321 allows 254.
+const MOST_EMAIL_BYTES: usize = 320;
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignInPage<'a> {
+    frame: Frame,
+    email: &'a str,
+    fault: Option<String>,
+    has_ended: bool,
+}
+
+#[derive(Template)]
+#[template(path = "no_cookie.html")]
+struct NoCookiePage {
+    frame: Frame,
+}
+
+pub(crate) async fn show(visit: &Visit<'_>) -> Result<Response, Fault> {
+    if visit.dashboard.member(visit.request, visit.now).await?.is_some() {
+        return Ok(Response::see("/account/"));
+    }
+    let has_ended = visit.query.has("ended");
+    page(200, &SignInPage { frame: visit.open_frame(), email: "", fault: None, has_ended })
+}
+
+pub(crate) async fn submit(visit: &Visit<'_>) -> Result<Response, Fault> {
+    let brake = &visit.dashboard.brake;
+    let (email, password) = (visit.form.text("email"), visit.form.raw("password"));
+    if email.is_empty() || email.len() > MOST_EMAIL_BYTES || password.len() > MOST_BYTES {
+        return refused(visit, email);
+    }
+    let address = EmailAddress::parse(email).ok();
+    // As many ways as there are to write an address, its tries are counted as one.
+    let typed = address.as_ref().map_or_else(|| email.to_lowercase(), ToString::to_string);
+    let peer = visit.dashboard.client(visit.request);
+    if let Err(wait) = brake.take(peer, &typed, visit.now) {
+        return slowed(visit, email, wait.as_secs().saturating_add(1));
+    }
+    let right = match is_right(visit, address.as_ref(), password).await {
+        Ok(right) => right,
+        // Nothing was tried.
+        Err(fault) => {
+            brake.give_back(peer, &typed);
+            return Err(fault);
+        }
+    };
+    let Some(sign_in) = right else { return refused(visit, email) };
+    brake.give_back(peer, &typed);
+    let cookie = begin(visit, &sign_in).await?;
+    Ok(Response::see("/account/welcome").with("set-cookie", cookie))
+}
+
+/// Who signs in, if the password is theirs.
+async fn is_right(
+    visit: &Visit<'_>,
+    address: Option<&EmailAddress>,
+    password: &str,
+) -> Result<Option<SignIn>, Fault> {
+    let sign_in = match address {
+        Some(address) => visit.dashboard.sign_ins.by_email(address).await?,
+        None => None,
+    };
+    let hash = sign_in.as_ref().and_then(|sign_in| sign_in.password.as_ref());
+    let is_right = visit.dashboard.passwords.is_right(Password::typed(password), hash).await?;
+    Ok(sign_in.filter(|_| is_right))
+}
+
+/// Begins a session under a new id and ends the one the browser had; the cookie.
+pub(crate) async fn begin(visit: &Visit<'_>, sign_in: &SignIn) -> Result<String, Fault> {
+    let (dashboard, settings) = (visit.dashboard, &visit.dashboard.settings);
+    if let Some(earlier) = dashboard.token(visit.request) {
+        dashboard.sign_ins.end_session(&earlier).await?;
+    }
+    let token = Token::generate().map_err(Fault::failed)?;
+    let ends_at = visit.now.checked_add(settings.session_lifetime).map_err(Fault::failed)?;
+    let session =
+        Session { account: sign_in.account, started_at: visit.now, seen_at: visit.now, ends_at };
+    dashboard.sign_ins.begin_session(&token, session).await?;
+    let public_url = settings.public_url.as_deref();
+    Ok(cookie::set(visit.request, public_url, &token, settings.session_lifetime))
+}
+
+fn refused(visit: &Visit<'_>, email: &str) -> Result<Response, Fault> {
+    let fault = "The email address and the password do not fit together. If you have forgotten the \
+                 password, ask whoever runs the service for a new invitation.";
+    failed(visit, 422, email, fault.to_owned())
+}
+
+fn slowed(visit: &Visit<'_>, email: &str, wait_seconds: i64) -> Result<Response, Fault> {
+    let fault = format!("Too many tries. Wait {} and try again.", span(wait_seconds));
+    let response = failed(visit, 429, email, fault)?;
+    Ok(response.with("retry-after", wait_seconds.to_string()))
+}
+
+fn failed(visit: &Visit<'_>, status: u16, email: &str, fault: String) -> Result<Response, Fault> {
+    let email = if email.len() > MOST_EMAIL_BYTES { "" } else { email };
+    let frame = visit.open_frame();
+    page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false })
+}
+
+/// Where signing in leads: on, or to a word about the cookie that did not come back.
+pub(crate) async fn welcome(visit: &Visit<'_>) -> Result<Response, Fault> {
+    if visit.dashboard.member(visit.request, visit.now).await?.is_some() {
+        return Ok(Response::see("/account/"));
+    }
+    page(200, &NoCookiePage { frame: visit.open_frame() })
+}
+
+pub(crate) async fn sign_out(visit: &Visit<'_>) -> Result<Response, Fault> {
+    let dashboard = visit.dashboard;
+    if let Some(token) = dashboard.token(visit.request) {
+        dashboard.sign_ins.end_session(&token).await?;
+    }
+    let forget = cookie::forget(visit.request, dashboard.settings.public_url.as_deref());
+    Ok(Response::see("/account/sign-in").with("set-cookie", forget))
+}

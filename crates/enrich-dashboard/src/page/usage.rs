@@ -1,0 +1,148 @@
+//! What was used: by endpoint and key, over any range of days, and day by day as CSV.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+
+use askama::Template;
+use bytes::Bytes;
+use enrich_core::port::usage::{DayCount, UseOutcome};
+use enrich_core::{AccountId, KeyId, KeyInfo, Service};
+use futures_util::stream::{self, StreamExt};
+
+use crate::csv_file;
+use crate::days::{Day, Days};
+use crate::fault::Fault;
+use crate::form::query;
+use crate::http::Response;
+use crate::shown::{Number, Share, key_name_in};
+use crate::visit::{Frame, Member, Visit, page};
+
+/// How many days are read at once.
+const DAYS_AT_ONCE: usize = 31;
+
+const COLUMNS: [&str; 9] = [
+    "day (UTC)",
+    "endpoint",
+    "key",
+    "key id",
+    "found",
+    "not found",
+    "repeated",
+    "refused",
+    "credits",
+];
+
+#[derive(Template)]
+#[template(path = "usage.html")]
+struct UsagePage {
+    frame: Frame,
+    fault: Option<String>,
+    days: Days,
+    query: String,
+    rows: Vec<Row>,
+    sum: Row,
+}
+
+/// What a key asked of an endpoint, and what came of it.
+#[derive(Clone, Default)]
+struct Row {
+    endpoint: String,
+    key: String,
+    found: u64,
+    not_found: u64,
+    replayed: u64,
+    refused: u64,
+    credits: u64,
+}
+
+impl Row {
+    fn add(&mut self, count: &DayCount) {
+        let sum = match count.outcome {
+            UseOutcome::Found => &mut self.found,
+            UseOutcome::NotFound => &mut self.not_found,
+            UseOutcome::Replayed => &mut self.replayed,
+            UseOutcome::Refused => &mut self.refused,
+        };
+        *sum += count.calls;
+        self.credits += count.credits.0;
+    }
+
+    fn calls(&self) -> Number {
+        Number(self.found + self.not_found + self.replayed + self.refused)
+    }
+
+    fn share(&self) -> Share {
+        Share { part: self.found, whole: self.found + self.not_found }
+    }
+}
+
+pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let today = Day::of(visit.now);
+    let (days, fault) = match Days::read(&visit.query, today) {
+        Ok(days) => (days, None),
+        Err(said) => (Days::last_30(today), Some(said)),
+    };
+    let service = &visit.dashboard.service;
+    let mut sums: BTreeMap<(String, KeyId), Row> = BTreeMap::new();
+    let mut sum = Row::default();
+    if let Some(days) = lived(days, member, today) {
+        for piece in days.pieces(DAYS_AT_ONCE) {
+            let (first, last) = (piece.first.0, piece.last.0);
+            for count in service.usage.days(member.account.id, first, last).await? {
+                sum.add(&count);
+                sums.entry((count.endpoint.clone(), count.key)).or_default().add(&count);
+            }
+        }
+    }
+    let keys = service.accounts.keys(member.account.id).await?;
+    let named = |((endpoint, key), row)| Row { endpoint, key: key_name_in(&keys, key), ..row };
+    let page_of = UsagePage {
+        frame: visit.frame(member, "/account/usage").await?,
+        days,
+        query: query(&[("from", &days.first.to_string()), ("to", &days.last.to_string())]),
+        rows: sums.into_iter().map(named).collect(),
+        sum,
+        fault,
+    };
+    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+}
+
+/// The days of a range on which the account was there.
+fn lived(days: Days, member: &Member, today: Day) -> Option<Days> {
+    days.within(Day::of(member.account.created_at), today)
+}
+
+pub(crate) async fn export(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let today = Day::of(visit.now);
+    let Ok(days) = Days::read(&visit.query, today) else { return show(visit, member).await };
+    let service = Arc::clone(&visit.dashboard.service);
+    let keys = Arc::new(service.accounts.keys(member.account.id).await?);
+    let account = member.account.id;
+    let head = csv_file::rows([COLUMNS.map(Into::into).to_vec()]);
+    let pieces: Vec<Days> =
+        lived(days, member, today).into_iter().flat_map(|days| days.pieces(DAYS_AT_ONCE)).collect();
+    let body = stream::iter(pieces).then(move |piece| {
+        let (service, keys) = (Arc::clone(&service), Arc::clone(&keys));
+        async move { lines(&service, account, &keys, piece).await }
+    });
+    let name = format!("usage-{}-{}.csv", days.first, days.last);
+    Ok(csv_file::response(&name, stream::iter([head]).chain(body).boxed_local()))
+}
+
+async fn lines(
+    service: &Service,
+    account: AccountId,
+    keys: &[KeyInfo],
+    days: Days,
+) -> Result<Bytes, Box<dyn Error>> {
+    let mut rows: BTreeMap<(i64, String, KeyId), Row> = BTreeMap::new();
+    for count in service.usage.days(account, days.first.0, days.last.0).await? {
+        rows.entry((count.day, count.endpoint.clone(), count.key)).or_default().add(&count);
+    }
+    csv_file::rows(rows.into_iter().map(|((day, endpoint, key), row)| {
+        let numbers = [row.found, row.not_found, row.replayed, row.refused, row.credits];
+        let texts = [Day(day).to_string(), endpoint, key_name_in(keys, key), key.to_string()];
+        texts.into_iter().chain(numbers.map(|n| n.to_string())).map(Into::into).collect()
+    }))
+}

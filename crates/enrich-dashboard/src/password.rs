@@ -1,0 +1,174 @@
+//! Passwords: what one has to be, and hashing them on threads of their own.
+//!
+//! Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's first
+//! choice. A hash takes some tens of milliseconds and its memory, so few are made at once, and only
+//! so many wait.
+
+use std::io;
+
+use argon2::password_hash::phc;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Algorithm, Argon2, Params, Version};
+use enrich_core::PasswordHash;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::threads::{Busy, Threads};
+
+/// The least length, in characters.
+pub(crate) const LEAST_CHARACTERS: usize = 12;
+/// The most, in bytes: beyond it nothing is gained, and hashing takes longer.
+pub(crate) const MOST_BYTES: usize = 256;
+
+const MEMORY_KIB: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+
+const THREADS: usize = 2;
+/// How many may wait; at 40 ms each the last waits for about a second.
+const WAITING: usize = 32;
+
+/// A password as it was typed.
+#[derive(Clone)]
+pub(crate) struct Password(SecretString);
+
+/// Why a text cannot become a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UnfitPassword {
+    #[error("A password has at least {LEAST_CHARACTERS} characters; this one is shorter.")]
+    TooShort,
+    #[error("A password has at most {MOST_BYTES} bytes; this one is longer.")]
+    TooLong,
+    #[error("The password cannot be the email address; choose another.")]
+    IsEmail,
+    #[error("The two passwords differ; type the same twice.")]
+    Differs,
+}
+
+impl Password {
+    /// A password to be checked against one that is set.
+    pub(crate) fn typed(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// A password to be set.
+    pub(crate) fn chosen(text: &str, again: &str, email: &str) -> Result<Self, UnfitPassword> {
+        if text.chars().count() < LEAST_CHARACTERS {
+            return Err(UnfitPassword::TooShort);
+        }
+        if text.len() > MOST_BYTES {
+            return Err(UnfitPassword::TooLong);
+        }
+        if text.eq_ignore_ascii_case(email) {
+            return Err(UnfitPassword::IsEmail);
+        }
+        if text != again {
+            return Err(UnfitPassword::Differs);
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+/// No hash was made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HashError {
+    /// Too many are waiting.
+    #[error("too many passwords are being checked")]
+    Busy(#[from] Busy),
+    /// It cannot be made: no memory, or no randomness.
+    #[error("a password cannot be hashed: {0}")]
+    Failed(argon2::password_hash::Error),
+}
+
+/// Hashes passwords.
+pub(crate) struct Passwords {
+    threads: Threads,
+    argon2: Argon2<'static>,
+    /// Of a password nobody has. What is typed for an account that is not there is held against it,
+    /// so that it takes as long as for one that is.
+    nobodys: PasswordHash,
+}
+
+impl Passwords {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no threads or no randomness.
+    pub(crate) fn start() -> io::Result<Self> {
+        let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(io::Error::other)?;
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        let mut password = [0_u8; 32];
+        getrandom::fill(&mut password).map_err(io::Error::other)?;
+        let nobodys = hashed(&argon2, &password).map_err(io::Error::other)?;
+        let threads = Threads::start("enrich-password", THREADS, WAITING)?;
+        Ok(Self { threads, argon2, nobodys })
+    }
+
+    /// Makes the hash to keep.
+    pub(crate) async fn hash(&self, password: Password) -> Result<PasswordHash, HashError> {
+        let argon2 = self.argon2.clone();
+        let made = move || hashed(&argon2, password.0.expose_secret().as_bytes());
+        self.threads.run(made).await?.map_err(HashError::Failed)
+    }
+
+    /// Whether a password is the one a hash was made of; of nobody's it never is, after the same
+    /// time.
+    pub(crate) async fn is_right(
+        &self,
+        password: Password,
+        hash: Option<&PasswordHash>,
+    ) -> Result<bool, HashError> {
+        let is_somebodys = hash.is_some();
+        let hash = hash.unwrap_or(&self.nobodys).clone();
+        let argon2 = self.argon2.clone();
+        let is_right = self.threads.run(move || is_of(&argon2, &password, &hash)).await?;
+        Ok(is_right && is_somebodys)
+    }
+}
+
+fn hashed(
+    argon2: &Argon2<'_>,
+    password: &[u8],
+) -> Result<PasswordHash, argon2::password_hash::Error> {
+    let hash: phc::PasswordHash = argon2.hash_password(password)?;
+    Ok(PasswordHash::new(hash.to_string()))
+}
+
+/// A hash that cannot be read is of no password.
+fn is_of(argon2: &Argon2<'_>, password: &Password, hash: &PasswordHash) -> bool {
+    let password = password.0.expose_secret().as_bytes();
+    phc::PasswordHash::new(hash.expose())
+        .is_ok_and(|hash| argon2.verify_password(password, &hash).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_right_for_its_own_hash_alone() {
+        let passwords = Passwords::start().unwrap();
+        let right = |text: &str, hash| {
+            pollster::block_on(passwords.is_right(Password::typed(text), hash)).unwrap()
+        };
+        let chosen = Password::chosen("correct horse", "correct horse", "").unwrap();
+        let hash = pollster::block_on(passwords.hash(chosen)).unwrap();
+        assert!(hash.expose().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", hash.expose());
+        assert!(right("correct horse", Some(&hash)));
+        assert!(!right("correct horsf", Some(&hash)));
+        assert!(!right("correct horse", None));
+        assert!(!right("correct horse", Some(&PasswordHash::new("no hash"))));
+    }
+
+    #[test]
+    fn what_is_short_long_or_no_secret_is_refused() {
+        let email = "ada@quill.example";
+        let chosen = |text: &str| Password::chosen(text, text, email).map(|_| ()).unwrap_err();
+        assert_eq!(chosen("elevenchars"), UnfitPassword::TooShort);
+        assert_eq!(chosen(&"é".repeat(129)), UnfitPassword::TooLong);
+        assert_eq!(chosen("Ada@Quill.example"), UnfitPassword::IsEmail);
+        let differs = Password::chosen("correct horse", "correct house", email).map(|_| ());
+        assert_eq!(differs.unwrap_err(), UnfitPassword::Differs);
+        assert!(Password::chosen(&"é".repeat(12), &"é".repeat(12), email).is_ok());
+    }
+}

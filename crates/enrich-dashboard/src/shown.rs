@@ -1,0 +1,122 @@
+//! How amounts, times and shares are shown.
+
+use std::fmt;
+
+use enrich_core::{KeyId, KeyInfo, Timestamp};
+
+/// A number with commas between its thousands: `1,234,567`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) u64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (at, digit) in digits.char_indices() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                f.write_str(",")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The same in a template, which hands over references.
+pub(crate) fn number(of: &u64) -> Number {
+    Number(*of)
+}
+
+/// A part of a whole in percent, `93.4 %`; a dash where there is no whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) part: u64,
+    pub(crate) whole: u64,
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.whole == 0 {
+            return f.write_str("–");
+        }
+        // Rounded down, so that 100 % means all of them.
+        let tenths = u128::from(self.part) * 1000 / u128::from(self.whole);
+        write!(f, "{}.{} %", tenths / 10, tenths % 10)
+    }
+}
+
+/// A time to the second, `2026-03-04 12:00:30`, in UTC; what shows it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Time(pub(crate) Timestamp);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.strftime("%Y-%m-%d %H:%M:%S"))
+    }
+}
+
+/// `12 seconds`, `3 minutes`: a length of time for people, rounded up.
+pub(crate) fn span(seconds: i64) -> String {
+    let counted = |number: i64, unit| {
+        let s = if number == 1 { "" } else { "s" };
+        format!("{number} {unit}{s}")
+    };
+    match seconds {
+        ..60 => counted(seconds.max(1), "second"),
+        60..3600 => counted(seconds.saturating_add(59) / 60, "minute"),
+        3600..172_800 => counted(seconds.saturating_add(3599) / 3600, "hour"),
+        _ => counted(seconds.saturating_add(86_399) / 86_400, "day"),
+    }
+}
+
+/// What a key is called: its label, else its beginning.
+pub(crate) fn key_name(key: &KeyInfo) -> String {
+    if key.label.is_empty() { format!("{}…", key.hint) } else { key.label.clone() }
+}
+
+/// The same of one among `keys`.
+pub(crate) fn key_name_in(keys: &[KeyInfo], id: KeyId) -> String {
+    keys.iter().find(|key| key.id == id).map_or_else(|| id.to_string(), key_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        let shown = [0, 999, 1_000, 12_345, 1_234_567, u64::MAX].map(|n| Number(n).to_string());
+        let expected = ["0", "999", "1,000", "12,345", "1,234,567", "18,446,744,073,709,551,615"];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_share_is_not_rounded_up_to_all() {
+        let share = |part, whole| Share { part, whole }.to_string();
+        assert_eq!(share(0, 0), "–");
+        assert_eq!(share(1, 3), "33.3 %");
+        assert_eq!(share(99_999, 100_000), "99.9 %");
+        assert_eq!(share(u64::MAX, u64::MAX), "100.0 %");
+    }
+
+    #[test]
+    fn a_time_is_to_the_second() {
+        let time = Time("2026-03-04T12:00:30.987Z".parse().unwrap());
+        assert_eq!(time.to_string(), "2026-03-04 12:00:30");
+    }
+
+    #[test]
+    fn a_span_is_in_the_unit_people_would_use() {
+        let shown = [0, 1, 59, 60, 61, 3600, 86_400, 172_801].map(span);
+        let expected = [
+            "1 second",
+            "1 second",
+            "59 seconds",
+            "1 minute",
+            "2 minutes",
+            "1 hour",
+            "24 hours",
+            "3 days",
+        ];
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,153 @@
+//! A list on its way from a browser to its folder: a file field of a form (RFC 7578), never whole
+//! in memory.
+
+use std::future::poll_fn;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes};
+use enrich_bulk::jobs::{Job, JobError};
+use enrich_core::AccountId;
+use futures_channel::mpsc;
+use futures_util::StreamExt;
+use futures_util::future::{Either, join, select};
+use multer::{Constraints, Field, Multipart, SizeLimit};
+
+use crate::dashboard::Dashboard;
+use crate::fault::Fault;
+use crate::http::{Body, BodyFault};
+
+/// The name of the file's field.
+const FIELD: &str = "list";
+/// What a form has beside its file, in bytes.
+const AROUND: u64 = 64 * 1024;
+
+/// Why there is no new list.
+pub(crate) enum NotTaken {
+    /// What to say.
+    Said(String),
+    /// Another page.
+    Fault(Fault),
+}
+
+impl<E: Into<Fault>> From<E> for NotTaken {
+    fn from(fault: E) -> Self {
+        Self::Fault(fault.into())
+    }
+}
+
+impl From<multer::Error> for Fault {
+    fn from(_: multer::Error) -> Self {
+        Self::Broken
+    }
+}
+
+/// Takes the list of a form.
+pub(crate) async fn take(
+    dashboard: &Dashboard,
+    account: AccountId,
+    content_type: Option<&str>,
+    body: Body,
+) -> Result<Job, NotTaken> {
+    let boundary = multer::parse_boundary(content_type.unwrap_or_default())?;
+    let limit = dashboard.job_settings.max_upload_bytes.saturating_add(AROUND);
+    let constraints = Constraints::new().size_limit(SizeLimit::new().whole_stream(limit));
+    // A parser of forms may move between threads; a body of a server need not.
+    let (sender, pieces) = mpsc::channel(1);
+    let form = Multipart::with_constraints(pieces, boundary, constraints);
+    let taken = Box::pin(take_field(dashboard, account, form));
+    match select(taken, Box::pin(hand_on(body, sender))).await {
+        Either::Left((taken, _)) => taken,
+        Either::Right(((), taken)) => taken.await,
+    }
+}
+
+async fn hand_on(mut body: Body, mut sender: mpsc::Sender<Result<Bytes, BodyFault>>) {
+    while let Some(piece) = body.next().await {
+        if !send(&mut sender, piece).await {
+            return;
+        }
+    }
+}
+
+/// Whether it was taken.
+async fn send<T>(sender: &mut mpsc::Sender<T>, item: T) -> bool {
+    poll_fn(|context| sender.poll_ready(context)).await.is_ok() && sender.start_send(item).is_ok()
+}
+
+async fn take_field(
+    dashboard: &Dashboard,
+    account: AccountId,
+    mut form: Multipart<'_>,
+) -> Result<Job, NotTaken> {
+    while let Some(field) = form.next_field().await? {
+        let name = field.file_name().unwrap_or_default().to_owned();
+        if field.name() == Some(FIELD) && !name.is_empty() {
+            return store(dashboard, account, name, field).await;
+        }
+    }
+    Err(NotTaken::Said("Choose a file first.".to_owned()))
+}
+
+async fn store(
+    dashboard: &Dashboard,
+    account: AccountId,
+    name: String,
+    field: Field<'_>,
+) -> Result<Job, NotTaken> {
+    let (sender, pieces) = mpsc::channel(1);
+    let jobs = Arc::clone(&dashboard.jobs);
+    let mut list = Arriving { pieces, piece: Bytes::new(), is_whole: false };
+    let stored = dashboard.uploads.run(move || jobs.create(account, &name, &mut list));
+    let (stored, read) = join(stored, read(field, sender)).await;
+    match (stored?, read) {
+        (Ok(job), _) => Ok(job),
+        // It was not stored because it did not arrive.
+        (Err(_), Err(fault)) => Err(fault.into()),
+        (Err(JobError::TooLarge(bytes)), _) => {
+            let most = bytes / (1024 * 1024);
+            Err(NotTaken::Said(format!("The list is larger than {most} MiB; split it.")))
+        }
+        (Err(error), _) => Err(match Fault::of_job(error) {
+            Ok(said) => NotTaken::Said(said),
+            Err(fault) => NotTaken::Fault(fault),
+        }),
+    }
+}
+
+/// Hands the pieces of a field on until nobody takes them.
+async fn read(
+    mut field: Field<'_>,
+    mut sender: mpsc::Sender<Option<Bytes>>,
+) -> Result<(), multer::Error> {
+    loop {
+        let piece = field.chunk().await?;
+        let is_last = piece.is_none();
+        if !send(&mut sender, piece).await || is_last {
+            return Ok(());
+        }
+    }
+}
+
+/// A list as it arrives, for whoever reads it on a thread. Without the last piece, which is `None`,
+/// it broke off.
+struct Arriving {
+    pieces: mpsc::Receiver<Option<Bytes>>,
+    piece: Bytes,
+    is_whole: bool,
+}
+
+impl Read for Arriving {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.piece.is_empty() && !self.is_whole {
+            match pollster::block_on(self.pieces.next()) {
+                Some(Some(piece)) => self.piece = piece,
+                Some(None) => self.is_whole = true,
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+        let length = self.piece.len().min(into.len());
+        self.piece.copy_to_slice(&mut into[..length]);
+        Ok(length)
+    }
+}

@@ -1,0 +1,21 @@
+//! The pages over ports in memory: requests in, responses out.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+#[path = "pages/bulk.rs"]
+mod bulk;
+#[path = "pages/figures.rs"]
+mod figures;
+#[path = "pages/keys.rs"]
+mod keys;
+#[path = "pages/others.rs"]
+mod others;
+#[path = "pages/playground.rs"]
+mod playground;
+#[path = "pages/ports.rs"]
+mod ports;
+#[path = "pages/sign_in.rs"]
+mod sign_in;
+#[path = "pages/texts.rs"]
+mod texts;
+#[path = "pages/world.rs"]
+mod world;

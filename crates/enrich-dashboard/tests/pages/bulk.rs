@@ -1,0 +1,176 @@
+//! Lists: uploaded, ordered, run, fetched, deleted.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use enrich_dashboard::{BodyFault, Method};
+use futures_util::{StreamExt, stream};
+
+use crate::texts::{escaped, texts};
+use crate::world::{Owner, Seen, World};
+
+const BOUNDARY: &str = "boundary";
+
+fn world() -> (World, Owner) {
+    let world = World::new();
+    let owner = world.owner("Quill Ltd", "ada@quill.example");
+    (world, owner)
+}
+
+fn form(name: &str, content: &str) -> String {
+    format!(
+        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"list\"; filename=\"{name}\"\r\n\
+         Content-Type: text/csv\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n"
+    )
+}
+
+fn send(world: &World, owner: &Owner, pieces: Vec<Result<Bytes, BodyFault>>) -> Seen {
+    let mut request = owner.browser.request(Method::Post, "/account/bulk");
+    request.content_type = Some(format!("multipart/form-data; boundary={BOUNDARY}"));
+    request.body = stream::iter(pieces).boxed_local();
+    world.send(request)
+}
+
+/// Uploads a list in pieces of a few bytes; the path of its page.
+pub(crate) fn upload(world: &World, owner: &Owner, name: &str, content: &str) -> String {
+    let form = form(name, content);
+    let pieces = form.as_bytes().chunks(7).map(|piece| Ok(Bytes::copy_from_slice(piece)));
+    let seen = send(world, owner, pieces.collect());
+    assert_eq!(seen.status, 303, "{seen:?}");
+    seen.header("location").unwrap().to_owned()
+}
+
+fn start(world: &World, owner: &mut Owner, path: &str, ceiling: &str) -> Seen {
+    let key = owner.key.to_string();
+    let fields = [
+        ("endpoint", "/v1/cuf"),
+        ("map.companyName", "Company"),
+        ("fixed.companyName", ""),
+        ("ceiling", ceiling),
+        ("key", &key),
+    ];
+    owner.browser.post(world, &format!("{path}/start"), &fields)
+}
+
+/// The page once the list is no longer under way.
+fn ended(world: &World, owner: &Owner, path: &str) -> Seen {
+    let begun = Instant::now();
+    loop {
+        let seen = owner.browser.get(world, path);
+        if !seen.body.contains("hx-trigger") {
+            return seen;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{}", seen.body);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn figure(seen: &Seen, name: &str) -> String {
+    seen.between(&format!("<dt>{name}</dt><dd>"), "<").to_owned()
+}
+
+#[test]
+fn a_list_is_looked_up_and_paid_to_the_credit() {
+    let (world, mut owner) = world();
+    let list = "id,Company\n1,Quill\n2,Nobody\n3,\n4,Quill\n";
+    let path = upload(&world, &owner, "leads.csv", list);
+    let seen = owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf"));
+    assert!(seen.body.contains("<option value=\"Company\" selected>"), "{}", seen.body);
+    assert_eq!(figure(&seen, "Rows"), "4");
+    assert_eq!(figure(&seen, "Cannot be asked, free"), "1");
+    assert_eq!(figure(&seen, "Highest cost in credits"), "3");
+    assert!(seen.body.contains("inputmode=\"numeric\" autocomplete=\"off\" value=\"3\""));
+    assert_eq!(start(&world, &mut owner, &path, "3").status, 303);
+    let seen = ended(&world, &owner, &path);
+    assert!(seen.body.contains(">Done</h2>"), "{}", seen.body);
+    for (name, number) in [("Found", "2"), ("Not found", "1"), ("Invalid", "1"), ("Failed", "0")] {
+        assert_eq!(figure(&seen, name), number, "{name}");
+    }
+    assert_eq!(figure(&seen, "Credits of at most 3"), "2");
+    let overview = owner.browser.get(&world, "/account/");
+    assert_eq!(figure(&overview, "Credits left"), "998");
+    let file = owner.browser.get(&world, &format!("{path}/output"));
+    let name = "attachment; filename*=UTF-8''leads%2Denriched%2Ecsv";
+    assert_eq!(file.header("content-disposition"), Some(name));
+    assert_eq!(file.body.lines().count(), 5);
+    assert!(file.body.contains("quill.example"));
+}
+
+#[test]
+fn a_ceiling_stops_it_and_it_goes_on_without() {
+    let (world, mut owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "Company\nQuill\nQuill\nQuill\n");
+    start(&world, &mut owner, &path, "2");
+    let seen = ended(&world, &owner, &path);
+    assert!(seen.body.contains("Stopped at its ceiling"), "{}", seen.body);
+    let key = owner.key.to_string();
+    let more = [("ceiling", ""), ("key", key.as_str())];
+    assert_eq!(owner.browser.post(&world, &format!("{path}/go-on"), &more).status, 303);
+    let seen = ended(&world, &owner, &path);
+    assert_eq!((figure(&seen, "Found").as_str(), figure(&seen, "Credits").as_str()), ("3", "3"));
+}
+
+#[test]
+fn what_cannot_be_ordered_is_said() {
+    let (world, mut owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "Ort\nBern\n");
+    let seen = owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf"));
+    assert!(seen.body.contains("Choose a column, or a value for every row, for companyName."));
+    assert!(start(&world, &mut owner, &path, "").body.contains("no column `Company`"));
+    assert!(start(&world, &mut owner, &path, "-1").body.contains("whole number of credits"));
+    let none = [("endpoint", "/v1/cuf"), ("map.companyName", "Ort"), ("key", "")];
+    let seen = owner.browser.post(&world, &format!("{path}/start"), &none);
+    assert!(seen.body.contains("Choose a key"), "{}", seen.body);
+    assert_eq!(owner.browser.post(&world, &format!("{path}/stop"), &[]).status, 422);
+}
+
+#[test]
+fn what_is_no_list_is_not_taken_and_nothing_of_it_stays() {
+    let (world, owner) = world();
+    let whole = |text: String| vec![Ok(Bytes::from(text))];
+    let empty = send(&world, &owner, whole(form("", "")));
+    assert!(empty.body.contains("Choose a file first."), "{}", empty.body);
+    let large = send(&world, &owner, whole(form("a.csv", &"x,y\n".repeat(1024 * 1024 + 1))));
+    assert!(large.body.contains("larger than 4 MiB"), "{}", large.body);
+    let cut = form("a.csv", "Company\nQuill\n");
+    let broken = send(&world, &owner, whole(cut[..cut.len() - 20].to_owned()));
+    assert_eq!(broken.status, 400);
+    let broken = vec![Ok(Bytes::from(cut[..120].to_owned())), Err(BodyFault::TooSlow)];
+    assert_eq!(send(&world, &owner, broken).status, 400);
+    let seen = owner.browser.get(&world, "/account/bulk");
+    assert!(seen.body.contains("There are none."), "{}", seen.body);
+}
+
+#[test]
+fn a_list_is_deleted_when_one_is_sure() {
+    let (world, mut owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "Company\nQuill\n");
+    assert_eq!(owner.browser.post(&world, &format!("{path}/delete"), &[]).status, 422);
+    let sure = [("sure", "yes")];
+    assert_eq!(owner.browser.post(&world, &format!("{path}/delete"), &sure).status, 303);
+    assert_eq!(owner.browser.get(&world, &path).status, 404);
+}
+
+#[test]
+fn what_a_list_holds_shows_as_text() {
+    let (world, owner) = world();
+    for text in texts() {
+        let mut list = csv::Writer::from_writer(Vec::new());
+        list.write_record([text, "Company"]).unwrap();
+        list.write_record([text, text]).unwrap();
+        let list = String::from_utf8(list.into_inner().unwrap()).unwrap();
+        let path = upload(&world, &owner, "leads.csv", &list);
+        for target in [path.as_str(), &format!("{path}?endpoint=/v1/cuf")] {
+            let seen = owner.browser.get(&world, target);
+            let is_harmless = escaped(text) == text;
+            assert!(is_harmless || !seen.body.contains(text), "{text}: {}", seen.body);
+            assert!(seen.body.contains(&escaped(text)), "{text}: {}", seen.body);
+        }
+    }
+    let path = upload(&world, &owner, "<img src=x onerror=alert(1)>.csv", "Company\nQuill\n");
+    for target in [path.as_str(), "/account/bulk"] {
+        let seen = owner.browser.get(&world, target);
+        assert!(!seen.body.contains("<img"), "{}", seen.body);
+        assert!(seen.body.contains("&#60;img src=x onerror=alert(1)&#62;.csv"), "{}", seen.body);
+    }
+}

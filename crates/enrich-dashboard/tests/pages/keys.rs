@@ -1,0 +1,105 @@
+//! Keys: made, shown, labelled, limited, rotated, revoked.
+
+use enrich_core::RateOverride;
+
+use crate::world::{Owner, World};
+
+fn world() -> (World, Owner) {
+    let world = World::new();
+    let owner = world.owner("Quill Ltd", "ada@quill.example");
+    (world, owner)
+}
+
+fn secret(world: &World, label: &str) -> String {
+    let keys = world.ports.keys.lock();
+    let key = keys.iter().rfind(|(info, _)| info.label == label);
+    key.unwrap().1.expose().to_owned()
+}
+
+#[test]
+fn a_new_key_shows_for_ten_minutes_and_later_when_asked_for() {
+    let (world, mut owner) = world();
+    let seen = owner.browser.post(&world, "/account/keys", &[("label", " web shop ")]);
+    let place = seen.header("location").unwrap().to_owned();
+    let (path, query) = place.split_once('?').unwrap();
+    assert_eq!(query, "new");
+    let secret = secret(&world, "web shop");
+    assert!(owner.browser.get(&world, &place).body.contains(&secret));
+    assert!(!owner.browser.get(&world, path).body.contains(&secret));
+    world.watch.pass(601);
+    assert!(!owner.browser.get(&world, &place).body.contains(&secret));
+    let shown = owner.browser.post(&world, &format!("{path}/reveal"), &[]);
+    assert!(shown.body.contains(&secret));
+    assert_eq!(shown.header("cache-control"), Some("no-store"));
+    assert!(!owner.browser.get(&world, "/account/keys").body.contains(&secret));
+}
+
+#[test]
+fn a_label_is_one_line_of_at_most_200_characters() {
+    let (world, mut owner) = world();
+    let path = format!("/account/keys/{}/label", owner.key);
+    let label = |world: &World| world.ports.keys.lock()[0].0.label.clone();
+    assert_eq!(owner.browser.post(&world, &path, &[("label", "a\nb")]).status, 422);
+    assert_eq!(owner.browser.post(&world, &path, &[("label", &"x".repeat(201))]).status, 422);
+    assert_eq!(label(&world), "first");
+    assert_eq!(owner.browser.post(&world, &path, &[("label", "web shop")]).status, 303);
+    assert_eq!(label(&world), "web shop");
+}
+
+#[test]
+fn a_limit_goes_up_to_the_services_own_or_to_what_the_operator_gave() {
+    let (world, mut owner) = world();
+    let path = format!("/account/keys/{}/limit", owner.key);
+    let rate = |world: &World| world.ports.keys.lock()[0].0.rate;
+    for wrong in ["0", "101", "-1", "1.5", "many"] {
+        let seen = owner.browser.post(&world, &path, &[("requests", wrong)]);
+        assert_eq!(seen.status, 422, "{wrong}");
+    }
+    assert_eq!(rate(&world), RateOverride::default());
+    owner.browser.post(&world, &path, &[("requests", "7")]);
+    assert_eq!(rate(&world).requests, Some(7));
+    owner.browser.post(&world, &path, &[("requests", "")]);
+    assert_eq!(rate(&world), RateOverride::default());
+    let given = RateOverride { requests: Some(600), window_seconds: Some(10) };
+    world.ports.keys.lock()[0].0.rate = given;
+    assert_eq!(owner.browser.post(&world, &path, &[("requests", "601")]).status, 422);
+    owner.browser.post(&world, &path, &[("requests", "500")]);
+    assert_eq!(rate(&world), RateOverride { requests: Some(500), ..given });
+}
+
+#[test]
+fn a_rotated_key_has_a_successor_with_its_label_and_lives_on_as_chosen() {
+    let (world, mut owner) = world();
+    let path = format!("/account/keys/{}/rotate", owner.key);
+    assert_eq!(owner.browser.post(&world, &path, &[("overlap", "9y")]).status, 422);
+    let seen = owner.browser.post(&world, &path, &[("overlap", "24h")]);
+    let place = seen.header("location").unwrap().to_owned();
+    assert!(owner.browser.get(&world, &place).body.contains(&secret(&world, "first")));
+    let keys = world.ports.keys.lock();
+    assert_eq!((keys.len(), keys[1].0.label.as_str()), (2, "first"));
+    let overlap = keys[0].0.created_at.duration_until(keys[0].0.expires_at.unwrap());
+    assert_eq!(overlap.as_hours(), 24);
+}
+
+#[test]
+fn a_key_is_revoked_when_one_is_sure_and_cannot_be_rotated_after() {
+    let (world, mut owner) = world();
+    let path = format!("/account/keys/{}", owner.key);
+    assert_eq!(owner.browser.post(&world, &format!("{path}/revoke"), &[]).status, 422);
+    let sure = [("sure", "yes")];
+    assert_eq!(owner.browser.post(&world, &format!("{path}/revoke"), &sure).status, 303);
+    assert!(world.ports.keys.lock()[0].0.expires_at.is_some());
+    let rotate = owner.browser.post(&world, &format!("{path}/rotate"), &[("overlap", "0")]);
+    assert_eq!(rotate.status, 422);
+    let secret = secret(&world, "first");
+    assert!(!owner.browser.post(&world, &format!("{path}/reveal"), &[]).body.contains(&secret));
+}
+
+#[test]
+fn an_account_has_no_more_keys_than_it_can_look_after() {
+    let (world, mut owner) = world();
+    let mut made = (0..60).map(|_| owner.browser.post(&world, "/account/keys", &[]).status);
+    assert_eq!(made.position(|status| status == 422), Some(49));
+    let path = format!("/account/keys/{}/rotate", owner.key);
+    assert_eq!(owner.browser.post(&world, &path, &[("overlap", "7d")]).status, 422);
+}

@@ -1,0 +1,418 @@
+//! The ports in memory, as small as the pages need them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use enrich_core::port::accounts::Accounts;
+use enrich_core::port::directory::Directory;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::ledger::{
+    Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
+};
+use enrich_core::port::sign_ins::{EmailSet, SignIns};
+use enrich_core::port::usage::{DayCount, Usage, Use};
+use enrich_core::{
+    Account, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits, Entry, EntryKind,
+    Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, NewKey, PasswordHash, Question,
+    RateOverride, Session, SignIn, Site, Subject, SubjectId, Timestamp, Token, Want,
+};
+use enrich_text::EmailAddress;
+use parking_lot::Mutex;
+
+/// A clock that stands until it is moved.
+pub(crate) struct Watch(AtomicI64);
+
+impl Watch {
+    pub(crate) fn at(text: &str) -> Self {
+        Self(AtomicI64::new(text.parse::<Timestamp>().unwrap().as_second()))
+    }
+
+    pub(crate) fn pass(&self, seconds: i64) {
+        self.0.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Watch {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(self.0.load(Ordering::SeqCst)).unwrap()
+    }
+}
+
+/// What was asked, and the answer.
+type KeptAnswer = (Vec<u8>, Vec<u8>);
+
+#[derive(Default)]
+pub(crate) struct Ports {
+    pub(crate) accounts: Mutex<Vec<Account>>,
+    pub(crate) keys: Mutex<Vec<(KeyInfo, ApiKey)>>,
+    pub(crate) entries: Mutex<Vec<Entry>>,
+    kept: Mutex<BTreeMap<(AccountId, String), KeptAnswer>>,
+    pub(crate) counts: Mutex<Vec<(AccountId, DayCount)>>,
+    pub(crate) sign_ins: Mutex<Vec<SignIn>>,
+    pub(crate) invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,
+    pub(crate) sessions: Mutex<BTreeMap<String, Session>>,
+}
+
+impl Ports {
+    /// All of it in words: equal words mean that nothing was changed. When keys and sessions were
+    /// used does not count.
+    pub(crate) fn told(&self) -> String {
+        let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
+        let passwords: Vec<String> = self
+            .sign_ins
+            .lock()
+            .iter()
+            .map(|sign_in| {
+                let hash = sign_in.password.as_ref().map_or("", PasswordHash::expose);
+                format!("{} {hash}", sign_in.email)
+            })
+            .collect();
+        let keys: Vec<KeyInfo> = self.keys.lock().iter().map(|(info, _)| info.clone()).collect();
+        format!(
+            "{:?} {keys:?} {:?} {passwords:?} {:?} {sessions:?}",
+            self.accounts.lock(),
+            self.entries.lock(),
+            self.invitations.lock().keys(),
+        )
+    }
+
+    fn change(&self, id: KeyId, change: impl FnOnce(&mut KeyInfo)) -> bool {
+        let mut keys = self.keys.lock();
+        let key = keys.iter_mut().find(|(info, _)| info.id == id);
+        key.map(|(info, _)| change(info)).is_some()
+    }
+
+    fn balance_of(&self, account: AccountId) -> u64 {
+        let entries = self.entries.lock();
+        entries.iter().rfind(|entry| entry.account == account).map_or(0, |entry| entry.balance.0)
+    }
+
+    /// Adds a row to an account's ledger.
+    pub(crate) fn enter(&self, account: AccountId, kind: EntryKind, credits: i64, at: Timestamp) {
+        let balance = Credits(self.balance_of(account).checked_add_signed(credits).unwrap());
+        let mut entries = self.entries.lock();
+        let sequence = entries.iter().filter(|entry| entry.account == account).count() as u64 + 1;
+        let (id, note) = (enrich_core::ChargeId::new(at), String::new());
+        entries.push(Entry { account, sequence, id, kind, credits, balance, note, at });
+    }
+}
+
+fn info(key: &NewKey) -> KeyInfo {
+    KeyInfo {
+        id: key.id,
+        account: key.account,
+        label: key.label.clone(),
+        hint: key.key.hint().to_owned(),
+        rate: key.rate,
+        created_at: key.created_at,
+        expires_at: None,
+        last_used_at: None,
+    }
+}
+
+#[async_trait]
+impl Accounts for Ports {
+    async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError> {
+        self.accounts.lock().push(account);
+        self.keys.lock().push((info(&first_key), first_key.key));
+        Ok(())
+    }
+
+    async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
+        Ok(self.accounts.lock().iter().find(|account| account.id == id).cloned())
+    }
+
+    async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        Ok(self.accounts.lock().clone())
+    }
+
+    async fn add_key(&self, key: NewKey) -> Result<bool, StoreError> {
+        self.keys.lock().push((info(&key), key.key));
+        Ok(true)
+    }
+
+    async fn rotate_key(
+        &self,
+        old: KeyId,
+        old_until: Timestamp,
+        successor: NewKey,
+    ) -> Result<bool, StoreError> {
+        self.expire_key(old, old_until).await?;
+        self.add_key(successor).await
+    }
+
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
+        let keys = self.keys.lock();
+        let found = keys.iter().find(|(_, known)| known.expose() == key.expose());
+        Ok(found.map(|(info, _)| Arc::new(info.clone())))
+    }
+
+    async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError> {
+        let keys = self.keys.lock();
+        Ok(keys.iter().find(|(info, _)| info.id == id).map(|(info, _)| info.clone()))
+    }
+
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError> {
+        let keys = self.keys.lock();
+        let own = keys.iter().filter(|(info, _)| info.account == account);
+        Ok(own.map(|(info, _)| info.clone()).collect())
+    }
+
+    async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
+        let keys = self.keys.lock();
+        Ok(keys.iter().find(|(info, _)| info.id == id).map(|(_, key)| key.clone()))
+    }
+
+    async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError> {
+        Ok(self.change(id, |key| key.rate = rate))
+    }
+
+    async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError> {
+        Ok(self.change(id, |key| key.label = label.to_owned()))
+    }
+
+    async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError> {
+        Ok(self.change(id, |key| key.expires_at = Some(at)))
+    }
+}
+
+#[async_trait]
+impl Directory for Ports {
+    async fn find(&self, question: &Question, _: Want) -> Result<Option<Found>, StoreError> {
+        let is_known = match question {
+            Question::Company(CompanyRef::Name { name, .. }) => name.display() == "Quill",
+            _ => false,
+        };
+        let company = || Company {
+            id: SubjectId(1),
+            name: "Quill".to_owned(),
+            aliases: Vec::new(),
+            seats: Vec::new(),
+            sites: vec![Site { domain: "quill.example".to_owned(), country: None }],
+            pages: Vec::new(),
+            emails: Vec::new(),
+            phones: Vec::new(),
+            employees: Vec::new(),
+        };
+        Ok(is_known.then(|| Found {
+            subject: Subject::Company(company()),
+            confidence: Confidence::FULL,
+            generation: Generation(7),
+        }))
+    }
+
+    async fn generation(&self) -> Result<Generation, StoreError> {
+        Ok(Generation(7))
+    }
+}
+
+#[async_trait]
+impl Ledger for Ports {
+    async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        Ok(Some(Credits(self.balance_of(account))))
+    }
+
+    async fn kept(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        asked: &[u8],
+        _: Timestamp,
+    ) -> Result<Option<Kept>, StoreError> {
+        let kept = self.kept.lock();
+        let found = kept.get(&(account, key.as_str().to_owned()));
+        Ok(found.map(|(known, body)| {
+            let balance = Credits(self.balance_of(account));
+            let body = body.clone();
+            if known == asked { Kept::Answer { body, balance } } else { Kept::OtherQuestion }
+        }))
+    }
+
+    async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
+        let (account, credits) = (charge.account, charge.credits());
+        if let Some(keep) = charge.keep {
+            let key = (account, keep.key.as_str().to_owned());
+            self.kept.lock().insert(key, (keep.asked, keep.body));
+        }
+        if credits.0 > 0 {
+            let kind = EntryKind::Charge {
+                endpoint: charge.endpoint.to_owned(),
+                items: charge.items,
+                price: charge.price,
+                key: charge.key,
+                request_id: charge.request_id.to_string(),
+                generation: charge.generation,
+            };
+            self.enter(account, kind, -i64::try_from(credits.0).unwrap(), charge.at);
+        }
+        Ok(Charged::Taken { balance: Credits(self.balance_of(account)) })
+    }
+
+    async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError> {
+        self.enter(grant.account, EntryKind::Grant, grant.credits, grant.at);
+        Ok(Granted::Written { balance: Credits(self.balance_of(grant.account)) })
+    }
+
+    async fn entries(&self, _: AccountId, _: u64, _: u32) -> Result<Vec<Entry>, StoreError> {
+        Err(StoreError::failed("no page reads the oldest first"))
+    }
+
+    async fn newest_entries(
+        &self,
+        account: AccountId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let entries = self.entries.lock();
+        let own = entries.iter().rev().filter(|entry| entry.account == account);
+        let older = own.filter(|entry| before.is_none_or(|before| entry.sequence < before));
+        Ok(older.take(limit as usize).cloned().collect())
+    }
+
+    async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError> {
+        let entries = self.entries.lock();
+        let own = entries.iter().filter(|entry| entry.account == account);
+        Ok(own.filter(|entry| entry.at < at).count() as u64 + 1)
+    }
+
+    async fn verify(&self) -> Result<Verification, StoreError> {
+        Err(StoreError::failed("no page verifies"))
+    }
+
+    fn is_charging(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Usage for Ports {
+    fn count(&self, used: Use) {
+        let count = DayCount {
+            day: used.at.as_second().div_euclid(86_400),
+            key: used.key,
+            endpoint: used.endpoint.to_owned(),
+            outcome: used.outcome,
+            calls: 1,
+            credits: used.credits,
+        };
+        self.counts.lock().push((used.account, count));
+    }
+
+    async fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn days(
+        &self,
+        account: AccountId,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<DayCount>, StoreError> {
+        let counts = self.counts.lock();
+        let own = counts.iter().filter(|(of, _)| *of == account).map(|(_, count)| count);
+        Ok(own.filter(|count| (first..=last).contains(&count.day)).cloned().collect())
+    }
+}
+
+#[async_trait]
+impl SignIns for Ports {
+    async fn set_email(
+        &self,
+        account: AccountId,
+        email: &EmailAddress,
+        now: Timestamp,
+    ) -> Result<EmailSet, StoreError> {
+        let (email, password, created_at) = (email.clone(), None, now);
+        self.sign_ins.lock().push(SignIn { account, email, password, created_at });
+        Ok(EmailSet::Set)
+    }
+
+    async fn sign_in(&self, account: AccountId) -> Result<Option<SignIn>, StoreError> {
+        Ok(self.sign_ins.lock().iter().find(|sign_in| sign_in.account == account).cloned())
+    }
+
+    async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError> {
+        Ok(self.sign_ins.lock().iter().find(|sign_in| sign_in.email == *email).cloned())
+    }
+
+    async fn invite(
+        &self,
+        account: AccountId,
+        token: &Token,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.invitations.lock().insert(token.expose().to_owned(), (account, until));
+        Ok(true)
+    }
+
+    async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError> {
+        let invitation = self.invitations.lock().get(token.expose()).copied();
+        match invitation.filter(|(_, until)| now < *until) {
+            Some((account, _)) => self.sign_in(account).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn accept(
+        &self,
+        token: &Token,
+        password: PasswordHash,
+        now: Timestamp,
+    ) -> Result<Option<AccountId>, StoreError> {
+        let Some(sign_in) = self.invited(token, now).await? else { return Ok(None) };
+        self.invitations.lock().remove(token.expose());
+        self.set_password(sign_in.account, password, None).await?;
+        Ok(Some(sign_in.account))
+    }
+
+    async fn set_password(
+        &self,
+        account: AccountId,
+        password: PasswordHash,
+        kept: Option<&Token>,
+    ) -> Result<bool, StoreError> {
+        if let Some(found) =
+            self.sign_ins.lock().iter_mut().find(|sign_in| sign_in.account == account)
+        {
+            found.password = Some(password);
+        }
+        self.end_sessions(account, kept).await?;
+        Ok(true)
+    }
+
+    async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
+        self.sessions.lock().insert(token.expose().to_owned(), session);
+        Ok(())
+    }
+
+    async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError> {
+        Ok(self.sessions.lock().get(token.expose()).copied())
+    }
+
+    async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError> {
+        if let Some(session) = self.sessions.lock().get_mut(token.expose()) {
+            session.seen_at = at;
+        }
+        Ok(())
+    }
+
+    async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
+        self.sessions.lock().remove(token.expose());
+        Ok(())
+    }
+
+    async fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Token>,
+    ) -> Result<u64, StoreError> {
+        let mut sessions = self.sessions.lock();
+        let before = sessions.len();
+        let kept = kept.map(Token::expose);
+        sessions
+            .retain(|token, session| session.account != account || Some(token.as_str()) == kept);
+        Ok((before - sessions.len()) as u64)
+    }
+}

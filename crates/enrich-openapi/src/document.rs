@@ -1,0 +1,132 @@
+//! The whole document.
+
+use enrich_wire::{Endpoint, Generation};
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::calls::Calls;
+use crate::operation::{KEY_SCHEME, operation, shapes, tag};
+use crate::{headers, inputs, pages, refusals};
+
+const DESCRIPTION: &str = "\
+Give one identifier of a company or a person, get a related one back. Each answer costs credits; a \
+look-up that finds nothing is free.
+
+Both generations read both encodings, and the key from either place: the field `apiKey` or the \
+header `x-api-key`. Inputs are read the way people write them; what cannot be read as its kind is \
+refused with 422, never silently missed.
+
+A path that does not exist is refused with 404, another method with 405, both in the form of the \
+generation whose prefix the path has, else in that of generation 1.";
+
+/// The document of these generations, with examples from `calls`. Its order is that of the tables.
+pub fn document(generations: &[&'static Generation], calls: &Calls) -> Value {
+    let mut paths = Map::new();
+    for (generation, endpoint) in rows(generations) {
+        let operation = operation(generation, endpoint, calls.of(endpoint));
+        paths.insert(endpoint.path.to_owned(), json!({ "post": operation }));
+    }
+    paths.extend(pages::paths());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Enrich",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "Business-data look-ups on your own machines, metered in credits",
+            "description": DESCRIPTION,
+            "license": { "name": env!("CARGO_PKG_LICENSE") },
+        },
+        "servers": [{ "url": "/", "description": "The service that serves this document" }],
+        "tags": tags(generations),
+        "paths": paths,
+        "components": components(generations),
+    })
+}
+
+fn rows(
+    generations: &[&'static Generation],
+) -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {
+    generations
+        .iter()
+        .flat_map(|&generation| generation.endpoints.iter().map(move |row| (generation, row)))
+}
+
+fn tags(generations: &[&'static Generation]) -> Value {
+    let of_generation = |generation: &&Generation| {
+        let description = format!("The endpoints under `{}`.", generation.prefix);
+        json!({ "name": tag(generation), "description": description })
+    };
+    let pages = json!({ "name": pages::TAG, "description": "Health and metrics." });
+    generations.iter().map(of_generation).chain([pages]).collect()
+}
+
+fn components(generations: &[&'static Generation]) -> Value {
+    let mut responses = Map::new();
+    for generation in generations {
+        for (status, (response, _)) in refusals::responses(generation) {
+            responses.insert(refusals::response_name(generation, status), response);
+        }
+    }
+    json!({
+        "schemas": schemas(generations),
+        "responses": responses,
+        "parameters": headers::parameters(),
+        "headers": headers::headers(),
+        "securitySchemes": { KEY_SCHEME: {
+            "type": "apiKey",
+            "in": "header",
+            "name": "x-api-key",
+            "description": "The API key. Generation 1 has it in the field `apiKey` of the body, and \
+                takes it here as well.",
+        } },
+    })
+}
+
+/// The shapes of requests, answers and refusals, then the kinds of inputs.
+fn schemas(generations: &[&'static Generation]) -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = SchemaGenerator::new(settings);
+    let mut schemas = Map::new();
+    for (generation, endpoint) in rows(generations) {
+        schemas.extend(shapes(&mut generator, generation, endpoint));
+    }
+    for generation in generations {
+        let refusal = (generation.refusal)(&mut generator);
+        schemas.insert(refusals::shape_name(generation), refusal.to_value());
+    }
+    schemas.extend(generator.take_definitions(false));
+    for (name, shape) in &mut schemas {
+        let is_written = !name.ends_with("Request") && !name.ends_with("Form");
+        if is_written && let Ok(shape) = <&mut Schema>::try_from(shape) {
+            RecursiveTransform(exact).transform(shape);
+        }
+    }
+    let fields = rows(generations).flat_map(|(_, endpoint)| endpoint.wire.inputs);
+    schemas.extend(inputs::schemas(fields));
+    schemas
+}
+
+/// What the service writes has the fields that are listed and no others; a number's size in Rust is
+/// nobody's business.
+fn exact(shape: &mut Schema) {
+    if shape.get("properties").is_some() && shape.get("additionalProperties").is_none() {
+        shape.insert("additionalProperties".to_owned(), false.into());
+    }
+    let is_of_rust = |format: &Value| format.as_str().is_some_and(|text| text.starts_with("uint"));
+    if shape.get("format").is_some_and(is_of_rust) {
+        shape.remove("format");
+        if shape.get("const").is_some() {
+            shape.remove("minimum");
+            shape.remove("maximum");
+        }
+    }
+    // A comment's line ends are none of the text's.
+    if let Some(Value::String(text)) = shape.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+}

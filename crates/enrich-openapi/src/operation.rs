@@ -1,0 +1,166 @@
+//! An endpoint in the document: one row of a table, its answers, its recorded calls.
+
+use enrich_core::Price;
+use enrich_wire::{Endpoint, Generation, KeyPlace};
+use serde_json::{Map, Value, json};
+
+use crate::calls::Call;
+use crate::inputs::{Encoding, schema_ref};
+use crate::refusals::{self, response_name};
+use crate::{headers, inputs};
+
+/// The scheme of keys in the header.
+pub(crate) const KEY_SCHEME: &str = "apiKey";
+
+/// The tag of a generation's operations.
+pub(crate) fn tag(generation: &Generation) -> String {
+    format!("Generation {}", generation.number)
+}
+
+/// What everything about an endpoint is called after: `V1LcufEmployee`.
+pub(crate) fn type_name(generation: &Generation, endpoint: &Endpoint) -> String {
+    let words = last_segment(endpoint).split('_').map(|word| {
+        let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
+        first.to_uppercase() + rest
+    });
+    format!("V{}{}", generation.number, words.collect::<String>())
+}
+
+fn request_name(generation: &Generation, endpoint: &Endpoint, encoding: Encoding) -> String {
+    let name = type_name(generation, endpoint);
+    match encoding {
+        Encoding::Json => format!("{name}Request"),
+        Encoding::Form => format!("{name}Form"),
+    }
+}
+
+fn last_segment(endpoint: &Endpoint) -> &'static str {
+    endpoint.path.rsplit('/').next().unwrap_or(endpoint.path)
+}
+
+/// The operation of an endpoint.
+pub(crate) fn operation(generation: &Generation, endpoint: &Endpoint, calls: &[Call]) -> Value {
+    let body = |encoding| {
+        json!({
+            "schema": schema_ref(&request_name(generation, endpoint, encoding)),
+            "examples": examples(calls, 200, |call| &call.sent),
+        })
+    };
+    let (json, form) = (body(Encoding::Json), body(Encoding::Form));
+    json!({
+        "operationId": format!("v{}_{}", generation.number, last_segment(endpoint)),
+        "tags": [tag(generation)],
+        "summary": endpoint.title,
+        "description": format!(
+            "Credits: {}. Nothing found costs nothing.", price_in_words(endpoint.price)
+        ),
+        "x-credits": credits(endpoint.price),
+        "security": security(generation.key_place),
+        "parameters": headers::parameter_refs(&["IdempotencyKey", "RequestId"]),
+        "requestBody": {
+            "required": true,
+            "description": "At most 64 KiB. What begins with `{` is read as JSON, whatever \
+                `Content-Type` says; any type but `application/json` is read as a form.",
+            "content": encodings(generation.key_place, json, form),
+        },
+        "responses": responses(generation, endpoint, calls),
+    })
+}
+
+/// Both encodings, the generation's own first.
+fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
+    const JSON: &str = "application/json";
+    const FORM: &str = "application/x-www-form-urlencoded";
+    match key_place {
+        KeyPlace::Body => json!({ JSON: json, FORM: form }),
+        KeyPlace::Header => json!({ FORM: form, JSON: json }),
+    }
+}
+
+/// Where the key is in the body, the header is another way; where it is in the header, the only
+/// one that is documented.
+fn security(key_place: KeyPlace) -> Value {
+    match key_place {
+        KeyPlace::Body => json!([{}, { KEY_SCHEME: [] }]),
+        KeyPlace::Header => json!([{ KEY_SCHEME: [] }]),
+    }
+}
+
+fn price_in_words(price: Price) -> String {
+    match price {
+        Price::PerAnswer(credits) => format!("{credits} if something is found"),
+        Price::PerItems(items) => {
+            format!("1 for every {items} items of the answer, begun ones included")
+        }
+    }
+}
+
+fn credits(price: Price) -> Value {
+    let mut rule = json!({ "rule": price.to_string(), "credits": price.least().0 });
+    if let Price::PerItems(items) = price {
+        rule["per_items"] = items.into();
+    }
+    rule
+}
+
+/// The answer, and every refusal an endpoint can give; those that were recorded show what was.
+fn responses(generation: &Generation, endpoint: &Endpoint, calls: &[Call]) -> Value {
+    let name = type_name(generation, endpoint);
+    let mut responses = Map::new();
+    responses.insert(
+        "200".to_owned(),
+        json!({
+            "description": "The call was answered, whether something was found or not: nothing \
+                found has the same shape, with empty texts and lists.",
+            "headers": headers::of_answer(),
+            "content": { "application/json": {
+                "schema": schema_ref(&format!("{name}Answer")),
+                "examples": examples(calls, 200, |call| &call.answer),
+            } },
+        }),
+    );
+    let refused = refusals::responses(generation);
+    for (status, (mut response, _)) in
+        refused.into_iter().filter(|(_, (_, is_of_endpoint))| *is_of_endpoint)
+    {
+        let recorded = examples(calls, status, |call| &call.answer);
+        let value = if recorded.is_empty() {
+            let name = response_name(generation, status);
+            json!({ "$ref": format!("#/components/responses/{name}") })
+        } else {
+            let place = &mut response["content"]["application/json"]["examples"];
+            for (case, example) in recorded {
+                place[case] = example;
+            }
+            response
+        };
+        responses.insert(status.to_string(), value);
+    }
+    Value::Object(responses)
+}
+
+/// What was recorded of the calls that were answered with `status`.
+fn examples(calls: &[Call], status: u16, part: impl Fn(&Call) -> &Value) -> Map<String, Value> {
+    let calls = calls.iter().filter(|call| call.status == status);
+    calls.map(|call| (call.case.clone(), json!({ "value": part(call) }))).collect()
+}
+
+/// The shapes of an endpoint's request and answer, by name.
+pub(crate) fn shapes(
+    generator: &mut schemars::SchemaGenerator,
+    generation: &Generation,
+    endpoint: &Endpoint,
+) -> [(String, Value); 3] {
+    let request = |encoding| {
+        let name = request_name(generation, endpoint, encoding);
+        (name, inputs::request(generation, endpoint, encoding))
+    };
+    let fields = (endpoint.wire.answer)(generator);
+    let mut answer = (generation.answer)(generator, fields).to_value();
+    answer["description"] = format!("What `{}` answers.", endpoint.path).into();
+    [
+        request(Encoding::Json),
+        request(Encoding::Form),
+        (format!("{}Answer", type_name(generation, endpoint)), answer),
+    ]
+}

@@ -1,0 +1,167 @@
+//! Refusals: every status there is, with the body that the generation itself writes.
+
+use std::collections::BTreeMap;
+
+use enrich_core::{
+    Credits, InvalidFields, InvalidIdempotencyKey, Needed, Price, RateLimit, Refusal, Standing,
+};
+use enrich_wire::{Generation, MAX_BODY_BYTES};
+use serde_json::{Map, Value, json};
+
+use crate::headers;
+use crate::inputs::schema_ref;
+
+/// What is told of a kind of refusal.
+struct Told {
+    /// The name of its example.
+    name: &'static str,
+    /// When it comes.
+    when: &'static str,
+    /// Whether it comes from behind a path: the others are about the path itself.
+    is_of_endpoint: bool,
+    /// Whether the key may be known by then.
+    can_know_key: bool,
+}
+
+/// One refusal of each kind, in the order of the checks.
+fn samples() -> Vec<Refusal> {
+    let limit = RateLimit::default();
+    let standing =
+        Standing { limit, remaining: 0, reset_seconds: 23, is_over: true, is_first_over: false };
+    let fault = || Box::<dyn std::error::Error + Send + Sync>::from("not told");
+    let fields = vec![("companyName", "is required".to_owned())];
+    vec![
+        Refusal::NoSuchPath,
+        Refusal::WrongMethod { allow: "POST" },
+        Refusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES },
+        Refusal::BodyTooSlow { limit_seconds: 10 },
+        Refusal::Undecodable("it is not a JSON object".to_owned()),
+        Refusal::InvalidKey,
+        Refusal::OverRate(standing),
+        Refusal::Fields(InvalidFields(fields)),
+        Refusal::BadIdempotencyKey(InvalidIdempotencyKey),
+        Refusal::IdempotencyKeyReused,
+        Refusal::StillRunning,
+        Refusal::NotEnoughCredits {
+            price: Price::PerAnswer(1),
+            needed: Needed::Least(Credits(1)),
+            balance: Credits::ZERO,
+        },
+        Refusal::Failed(fault()),
+        Refusal::OutcomeUnknown(fault()),
+        Refusal::NotCharging,
+        Refusal::Overloaded,
+        Refusal::KeepsFull,
+        Refusal::ShuttingDown,
+    ]
+}
+
+fn told(refusal: &Refusal) -> Told {
+    let of_path = |name, when| Told { name, when, is_of_endpoint: false, can_know_key: false };
+    let early = |name, when| Told { name, when, is_of_endpoint: true, can_know_key: false };
+    let keyed = |name, when| Told { name, when, is_of_endpoint: true, can_know_key: true };
+    match refusal {
+        Refusal::NoSuchPath => of_path("no_such_path", "No endpoint has this path."),
+        Refusal::WrongMethod { .. } => {
+            of_path("wrong_method", "The path takes another method; `Allow` says which.")
+        }
+        Refusal::BodyTooLarge { .. } => early("too_large", "The body is larger than 64 KiB."),
+        Refusal::BodyTooSlow { .. } => early("too_slow", "The body did not arrive in time."),
+        Refusal::Undecodable(_) => early(
+            "undecodable",
+            "The body is neither a JSON object nor a form, has a field twice, nests deeper than 32 \
+             levels or has more than 64 fields.",
+        ),
+        Refusal::InvalidKey => early("unknown_key", "The API key is missing or invalid."),
+        Refusal::OverRate(_) => keyed(
+            "over_rate",
+            "Beyond the rate limit. Only where the operator enforces it; else the limit is counted \
+             and shown, and every call is answered.",
+        ),
+        Refusal::Fields(_) => {
+            keyed("invalid", "Fields are missing or cannot be read; all of them are named.")
+        }
+        Refusal::BadIdempotencyKey(_) => {
+            keyed("bad_idempotency_key", "The `Idempotency-Key` cannot be used.")
+        }
+        Refusal::IdempotencyKeyReused => keyed(
+            "idempotency_key_reused",
+            "The `Idempotency-Key` was used for another path or other fields.",
+        ),
+        Refusal::StillRunning => {
+            keyed("still_running", "The first call with this `Idempotency-Key` is still running.")
+        }
+        Refusal::NotEnoughCredits { .. } => {
+            keyed("no_credits", "Not enough credits; nothing was charged.")
+        }
+        Refusal::Failed(_) => keyed("failed", "A fault on our side; nothing was charged."),
+        Refusal::OutcomeUnknown(_) => keyed(
+            "outcome_unknown",
+            "Whether the call was charged cannot be told; repeat it with the same \
+             `Idempotency-Key`.",
+        ),
+        Refusal::NotCharging => keyed("not_charging", "Charging is stopped."),
+        Refusal::Overloaded => keyed("overloaded", "Too much is waiting; nothing was charged."),
+        Refusal::KeepsFull => {
+            keyed("keeps_full", "No more answers can be kept for an `Idempotency-Key`.")
+        }
+        Refusal::ShuttingDown => {
+            early("shutting_down", "The service is shutting down; nothing was charged.")
+        }
+    }
+}
+
+/// The name of a generation's shape of a refusal.
+pub(crate) fn shape_name(generation: &Generation) -> String {
+    format!("V{}Refusal", generation.number)
+}
+
+/// The name of a generation's response of that status.
+pub(crate) fn response_name(generation: &Generation, status: u16) -> String {
+    format!("V{}Refusal{status}", generation.number)
+}
+
+/// Every status with which the generation refuses, and the response. Those that an endpoint can
+/// answer with are marked.
+pub(crate) fn responses(generation: &Generation) -> BTreeMap<u16, (Value, bool)> {
+    let mut by_status: BTreeMap<u16, Vec<(Refusal, Vec<u8>)>> = BTreeMap::new();
+    for refusal in samples() {
+        let (status, body) = (generation.refuse)(&refusal);
+        by_status.entry(status).or_default().push((refusal, body));
+    }
+    let responses = by_status.into_iter().map(|(status, refusals)| {
+        let is_of_endpoint = refusals.iter().any(|(refusal, _)| told(refusal).is_of_endpoint);
+        (status, (response(generation, &refusals), is_of_endpoint))
+    });
+    responses.collect()
+}
+
+/// The response of one status.
+fn response(generation: &Generation, refusals: &[(Refusal, Vec<u8>)]) -> Value {
+    let told_of = || refusals.iter().map(|(refusal, _)| told(refusal));
+    let when: Vec<&str> = told_of().map(|told| told.when).collect();
+    let can_know_key = told_of().any(|told| told.can_know_key);
+    let has_retry_after =
+        refusals.iter().all(|(refusal, _)| refusal.retry_after_seconds().is_some());
+    let mut headers = headers::of_refusal(can_know_key, has_retry_after);
+    if refusals.iter().any(|(refusal, _)| matches!(refusal, Refusal::WrongMethod { .. })) {
+        headers["Allow"] = json!({ "description": "The method.", "schema": { "type": "string" } });
+    }
+    let examples: Map<String, Value> = refusals
+        .iter()
+        .map(|(refusal, body)| {
+            let body: Value = serde_json::from_slice(body).unwrap_or_default();
+            (told(refusal).name.to_owned(), json!({ "value": body }))
+        })
+        .collect();
+    json!({
+        "description": when.join(" Or: "),
+        "headers": headers,
+        "content": {
+            "application/json": {
+                "schema": schema_ref(&shape_name(generation)),
+                "examples": examples,
+            }
+        },
+    })
+}

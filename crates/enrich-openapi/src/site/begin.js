@@ -1,0 +1,11 @@
+// Shows the interface's document. Nothing is asked of any other host: no validator, no fonts.
+window.ui = SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#interface",
+  deepLinking: true,
+  validatorUrl: null,
+  // Keys stay in the page and are gone with it.
+  persistAuthorization: false,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+});

@@ -1,0 +1,34 @@
+//! The committed document is the one that the tables, the wire files and the recorded calls make.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::path::{Path, PathBuf};
+
+use enrich_openapi::{Calls, DOCUMENT, document};
+use enrich_wire::{Endpoint, Generation};
+
+static GENERATIONS: [&Generation; 2] = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
+    GENERATIONS.iter().flat_map(|generation| generation.endpoints)
+}
+
+#[test]
+fn the_committed_document_is_made_of_the_tables() {
+    let calls = Calls::read(&root().join("fixtures/calls"), endpoints()).unwrap();
+    let made = serde_json::to_string_pretty(&document(&GENERATIONS, &calls)).unwrap() + "\n";
+    if std::env::var_os("UPDATE_OPENAPI").is_some() {
+        std::fs::write(root().join("docs/openapi.json"), &made).unwrap();
+    } else if made != DOCUMENT {
+        let differs = made.lines().zip(DOCUMENT.lines()).position(|(made, there)| made != there);
+        panic!(
+            "docs/openapi.json is not what the tables make of it, from line {} on; renew it with \
+             `UPDATE_OPENAPI=1 cargo test --package enrich-openapi --test committed`, and read \
+             what changed: it is the promise",
+            differs.unwrap_or_default() + 1
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! What an input holds, which decides the texts that are read as it.
+
+use enrich_text::Network;
+
+/// What an input holds. The reader of each is in `enrich-text`; how people may write it is said to
+/// callers in the interface's document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A company's name.
+    CompanyName,
+    /// A domain, bare or in a URL.
+    Domain,
+    /// A domain, else a company's name.
+    CompanyNameOrDomain,
+    /// An email address.
+    EmailAddress,
+    /// A phone number in international form.
+    PhoneNumber,
+    /// A company's page on a network: its URL or its handle.
+    CompanyPage(Network),
+    /// A person's profile on LinkedIn: its URL or its handle.
+    PersonPage,
+    /// A person's first and last name.
+    PersonName,
+    /// A person's first name, or the last.
+    NamePart,
+    /// A country by name or code.
+    Country,
+    /// A country by its alpha-2 code.
+    CountryCode,
+    /// The most items of a list: a whole number, as a number or as a text.
+    Limit,
+}

@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use enrich_core::matching::{Feature, Weights};
 use enrich_store::Store;
-use enrich_text::{CompanyName, Country};
+use enrich_text::{CompanyName, Country, contrasting, fold, name_words};
 
 use crate::calibration;
 use crate::catalogue::{self, Catalogue};
@@ -24,6 +24,11 @@ const FILES: [(&str, f64); 4] =
 /// order, and other names than the right one are like them.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 const RARE_WEIGHT: f64 = 6.0;
+/// Names that nobody bears, made of those that were seen: another number, south for north. Few
+/// such were seen, and they are the likest of all to names that somebody bears.
+const CONTRAST: &str = "contrast";
+/// There are nearly as many as names that were seen, and they are made up.
+const CONTRAST_WEIGHT: f64 = 0.4;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -58,6 +63,14 @@ struct Asked {
     domains: Vec<Option<String>>,
 }
 
+impl Asked {
+    /// Whether a candidate bears the very name.
+    fn is_borne(&self) -> bool {
+        let same = Feature::SameSquashed as usize;
+        self.example.choices.iter().any(|choice| choice.features[same] > 0.0)
+    }
+}
+
 impl Train {
     pub(crate) fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = catalogue::open(&self.catalogue)?;
@@ -68,6 +81,14 @@ impl Train {
             }
             writeln!(out, "asked {file}")?;
         }
+        for query in queries::read(&self.catalogue.set, &self.half, "observed")? {
+            if let Some(query) = contrasted(query) {
+                all.extend(
+                    asked(&store, query, CONTRAST, CONTRAST_WEIGHT)?.filter(|one| !one.is_borne()),
+                );
+            }
+        }
+        writeln!(out, "asked names that contradict those observed")?;
         let found = all.iter().filter(|one| one.file == "observed");
         let (found, of) = found.fold((0, 0), |(found, of), one| {
             (found + u32::from(one.example.choices.iter().any(|choice| choice.is_right)), of + 1)
@@ -116,10 +137,11 @@ impl Train {
         file.write_record(["qid", "domain", "confidence"])?;
         for fold in 0..self.folds {
             let is_own = |one: &&HeldOut<'_>| one.asked.fold % self.folds == fold;
+            let is_of_the_set = |one: &&HeldOut<'_>| one.asked.file != CONTRAST;
             let others = held_out.iter().filter(|one| !is_own(one) && is_calibrated_by(one.asked));
             let curve = calibration::curve(others.map(|one| (one.raw, one.is_right)).collect());
             let calibrated = Weights::new(Vec::new(), curve);
-            for one in held_out.iter().filter(is_own) {
+            for one in held_out.iter().filter(is_own).filter(is_of_the_set) {
                 let percent = (calibrated.calibrated(one.raw) * 100.0).round();
                 let domain = one.domain.unwrap_or_default();
                 file.write_record([&one.asked.qid, domain, &percent.to_string()])?;
@@ -141,6 +163,23 @@ struct HeldOut<'a> {
 
 fn is_calibrated_by(asked: &Asked) -> bool {
     matches!(asked.file, "observed" | "negatives")
+}
+
+/// The query with one word contradicted, a number rather than another; `None` where it has none
+/// that can be.
+fn contrasted(query: Query) -> Option<Query> {
+    let words: Vec<&str> = query.query.split_whitespace().collect();
+    let other = |word: &&str| match name_words(&fold(word)).as_slice() {
+        [only] => contrasting(only),
+        _ => None,
+    };
+    let has_digit = |word: &str| word.contains(|sign: char| sign.is_ascii_digit());
+    let places = (0..words.len()).filter(|at| other(&words[*at]).is_some());
+    let at = places.min_by_key(|at| (!has_digit(words[*at]), *at))?;
+    let other = other(&words[at])?;
+    let text = [&words[..at], &[other.as_str()], &words[at + 1..]].concat().join(" ");
+    let (qid, expected) = (format!("{}-{CONTRAST}", query.qid), String::new());
+    Some(Query { qid, query: text, expected, ..query })
 }
 
 /// Asks the directory for the candidates of a query.

@@ -60,7 +60,10 @@ pub enum OpenError {
         source: Source,
     },
     /// Others use the folder, and what was to be done needs it alone.
-    #[error("{folder} is in use; stop the server and other commands that use it, and try again")]
+    #[error(
+        "{folder} is in use; stop the server and other commands that use it, or wait for another \
+         `enrich reindex`, and try again"
+    )]
     InUse {
         /// The folder.
         folder: PathBuf,
@@ -73,8 +76,8 @@ pub enum OpenError {
     },
     /// A directory was made by an earlier Enrich, which found names by other rules.
     #[error(
-        "{path} was made by an earlier Enrich; run `enrich reindex` on its folder once, while no \
-         server uses it"
+        "{path} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
+         reindex` on its folder once, while no server uses it"
     )]
     DerivedBefore {
         /// The file.

@@ -8,6 +8,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use crate::error::OpenError;
+use crate::in_use;
 use crate::ledger;
 use crate::secret::{self, Purpose, Secret, SecretError, Secrets};
 use crate::sqlite::{self, DIRECTORY, Database, Durability, LEDGER};
@@ -30,7 +31,8 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     let mut names = Vec::new();
     for entry in entries {
         let name = entry.map_err(unusable)?.file_name();
-        if name != OsStr::new(LOST_AND_FOUND) {
+        let is_known = in_use::FILES.iter().any(|file| name == OsStr::new(file));
+        if name != OsStr::new(LOST_AND_FOUND) && !is_known {
             names.push(name);
         }
     }
@@ -98,6 +100,8 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
     let path = folder.join(secret::FILE);
     let secrets = Secrets::load(&path);
     let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
+    // Two who found an older schema at once would both bring it up to date, and one would fail.
+    let _changing = in_use::changing_schema(folder)?;
     for database in [DIRECTORY, LEDGER] {
         sqlite::prepare(&folder.join(database.file), &database)?;
     }

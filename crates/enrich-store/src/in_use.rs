@@ -1,13 +1,21 @@
-//! Whether a data folder is in use, which the system knows: a lock on its `secret.key`.
+//! Whether a data folder is in use, which the system knows: a lock on an empty file of its own.
 //!
 //! Whoever opens a folder shares the lock; what needs the folder to itself takes all of it. The
 //! system gives it back when a process ends, however it ends.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
 use std::path::Path;
 
 use crate::error::OpenError;
-use crate::secret;
+
+/// The file. It is never written, replaced or removed: whoever did would hold another lock than
+/// the rest. A copy of the folder does without it.
+pub(crate) const FILE: &str = "in-use.lock";
+/// Who holds this one brings the schema up to date; others wait for it.
+const SCHEMA_FILE: &str = "schema.lock";
+/// Both.
+pub(crate) const FILES: [&str; 2] = [FILE, SCHEMA_FILE];
 
 /// A use of a folder, until it is dropped.
 #[derive(Debug)]
@@ -32,14 +40,31 @@ fn lock(
     lock: impl FnOnce(&File) -> Result<(), TryLockError>,
     refused: impl FnOnce(&Path) -> OpenError,
 ) -> Result<InUse, OpenError> {
-    let path = folder.join(secret::FILE);
+    let path = folder.join(FILE);
     let unusable = |source| OpenError::unusable(&path, source);
-    let file = File::open(&path).map_err(unusable)?;
+    let file = open(&path).map_err(unusable)?;
     match lock(&file) {
         Ok(()) => Ok(InUse { _locked: file }),
         Err(TryLockError::WouldBlock) => Err(refused(folder)),
         Err(TryLockError::Error(source)) => Err(unusable(source)),
     }
+}
+
+/// Waits until nobody else changes the schema of the folder's databases, and keeps others from it
+/// until it is dropped.
+pub(crate) fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
+    let path = folder.join(SCHEMA_FILE);
+    let locked = open(&path).and_then(|file| file.lock().map(|()| file));
+    let locked = locked.map_err(|source| OpenError::unusable(&path, source))?;
+    Ok(InUse { _locked: locked })
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 #[cfg(test)]
@@ -49,7 +74,6 @@ mod tests {
     #[test]
     fn many_use_a_folder_beside_each_other_and_one_alone() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(secret::FILE), "").unwrap();
         let (one, other) = (beside_others(folder.path()), beside_others(folder.path()));
         assert!(matches!(alone(folder.path()), Err(OpenError::InUse { .. })));
         drop((one.unwrap(), other.unwrap()));

@@ -11,7 +11,7 @@ use crate::accounts::SqliteAccounts;
 use crate::directory::{self, SqliteDirectory, index_check};
 use crate::error::OpenError;
 use crate::folder;
-use crate::in_use;
+use crate::in_use::{self, InUse};
 use crate::intake::{SqliteIntake, deriving};
 use crate::ledger::{self, SqliteLedger};
 use crate::secret::Secrets;
@@ -107,7 +107,8 @@ impl Store {
         if folder::is_new(folder)? {
             return Err(OpenError::Missing { folder: folder.into() });
         }
-        Self::over(folder, &folder::load(folder)?, options)
+        let in_use = in_use::beside_others(folder)?;
+        Self::over(folder, &folder::load(folder)?, options, in_use)
     }
 
     /// Opens a data folder; one that is not there, or is empty, becomes a new one.
@@ -117,17 +118,25 @@ impl Store {
     /// As [`Store::open`], but never [`OpenError::Missing`].
     pub fn open_or_create(folder: &Path, options: Options) -> Result<Self, OpenError> {
         sqlite::check_version()?;
-        let secrets = match folder::is_new(folder)? {
-            true => folder::create(folder)?,
-            false => folder::load(folder)?,
+        let (secrets, in_use) = match folder::is_new(folder)? {
+            true => (folder::create(folder)?, in_use::beside_others(folder)?),
+            false => {
+                let in_use = in_use::beside_others(folder)?;
+                (folder::load(folder)?, in_use)
+            }
         };
-        Self::over(folder, &secrets, options)
+        Self::over(folder, &secrets, options, in_use)
     }
 
     /// The ports over a folder that is there and complete.
-    fn over(folder: &Path, secrets: &Secrets, options: Options) -> Result<Self, OpenError> {
+    fn over(
+        folder: &Path,
+        secrets: &Secrets,
+        options: Options,
+        in_use: InUse,
+    ) -> Result<Self, OpenError> {
         let (directory, ledger) = (folder.join(DIRECTORY.file), folder.join(LEDGER.file));
-        let in_use = Arc::new(in_use::beside_others(folder)?);
+        let in_use = Arc::new(in_use);
         folder::match_secrets(folder, secrets)?;
         Ok(Self {
             directory: Arc::new(SqliteDirectory::open(

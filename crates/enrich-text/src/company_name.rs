@@ -46,7 +46,9 @@ impl CompanyName {
         if folded.is_empty() {
             return Err(InvalidCompanyName::NothingVisible);
         }
-        let country = aside(text).and_then(|(_, aside)| country_of(aside));
+        let country = aside(text)
+            .filter(|(name, aside)| !are_initials(name, aside))
+            .and_then(|(_, aside)| country_of(aside));
         let named = match aside(text).filter(|_| country.is_some()) {
             Some((name, _)) => fold(name),
             None => folded.clone(),
@@ -98,6 +100,15 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     let (name, aside) = inside.rsplit_once(['(', '\u{ff08}'])?;
     let is_name = name.chars().any(char::is_alphanumeric);
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
+}
+
+/// Whether what stands behind a name are its own initials: `General Electric (GE)` says nothing of
+/// Georgia.
+fn are_initials(name: &str, aside: &str) -> bool {
+    let folded = fold(name);
+    let initials = |name: &str| name.split(' ').filter_map(|word| word.chars().next()).collect();
+    let initials: [String; 2] = [initials(&folded), initials(&legal_form::strip(&folded))];
+    initials.contains(&fold(aside))
 }
 
 fn country_of(aside: &str) -> Option<Country> {

@@ -5,6 +5,7 @@
 //! compiled in.
 
 mod company_name;
+mod contrast;
 mod country;
 mod domain;
 mod email;
@@ -27,6 +28,7 @@ mod table;
 mod web_address;
 
 pub use company_name::{CompanyName, InvalidCompanyName};
+pub use contrast::{Contrast, contrast, contrasting};
 pub use country::{Country, InvalidCountry};
 pub use domain::{Domain, InvalidDomain};
 pub use email::{EmailAddress, InvalidEmailAddress};
@@ -41,5 +43,5 @@ pub use page::{InvalidPage, PageUrl};
 pub use person_name::{InvalidPersonName, PersonName};
 pub use person_page::{InvalidPersonPage, PersonPage};
 pub use phone::{InvalidPhone, Phone};
-pub use region::region_code;
+pub use region::{Region, region};
 pub use similar::{Agreed, Agreement, Rarity, Similarity, dice, is_misspelt, similar};

@@ -1,5 +1,6 @@
 //! How alike two company names are, word by word: what agrees, what is missing, how rare it is.
 
+use crate::contrast::contrast;
 use crate::name_form::NameForm;
 use crate::name_words::NameWord;
 
@@ -176,7 +177,8 @@ fn is_joined(first: &NameWord, second: &NameWord, both: &NameWord) -> bool {
 fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
     // General words that are near each other are known to be different ones.
     let differ = a.is_general && b.is_general;
-    (!differ && is_misspelt(a.latin(), b.latin())).then_some(Agreement::Misspelt)
+    let is = !differ && is_misspelt(a.latin(), b.latin()) && contrast(a, b).is_none();
+    is.then_some(Agreement::Misspelt)
 }
 
 /// Whether two words are one but for a slip of the pen: one letter missing, added, exchanged or

@@ -1,6 +1,6 @@
 //! The name that is asked for, laid out for comparing.
 
-use enrich_text::{CompanyName, Country, Domain, NameForm, country_of_word, region_code};
+use enrich_text::{CompanyName, Country, Domain, NameForm, Region, country_of_word, region};
 
 /// A company's name that is asked for.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub struct AskedName {
     pub(super) squashed: Vec<String>,
     /// What it is, where it is a domain as well (`Booking.com`).
     pub(super) domain: Option<Domain>,
-    /// The code of the state or province behind the name.
-    pub(super) region: Option<&'static str>,
+    /// The state or province behind the name.
+    pub(super) region: Option<Region>,
     /// The countries the name speaks of, with the word that does, or in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
 }
@@ -43,7 +43,7 @@ impl AskedName {
         countries.dedup();
         let aside: Vec<&str> = form.aside.iter().map(|word| word.text.as_str()).collect();
         let behind_comma = display.rsplit_once(',').map(|(_, last)| last);
-        let region = region_code(&aside.join(" ")).or_else(|| region_code(behind_comma?));
+        let region = region(&aside.join(" ")).or_else(|| region(behind_comma?));
         Self {
             is_acronym: is_acronym(display, &form),
             name: name.clone(),

@@ -1,7 +1,7 @@
 //! What speaks for and against a company being meant: named features, each with how much of it
 //! there is.
 
-use enrich_text::{CompanyName, Domain, Rarity};
+use enrich_text::{CompanyName, Domain, Rarity, Region};
 
 use super::asked::AskedName;
 use super::labels::Labels;
@@ -39,6 +39,10 @@ macro_rules! features {
 features! {
     /// There always.
     Bias "bias",
+    /// Each has a word that contradicts one of the other: two numbers, north and south.
+    Contrast "contrast",
+    /// Each has a word of another kind of house or subject: a school and a hospital.
+    ContrastKind "contrast_kind",
     /// The names are the same but for case, accents and punctuation.
     SameFolded "same_folded",
     /// The same without legal forms and an article.
@@ -332,6 +336,33 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
     evidence.add(Feature::SlipAndLabel, slip * labels.like);
 }
 
+/// What a domain says of a region.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// A label behind the first is its code: `jackson.wi.us`.
+    Here,
+    /// The first label ends with it: `jacksonwi.gov`.
+    Behind,
+    Nothing,
+}
+
+fn said(domain: &str, Region { code, country }: Region) -> Said {
+    let Ok(domain) = Domain::parse(domain) else { return Said::Nothing };
+    // Under another country's domain the same letters mean something else.
+    if domain.country().is_some_and(|under| under != country) {
+        return Said::Nothing;
+    }
+    let mut labels = domain.as_str().split(['.', '-']);
+    let first = labels.next().unwrap_or_default();
+    // The top-level domain itself is a country's or everybody's: `.ca` is not California.
+    let _top = labels.next_back();
+    if labels.any(|label| label == code) {
+        return Said::Here;
+    }
+    let is_behind = first.len() > code.len() + 2 && first.ends_with(code);
+    if is_behind { Said::Behind } else { Said::Nothing }
+}
+
 fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
     let domains = || company.sites.iter().map(|site| site.domain.as_str());
     let is_in_domain = asked.form.aside.iter().any(|word| {
@@ -343,19 +374,10 @@ fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
         })
     });
     evidence.flag(Feature::AsideInDomain, is_in_domain);
-    if let Some(code) = asked.region {
-        let labels =
-            |domain: &str| -> Vec<String> { domain.split(['.', '-']).map(str::to_owned).collect() };
-        let is_here =
-            domains().any(|domain| labels(domain).iter().skip(1).any(|label| label == code));
-        let is_behind = domains().any(|domain| {
-            let labels = labels(domain);
-            labels
-                .first()
-                .is_some_and(|label| label.len() > code.len() + 2 && label.ends_with(code))
-        });
-        evidence.flag(Feature::RegionHere, is_here);
-        evidence.flag(Feature::RegionBehind, is_behind);
+    if let Some(region) = asked.region {
+        let said: Vec<Said> = domains().map(|domain| said(domain, region)).collect();
+        evidence.flag(Feature::RegionHere, said.contains(&Said::Here));
+        evidence.flag(Feature::RegionBehind, said.contains(&Said::Behind));
     }
     let agrees = asked.countries.iter().any(|(_, country)| company.is_in(*country));
     let differs = !company.seats.is_empty()

@@ -1,7 +1,8 @@
 //! What the words of two names say of each other.
 
 use enrich_text::{
-    Agreed, Agreement, CompanyName, NameForm, NameWord, Rarity, Similarity, dice, oddity, similar,
+    Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Similarity, contrast,
+    dice, oddity, similar,
 };
 
 use super::asked::AskedName;
@@ -118,6 +119,9 @@ pub(super) fn compare(
     let shape = sums.shape(&likeness);
     let is_same = is_folded || is_stripped || is_squashed;
     of_slips(&mut evidence, &likeness, form, &held, !is_same, shape);
+    if !is_same {
+        of_contrasts(&mut evidence, &likeness, form, &held);
+    }
     of_aside(&mut evidence, form, &held);
 
     let same = [is_folded, is_stripped, is_squashed, is_sorted];
@@ -204,6 +208,23 @@ fn of_slips(
         Slip::Other => return,
     };
     evidence.flag(kind, true);
+}
+
+fn of_contrasts(evidence: &mut Evidence, likeness: &Similarity, asked: &NameForm, held: &NameForm) {
+    let ours = likeness.only_left.iter().map(|(at, _)| &asked.words[*at]);
+    let contrasts = ours.flat_map(|our| {
+        let theirs = likeness.only_right.iter().map(|(at, _)| &held.words[*at]);
+        theirs.filter_map(|their| contrast(our, their))
+    });
+    let (mut sides, mut kinds) = (false, false);
+    for contrast in contrasts {
+        match contrast {
+            Contrast::Sides => sides = true,
+            Contrast::Kinds => kinds = true,
+        }
+    }
+    evidence.flag(Feature::Contrast, sides);
+    evidence.flag(Feature::ContrastKind, kinds);
 }
 
 fn of_aside(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {

@@ -10,8 +10,16 @@ use super::variants::variants;
 /// The most faults that are told; where there are more, the index is to be made anew anyway.
 const MOST_TOLD: usize = 20;
 
-/// What is wrong with the index of words.
+/// What is wrong with the index of words, in one state of it, whatever is imported meanwhile.
 pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let reading = connection.unchecked_transaction()?;
+    let problems = problems_of_one_state(&reading)?;
+    reading.finish()?;
+    Ok(problems)
+}
+
+/// The same within a transaction.
+pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = Vec::new();
     let companies = companies(connection)?;
     let held: usize = companies.iter().filter(|is_there| **is_there).count();

@@ -120,14 +120,15 @@ impl Ranked {
     }
 }
 
-/// The companies that `name` may mean, the best first. Empty where there are too many to tell
+/// The companies that `name` may mean, the best first; `None` where there are too many to tell
 /// apart. With a country, only companies with a domain of it count.
 pub(crate) fn ranked(
     view: View<'_>,
     name: &CompanyName,
     country: Option<Country>,
-) -> rusqlite::Result<Vec<Ranked>> {
-    Ok(rank(name, country, candidates(view, name, country)?))
+) -> rusqlite::Result<Option<Vec<Ranked>>> {
+    let candidates = candidates(view, name, country)?;
+    Ok(candidates.map(|candidates| rank(name, country, candidates)))
 }
 
 /// The company that a name means, if it is sure enough and no other may be meant as well.
@@ -136,7 +137,7 @@ pub(crate) fn find(
     name: &CompanyName,
     country: Option<Country>,
 ) -> Result<Option<(Company, Confidence)>, Stop> {
-    let ranked = ranked_in(lookup, name, country)?;
+    let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(None) };
     if let Some(only) = only_bearer(name, country, &ranked) {
         let is_sure = only.fit.confidence() >= lookup.least_by_name;
         let found = is_sure.then(|| (only.candidate.company.clone(), only.confidence()));
@@ -166,7 +167,7 @@ pub(crate) fn find_only_bearer(
     name: &CompanyName,
     country: Option<Country>,
 ) -> rusqlite::Result<Option<(Company, Confidence)>> {
-    let ranked = ranked(view, name, country)?;
+    let ranked = ranked(view, name, country)?.unwrap_or_default();
     let only = only_bearer(name, country, &ranked);
     Ok(only.map(|only| (only.candidate.company.clone(), only.fit.confidence())))
 }
@@ -178,7 +179,7 @@ pub(crate) fn find_all(
     name: &CompanyName,
     country: Option<Country>,
 ) -> Result<Vec<Meant>, Stop> {
-    let ranked = ranked_in(lookup, name, country)?;
+    let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(Vec::new()) };
     if ranked.first().is_some_and(|best| best.fit < Fit::Squashed) {
         let all = all_best(ranked);
         let meant = |one: &Ranked| Meant {
@@ -205,7 +206,7 @@ fn ranked_in(
     lookup: Lookup<'_>,
     name: &CompanyName,
     country: Option<Country>,
-) -> Result<Vec<Ranked>, Stop> {
+) -> Result<Option<Vec<Ranked>>, Stop> {
     if !lookup.may_search {
         let kind = IdentifierKind::CompanyName;
         let holders = lookup.view.holders(kind, name.squashed(), FEW + 1)?;
@@ -270,13 +271,13 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     (!is_shared).then(|| best.id())
 }
 
-/// The companies to compare; none where there are too many. Those of a bare name have no domain of
-/// any country.
+/// The companies to compare; `None` where there are too many. Those of a bare name have no domain
+/// of any country.
 fn candidates(
     view: View<'_>,
     name: &CompanyName,
     country: Option<Country>,
-) -> rusqlite::Result<Vec<Candidate>> {
+) -> rusqlite::Result<Option<Vec<Candidate>>> {
     let (most, most_bare) = match country {
         None => (MOST_CANDIDATES, MOST_BARE),
         Some(_) => (MOST_SEARCHED, 0),
@@ -286,7 +287,7 @@ fn candidates(
     // Bare names are of the last tier.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     holders.truncate(known + most_bare);
     let mut candidates = Vec::new();
@@ -296,10 +297,10 @@ fn candidates(
             candidates.push(Candidate { company, confidence });
         }
         if candidates.len() > MOST_CANDIDATES + most_bare {
-            return Ok(Vec::new());
+            return Ok(None);
         }
     }
-    Ok(candidates)
+    Ok(Some(candidates))
 }
 
 fn is_in(company: &Company, country: Option<Country>) -> bool {

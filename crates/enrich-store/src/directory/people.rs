@@ -30,7 +30,8 @@ const CLEAR_LEAD: u8 = 4;
 struct Sureness {
     /// What is left are others of the very name, in the place or recorded there by mistake.
     same: u8,
-    /// It is how Hungary, Vietnam and lists of names write them; few names can be read both ways.
+    /// It is how Hungary, Vietnam and lists of names write them; few names can be read both ways,
+    /// and seldom do both bearers work at one company.
     order: u8,
     /// At a company, one in five is somebody of another name with that letter.
     initial: u8,
@@ -54,7 +55,7 @@ struct Sureness {
 
 const AT_COMPANY: Sureness = Sureness {
     same: 97,
-    order: 88,
+    order: 94,
     initial: 80,
     script: 88,
     family_part: 88,

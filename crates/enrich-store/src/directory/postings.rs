@@ -15,7 +15,7 @@ pub(crate) struct Posting {
 
 /// A list that was not written by [`pack`].
 #[derive(Debug, thiserror::Error)]
-#[error("a list of companies in the index of words is damaged; import again, or restore a copy")]
+#[error("a list of companies in the index of words is damaged; stop the server, `enrich reindex`")]
 pub(crate) struct Damaged;
 
 /// Packs a list that is in the order of ids.

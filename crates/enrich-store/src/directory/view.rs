@@ -345,7 +345,8 @@ fn employer_of(company: Company) -> Employer {
 
 /// A list of companies that cannot be read, as the error of a query.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, Box::new(reason))
+    // The one kind that says what it holds and nothing before it.
+    rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 
 /// A profile that cannot be read, as the error of a query.

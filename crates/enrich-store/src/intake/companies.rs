@@ -76,7 +76,9 @@ impl Writer<'_> {
             (Some(domain), _) => {
                 holders_of_domain(self.view(), domain)?.first().map(|holder| holder.subject)
             }
-            (None, Some(name)) => names::employer(&names::ranked(self.view(), name, None)?),
+            (None, Some(name)) => {
+                names::ranked(self.view(), name, None)?.and_then(|ranked| names::employer(&ranked))
+            }
             (None, None) => return Ok(None),
         };
         if held.is_some() {

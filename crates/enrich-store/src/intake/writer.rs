@@ -24,7 +24,7 @@ pub(crate) struct Writer<'c> {
     pub(crate) has_suppressed: bool,
     words: WordChanges,
     companies: i64,
-    /// Whether nobody was ever held before, so that all that is derived is by the present rules.
+    /// Whether nobody was held before, so that all that is derived is by the present rules.
     is_first: bool,
     next_subject: i64,
     next_source: i64,
@@ -56,6 +56,8 @@ impl<'c> Writer<'c> {
             statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let mut statement = connection.prepare_cached("SELECT 1 FROM suppressed LIMIT 1")?;
         let has_suppressed = statement.exists([])?;
+        let mut statement = connection.prepare_cached("SELECT 1 FROM subject LIMIT 1")?;
+        let is_first = !statement.exists([])?;
         Ok(Self {
             connection,
             secrets,
@@ -63,7 +65,7 @@ impl<'c> Writer<'c> {
             has_suppressed,
             words: WordChanges::default(),
             companies,
-            is_first: next_subject == 1,
+            is_first,
             next_subject,
             next_source,
             is_changed: false,

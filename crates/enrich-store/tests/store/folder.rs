@@ -28,7 +28,8 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
     let mut all: Vec<_> = files
         .map(|file| file.unwrap().path())
-        // What lies beside a database comes and goes with who has it open.
+        // What lies beside a database comes and goes with who has it open; locks hold nothing.
+        .filter(|path| path.extension().is_none_or(|extension| extension != "lock"))
         .filter(|path| !path.to_string_lossy().ends_with("-shm"))
         .filter(|path| !path.to_string_lossy().ends_with("-wal"))
         .map(|path| (path.to_string_lossy().into_owned(), fs::read(&path).unwrap_or_default()))

@@ -20,7 +20,7 @@ use crate::directory::view::View;
 /// The most companies of one key that are compared.
 const MOST_OF_A_KEY: usize = 48;
 /// The most entries of lists that are read for a name.
-const MOST_READ: u64 = 400_000;
+const MOST_READ: u64 = 200_000;
 /// The most of them that become candidates; lists behind them add to those that are.
 const MOST_GATHERED: u64 = 20_000;
 /// The most words of a name that are searched, and that find it: the first.

@@ -1,0 +1,162 @@
+//! Words that contradict each other: numbers, north and south, women and men.
+//!
+//! Names that are alike but for two such words mean two of a kind, however alike they are.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::fold::fold;
+use crate::name_words::NameWord;
+use crate::table;
+
+/// How two words contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Contrast {
+    /// They are two numbers, or two sides of one thing: north and south, first and second.
+    Sides,
+    /// They are two kinds of house or subject: a school and a hospital, music and art.
+    Kinds,
+}
+
+/// The contrasts in which both sides may be in one name, and either may be left out of it.
+const KINDS: [&str; 2] = ["house", "subject"];
+
+/// The largest Roman numeral that is read; larger ones are words.
+const LARGEST_ROMAN: u32 = 39;
+
+/// For each word its contrast and the first word of its side.
+static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
+    let mut sides = FxHashMap::default();
+    for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {
+        let Some(first) = table::values(words).next() else { continue };
+        for word in table::values(words) {
+            sides.insert(fold(word), (contrast, first));
+        }
+    }
+    sides
+});
+
+/// How two words contradict each other; `None` when they do not.
+pub fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
+    match (number(one), number(other)) {
+        (Some(one), Some(other)) => return (one != other).then_some(Contrast::Sides),
+        (None, None) => {}
+        _ => return None,
+    }
+    let ((contrast, side), (of, other)) = (side(one)?, side(other)?);
+    let kind = if KINDS.contains(&contrast) { Contrast::Kinds } else { Contrast::Sides };
+    (contrast == of && side != other).then_some(kind)
+}
+
+/// A word that contradicts a word, to make up names that nobody bears; `None` where there is none.
+pub fn contrasting(word: &NameWord) -> Option<String> {
+    if let Some(number) = number(word) {
+        let next = number.checked_add(1)?;
+        let is_roman = roman(&word.text) == Some(number);
+        return Some(if is_roman { to_roman(next) } else { next.to_string() });
+    }
+    let (contrast, own) = side(word)?;
+    let rows = table::rows(include_str!("../data/contrasting_words.txt"));
+    let firsts: Vec<&str> = rows
+        .filter(|[of, _]| *of == contrast)
+        .filter_map(|[_, words]| table::values(words).next())
+        .collect();
+    let at = firsts.iter().position(|first| *first == own)?;
+    firsts.get((at + 1) % firsts.len()).map(|&word| word.to_owned())
+}
+
+fn side(word: &NameWord) -> Option<(&'static str, &'static str)> {
+    SIDES.get(&word.root).or_else(|| SIDES.get(&word.text)).copied()
+}
+
+/// The number that a word is: in digits, with an ordinal's ending, in Roman numerals or spelt out.
+fn number(word: &NameWord) -> Option<u32> {
+    const ENDINGS: [&str; 8] = ["st", "nd", "rd", "th", "er", "eme", "te", "e"];
+    let digits = word.text.bytes().take_while(u8::is_ascii_digit).count();
+    if digits > 0 {
+        let (digits, ending) = word.text.split_at(digits);
+        return digits.parse().ok().filter(|_| ending.is_empty() || ENDINGS.contains(&ending));
+    }
+    match side(word) {
+        Some(("number", number)) => number.parse().ok(),
+        _ => roman(&word.text),
+    }
+}
+
+/// A Roman numeral of two letters or more, as it is written.
+fn roman(text: &str) -> Option<u32> {
+    if text.len() < 2 || !text.bytes().all(|byte| matches!(byte, b'i' | b'v' | b'x')) {
+        return None;
+    }
+    (2..=LARGEST_ROMAN).find(|number| to_roman(*number) == text)
+}
+
+fn to_roman(mut number: u32) -> String {
+    let mut text = String::new();
+    for (worth, sign) in [(10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")] {
+        while number >= worth {
+            text.push_str(sign);
+            number -= worth;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name_words::name_words;
+
+    fn between(one: &str, other: &str) -> Option<Contrast> {
+        let word = |text| name_words(&fold(text)).remove(0);
+        let (one, other) = (word(one), word(other));
+        assert_eq!(contrast(&one, &other), contrast(&other, &one));
+        contrast(&one, &other)
+    }
+
+    #[test]
+    fn two_numbers_contradict_each_other_however_they_are_written() {
+        for (one, other) in [
+            ("1", "11"),
+            ("2018", "2019"),
+            ("II", "III"),
+            ("2nd", "third"),
+            ("iv", "5"),
+            ("first", "2"),
+        ] {
+            assert_eq!(between(one, other), Some(Contrast::Sides), "{one} {other}");
+        }
+        for (one, other) in [
+            ("2", "II"),
+            ("2nd", "second"),
+            ("zweite", "2"),
+            ("3M", "3"),
+            ("mix", "2"),
+            ("ii", "quill"),
+        ] {
+            assert_eq!(between(one, other), None, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn sides_contradict_each_other_and_their_translations_do_not() {
+        assert_eq!(between("North", "South"), Some(Contrast::Sides));
+        assert_eq!(between("Nord", "Süd"), Some(Contrast::Sides));
+        assert_eq!(between("Nord", "northern"), None);
+        assert_eq!(between("Women", "Men's"), Some(Contrast::Sides));
+        assert_eq!(between("Hospital", "Universität"), Some(Contrast::Kinds));
+        assert_eq!(between("Hospital", "North"), None);
+        assert_eq!(between("Quill", "Pens"), None);
+    }
+
+    #[test]
+    fn what_is_made_up_contradicts() {
+        for text in ["7", "III", "North", "first", "hospital", "blue"] {
+            let word = name_words(&fold(text)).remove(0);
+            let other = contrasting(&word).unwrap();
+            assert!(between(text, &other).is_some(), "{text} {other}");
+        }
+        assert_eq!(contrasting(&name_words("quill").remove(0)), None);
+    }
+}

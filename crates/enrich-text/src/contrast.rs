@@ -37,16 +37,44 @@ static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLo
     sides
 });
 
-/// How two words contradict each other; `None` when they do not.
-pub fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
-    match (number(one), number(other)) {
-        (Some(one), Some(other)) => return (one != other).then_some(Contrast::Sides),
-        (None, None) => {}
-        _ => return None,
+/// What a word says that another may contradict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side(Says);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    Number(u32),
+    /// Of a contrast, one side, by its first word.
+    Word(&'static str, &'static str),
+}
+
+impl Side {
+    /// What a word says; most say nothing of the kind.
+    pub fn of(word: &NameWord) -> Option<Self> {
+        let says = match number(word) {
+            Some(number) => Says::Number(number),
+            None => side(word).map(|(contrast, side)| Says::Word(contrast, side))?,
+        };
+        Some(Self(says))
     }
-    let ((contrast, side), (of, other)) = (side(one)?, side(other)?);
-    let kind = if KINDS.contains(&contrast) { Contrast::Kinds } else { Contrast::Sides };
-    (contrast == of && side != other).then_some(kind)
+
+    /// How it contradicts what another says; `None` when it does not.
+    pub fn against(self, other: Self) -> Option<Contrast> {
+        match (self.0, other.0) {
+            (Says::Number(one), Says::Number(other)) => (one != other).then_some(Contrast::Sides),
+            (Says::Word(contrast, side), Says::Word(of, other)) => {
+                let kind =
+                    if KINDS.contains(&contrast) { Contrast::Kinds } else { Contrast::Sides };
+                (contrast == of && side != other).then_some(kind)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How two words contradict each other; `None` when they do not.
+pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
+    Side::of(one)?.against(Side::of(other)?)
 }
 
 /// A word that contradicts a word, to make up names that nobody bears; `None` where there is none.

@@ -28,7 +28,7 @@ mod table;
 mod web_address;
 
 pub use company_name::{CompanyName, InvalidCompanyName};
-pub use contrast::{Contrast, contrast, contrasting};
+pub use contrast::{Contrast, Side, contrasting};
 pub use country::{Country, InvalidCountry};
 pub use domain::{Domain, InvalidDomain};
 pub use email::{EmailAddress, InvalidEmailAddress};

@@ -1,6 +1,6 @@
 //! The name that is asked for, laid out for comparing.
 
-use enrich_text::{CompanyName, Country, Domain, NameForm, Region, country_of_word, region};
+use enrich_text::{CompanyName, Country, Domain, NameForm, Region, Side, country_of_word, region};
 
 /// A company's name that is asked for.
 #[derive(Clone, Debug)]
@@ -9,6 +9,8 @@ pub struct AskedName {
     pub name: CompanyName,
     /// Its words.
     pub form: NameForm,
+    /// What each of its words says that another may contradict.
+    pub(super) sides: Vec<Option<Side>>,
     /// Whether it is one word of a few capitals.
     pub(super) is_acronym: bool,
     /// Its forms without spaces, with and without fillers and legal forms.
@@ -45,6 +47,7 @@ impl AskedName {
         let behind_comma = display.rsplit_once(',').map(|(_, last)| last);
         let region = region(&aside.join(" ")).or_else(|| region(behind_comma?));
         Self {
+            sides: form.words.iter().map(Side::of).collect(),
             is_acronym: is_acronym(display, &form),
             name: name.clone(),
             form,

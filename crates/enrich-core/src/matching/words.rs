@@ -1,8 +1,8 @@
 //! What the words of two names say of each other.
 
 use enrich_text::{
-    Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Similarity, contrast,
-    dice, oddity, similar,
+    Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Side, Similarity, dice,
+    oddity, similar,
 };
 
 use super::asked::AskedName;
@@ -120,7 +120,7 @@ pub(super) fn compare(
     let is_same = is_folded || is_stripped || is_squashed;
     of_slips(&mut evidence, &likeness, form, &held, !is_same, shape);
     if !is_same {
-        of_contrasts(&mut evidence, &likeness, form, &held);
+        of_contrasts(&mut evidence, &likeness, asked, &held);
     }
     of_aside(&mut evidence, form, &held);
 
@@ -210,17 +210,24 @@ fn of_slips(
     evidence.flag(kind, true);
 }
 
-fn of_contrasts(evidence: &mut Evidence, likeness: &Similarity, asked: &NameForm, held: &NameForm) {
-    let ours = likeness.only_left.iter().map(|(at, _)| &asked.words[*at]);
-    let contrasts = ours.flat_map(|our| {
-        let theirs = likeness.only_right.iter().map(|(at, _)| &held.words[*at]);
-        theirs.filter_map(|their| contrast(our, their))
-    });
+fn of_contrasts(
+    evidence: &mut Evidence,
+    likeness: &Similarity,
+    asked: &AskedName,
+    held: &NameForm,
+) {
+    let ours: Vec<Side> =
+        likeness.only_left.iter().filter_map(|(at, _)| asked.sides[*at]).collect();
+    if ours.is_empty() {
+        return;
+    }
     let (mut sides, mut kinds) = (false, false);
-    for contrast in contrasts {
-        match contrast {
-            Contrast::Sides => sides = true,
-            Contrast::Kinds => kinds = true,
+    for their in likeness.only_right.iter().filter_map(|(at, _)| Side::of(&held.words[*at])) {
+        for contrast in ours.iter().filter_map(|our| our.against(their)) {
+            match contrast {
+                Contrast::Sides => sides = true,
+                Contrast::Kinds => kinds = true,
+            }
         }
     }
     evidence.flag(Feature::Contrast, sides);

@@ -9,10 +9,10 @@ use super::{is_bare, is_in};
 use crate::directory::view::View;
 
 /// The most companies that are compared.
-const MOST_COMPARED: usize = 48;
+const MOST_COMPARED: usize = 32;
 /// The most companies among which those of a country are chosen.
 const MOST_READ_IN_COUNTRY: usize = 512;
-/// The most text of companies' names that is compared, in bytes: that of 48 companies with a
+/// The most text of companies' names that is compared, in bytes: that of 32 companies with a
 /// hundred names each. Some have thousands.
 const MOST_TEXT: usize = 128 * 1024;
 

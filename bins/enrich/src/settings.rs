@@ -181,7 +181,9 @@ impl Settings {
     ///
     /// When the file cannot be read, holds what is no setting, or a value that cannot be one.
     pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
-        let builder = Self::builder().preloaded(flags);
+        // A variable that is there and empty says nothing.
+        let public_url = flags.public_url.filter(PublicUrl::is_given);
+        let builder = Self::builder().preloaded(SettingsLayer { public_url, ..flags });
         let Some(path) = file else { return Ok(builder.load()?) };
         let from_file = File::with_format(path, FileFormat::Toml).required();
         let layer = from_file.load().context("the settings cannot be used")?;
@@ -216,9 +218,10 @@ impl Settings {
     /// What of it is about the lists of the account page.
     pub(crate) fn jobs(&self) -> enrich_bulk::jobs::Settings {
         enrich_bulk::jobs::Settings {
-            max_upload_bytes: u64::from(self.bulk_max_upload.get()) * 1024 * 1024,
             keep_seconds: self.bulk_keep.get().into(),
-            ..enrich_bulk::jobs::Settings::default()
+            ..enrich_bulk::jobs::Settings::with_max_upload(
+                u64::from(self.bulk_max_upload.get()) * 1024 * 1024,
+            )
         }
     }
 
@@ -309,6 +312,9 @@ mod tests {
         assert_eq!(of(&[], file), "https://enrich.quill.example");
         let flags = ["--public-url", "https://other.quill.example"];
         assert_eq!(of(&flags, file), "https://other.quill.example");
+        assert_eq!(of(&["--public-url", ""], file), "https://enrich.quill.example");
+        assert_eq!(of(&["--public-url", " "], ""), "http://127.0.0.1:8080");
+        assert!(complaint("public_url = \"\"").contains("nothing behind it"));
         assert!(complaint("public_url = \"enrich.quill.example\"").contains("nothing behind it"));
     }
 

@@ -1,6 +1,7 @@
 //! The rows that come out: each as it came in, with the answer, its status and its price added.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use enrich_import::{Cells, Format, Row};
 use enrich_wire::Endpoint;
@@ -193,14 +194,15 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
         (Shape::Json(names), Ok(Cells::Json(members))) => {
             let mut cells = vec![none; names.len()];
             let (mut other, mut is_first) = (Vec::new(), true);
-            let mut is_set = vec![false; names.len()];
+            // A map, as both may be many.
+            let mut places: HashMap<&str, usize> =
+                names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
             for (name, value) in members {
-                match names.iter().position(|known| known == name) {
-                    Some(at) if !is_set[at] => {
-                        is_set[at] = true;
+                match places.remove(name.as_str()) {
+                    Some(at) => {
                         cells[at] = Cow::Owned(in_a_cell(value).into_bytes());
                     }
-                    _ => {
+                    None => {
                         if is_first {
                             other.push(b'{');
                         }

@@ -1,21 +1,18 @@
 //! The rows of a list, numbered, with the fields that are asked of each.
 
-use std::collections::VecDeque;
-
 use enrich_import::{Cells, Format, ReadError, Row, Rows, Source};
 use serde_json::Value;
 
 use crate::mapping::{Bound, From};
 
-/// How many rows of JSON Lines are looked at to tell the columns.
+/// How many rows of JSON Lines are looked at to tell the columns, and how many bytes of them.
 const LOOKED_AT: usize = 1000;
+const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The rows of a list.
 pub struct Input {
     rows: Rows,
     shape: Shape,
-    /// Rows that were looked at and are still to be given out.
-    ahead: VecDeque<Row>,
     read_bytes: u64,
 }
 
@@ -44,21 +41,15 @@ impl Input {
     /// When it can't be read.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut rows = Rows::open(source)?;
-        let mut ahead = VecDeque::new();
         let shape = match rows.columns() {
             Some(columns) => Shape::Csv(columns.to_vec()),
-            None => {
-                while ahead.len() < LOOKED_AT {
-                    let Some(row) = rows.next_row()? else { break };
-                    ahead.push_back(row);
-                }
-                Shape::Json(names(&ahead))
-            }
+            None => Shape::Json(rows.names_ahead(LOOKED_AT, LOOKED_AT_BYTES)?),
         };
-        Ok(Self { rows, shape, ahead, read_bytes: 0 })
+        Ok(Self { rows, shape, read_bytes: 0 })
     }
 
-    /// The columns: those of the header, or the names in the first thousand objects.
+    /// The columns: those of the header, or the names in the first thousand objects, or in the first
+    /// 4 MiB of them.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }
@@ -83,28 +74,12 @@ impl Input {
     ///
     /// When the list can't be read on.
     pub fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
-        match self.ahead.pop_front() {
-            Some(row) => Ok(Some(row)),
-            None => self.rows.next_row(),
-        }
+        self.rows.next_row()
     }
 
     pub(crate) fn shape(&self) -> &Shape {
         &self.shape
     }
-}
-
-fn names(rows: &VecDeque<Row>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for row in rows {
-        let Ok(Cells::Json(members)) = &row.cells else { continue };
-        for (name, _) in members {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
-    }
-    names
 }
 
 /// The fields that are asked of a row; why it can't be asked, where it can't.

@@ -3,13 +3,19 @@
 //! Each job has a folder of its own, named by its id: the list as it was uploaded, `job.json`, and
 //! the output as [`Part`](crate::Part) makes it. A job belongs to an account and is found through
 //! it alone. Few jobs run at once, each on a thread of its own, so that they hold up nobody else's
-//! look-ups; jobs that were running when the process ended go on when it is started again.
+//! look-ups; accounts take turns at running. Jobs that were running when the process ended go on
+//! when it is started again. One process works in the folder: another that opens it waits, without
+//! jobs, until the first has ended.
 
+mod folder;
+mod limits;
+mod lists;
 mod record;
 mod running;
+mod turns;
 mod view;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,20 +23,20 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use enrich_core::{AccountId, Clock, KeyId, Timestamp};
-use enrich_import::{Cells, ReadError, Source};
+use enrich_import::{ReadError, Source};
 use enrich_wire::Generation;
 use parking_lot::{Condvar, Mutex};
 
 use crate::caller::Asked;
-use crate::export;
 use crate::input::Input;
 use crate::mapping::Mapping;
 use crate::part::{self, PartError};
-use crate::preview::{Preview, PreviewError, preview};
+use crate::preview::Preview;
 use crate::run::{Counts, End};
 use crate::stop::Stop;
 use record::Record;
 
+pub use limits::Refusal;
 pub use record::{JobId, MalformedId, Order, State};
 pub use running::{Callers, MeteredCallers};
 pub use view::{Job, JobError, Sample, Settings, Written};
@@ -49,6 +55,10 @@ struct Shared {
     settings: Settings,
     desk: Mutex<Desk>,
     changed: Condvar,
+    /// Ends the reading of lists that nobody waits for any more.
+    closing: Stop,
+    /// The folder's lock, while it is this process's.
+    locked: Mutex<Option<File>>,
 }
 
 /// What is known of all jobs, and what is to be done.
@@ -57,21 +67,42 @@ struct Desk {
     jobs: BTreeMap<JobId, Entry>,
     waiting: VecDeque<JobId>,
     is_closing: bool,
+    /// Whether another process has the folder.
+    is_elsewhere: bool,
+    /// Folders of jobs that can't be read.
+    set_aside: Vec<PathBuf>,
+    /// How many lists of an account are being uploaded.
+    uploading: BTreeMap<AccountId, usize>,
+    /// The accounts of which a list is being read to its end.
+    reading: BTreeSet<AccountId>,
+    /// When an account had its last turn, by the number of that turn.
+    turns: BTreeMap<AccountId, u64>,
+    last_turn: u64,
 }
 
 struct Entry {
     record: Record,
     counts: Counts,
+    /// What its files take up.
+    bytes: u64,
     /// Stops it while it runs.
     stop: Option<Stop>,
+    /// Its account told it to stop.
+    is_told: bool,
+    /// It was told to stop to make room for others.
+    is_yielding: bool,
+    /// What it would cost with the mapping that was looked at last.
+    foreseen: Option<(String, Mapping, Preview)>,
 }
 
 impl Jobs {
-    /// Opens the folder, makes it where there is none, and goes on with what was running.
+    /// Opens the folder, makes it where there is none, and goes on with what was running. Where
+    /// another process has the folder, that begins once it has ended.
     ///
     /// # Errors
     ///
-    /// When it can't be read or written, or a job in it is damaged.
+    /// When it can't be read or written. What is damaged in it is told of where it is asked for, or
+    /// [set aside](Jobs::set_aside).
     pub fn open(
         folder: &Path,
         generations: &'static [&'static Generation],
@@ -80,18 +111,12 @@ impl Jobs {
         settings: Settings,
     ) -> Result<Self, JobError> {
         record::make_folder(folder)?;
-        let mut desk = Desk::default();
-        for record in record::read_all(folder)? {
-            let counts = part::counts_of(&record.output(folder))?.unwrap_or_default();
-            if matches!(record.state, State::Waiting | State::Running) {
-                desk.waiting.push_back(record.id);
-            }
-            desk.jobs.insert(record.id, Entry { record, counts, stop: None });
-        }
-        // Those that were started first go on first.
-        let jobs = &desk.jobs;
-        let since = |id: &JobId| jobs.get(id).map(|entry| entry.record.created_at);
-        desk.waiting.make_contiguous().sort_by_key(since);
+        let locked = folder::lock(folder)?;
+        let desk = match &locked {
+            Some(_) => folder::load(folder)?,
+            None => Desk { is_elsewhere: true, ..Desk::default() },
+        };
+        let is_elsewhere = desk.is_elsewhere;
         let shared = Arc::new(Shared {
             folder: folder.to_owned(),
             generations,
@@ -100,54 +125,40 @@ impl Jobs {
             settings,
             desk: Mutex::new(desk),
             changed: Condvar::new(),
+            closing: Stop::default(),
+            locked: Mutex::new(locked),
         });
         let jobs = Self { shared, threads: Mutex::default() };
         for _ in 0..settings.running.max(1) {
-            let shared = Arc::clone(&jobs.shared);
-            let thread = std::thread::Builder::new().name("enrich-bulk".to_owned());
-            jobs.threads.lock().push(thread.spawn(move || running::work(&shared))?);
+            jobs.begin(running::work)?;
+        }
+        if is_elsewhere {
+            jobs.begin(folder::take_over)?;
         }
         Ok(jobs)
     }
 
-    /// Takes a list of an account. It is asked once it is [started](Jobs::start).
-    ///
-    /// # Errors
-    ///
-    /// When it is too large or no list that can be read, or there are too many.
-    pub fn create(
-        &self,
-        account: AccountId,
-        file_name: &str,
-        content: &mut dyn Read,
-    ) -> Result<Job, JobError> {
-        let Settings { max_upload_bytes, max_jobs, .. } = self.shared.settings;
-        if self.of_account(account).len() >= max_jobs {
-            return Err(JobError::TooMany(max_jobs));
-        }
-        let record = Record::new(account, file_name, self.shared.clock.now())?;
-        let folder = &self.shared.folder;
-        let taken = record::store_list(folder, &record, content, max_upload_bytes);
-        let taken = taken.and_then(|()| Ok(self.shared.input(&record).map(drop)?));
-        if let Err(error) = taken.and_then(|()| Ok(record.save(folder)?)) {
-            record::remove(folder, record.id)?;
-            return Err(error);
-        }
-        let entry = Entry { record, counts: Counts::default(), stop: None };
-        let job = entry.job();
-        self.shared.desk.lock().jobs.insert(job.id, entry);
-        Ok(job)
+    fn begin(&self, work: fn(&Shared)) -> io::Result<()> {
+        let shared = Arc::clone(&self.shared);
+        let thread = std::thread::Builder::new().name("enrich-bulk".to_owned());
+        self.threads.lock().push(thread.spawn(move || work(&shared))?);
+        Ok(())
+    }
+
+    /// Whether another process has the folder, so that there are no jobs here until it has ended.
+    pub fn are_elsewhere(&self) -> bool {
+        self.shared.desk.lock().is_elsewhere
+    }
+
+    /// Where the folders of jobs are that couldn't be read when this was opened.
+    pub fn set_aside(&self) -> Vec<PathBuf> {
+        self.shared.desk.lock().set_aside.clone()
     }
 
     /// The jobs of an account, the newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
         let desk = self.shared.desk.lock();
-        let mut jobs: Vec<Job> = desk
-            .jobs
-            .values()
-            .filter(|entry| entry.record.account == account)
-            .map(Entry::job)
-            .collect();
+        let mut jobs: Vec<Job> = desk.of_account(account).map(Entry::job).collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.created_at));
         jobs
     }
@@ -156,51 +167,6 @@ impl Jobs {
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
         let desk = self.shared.desk.lock();
         desk.of(account, id).map(Entry::job).ok()
-    }
-
-    /// The columns of a list and its first rows, at most `rows` of them.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such job, or its list can't be read.
-    pub fn sample(&self, account: AccountId, id: JobId, rows: usize) -> Result<Sample, JobError> {
-        let record = self.shared.desk.lock().of(account, id)?.record.clone();
-        let mut input = self.shared.input(&record)?;
-        let columns = input.columns().to_vec();
-        let mut sample = Sample { columns, rows: Vec::new() };
-        while sample.rows.len() < rows {
-            let Some(row) = input.next_row()? else { break };
-            let mut cells: Vec<String> = export::csv_cells(input.shape(), &row)
-                .iter()
-                .map(|cell| String::from_utf8_lossy(cell).into_owned())
-                .collect();
-            // Members without a column, which only rows of JSON Lines have, are left out.
-            if matches!(row.cells, Ok(Cells::Json(_))) {
-                cells.truncate(sample.columns.len());
-            }
-            sample.rows.push(cells);
-        }
-        Ok(sample)
-    }
-
-    /// What a list would cost at most. It is read to its end.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such job or endpoint, or the mapping can't be used.
-    pub fn preview(
-        &self,
-        account: AccountId,
-        id: JobId,
-        endpoint: &str,
-        mapping: &Mapping,
-    ) -> Result<Preview, JobError> {
-        let record = self.shared.desk.lock().of(account, id)?.record.clone();
-        let asked = self.shared.asked(endpoint)?;
-        preview(self.shared.input(&record)?, asked.endpoint, mapping).map_err(|error| match error {
-            PreviewError::Input(error) => error.into(),
-            PreviewError::Mapping(error) => error.into(),
-        })
     }
 
     /// Starts a job: it runs once a thread is free.
@@ -255,6 +221,7 @@ impl Jobs {
         let mut desk = self.shared.desk.lock();
         let entry = desk.of_mut(account, id)?;
         if let Some(stop) = &entry.stop {
+            entry.is_told = true;
             stop.now();
             return Ok(());
         }
@@ -345,11 +312,14 @@ impl Jobs {
             desk.is_closing = true;
             desk.jobs.values().filter_map(|entry| entry.stop.as_ref()).for_each(Stop::now);
         }
+        self.shared.closing.now();
         self.shared.changed.notify_all();
         for thread in self.threads.lock().drain(..) {
             // A thread that failed has nothing left to wait for.
             let _ = thread.join();
         }
+        // Nothing of this process changes the folder any more: another may have it.
+        self.shared.locked.lock().take();
     }
 }
 
@@ -369,12 +339,16 @@ impl Shared {
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
 
-    fn input(&self, record: &Record) -> Result<Input, ReadError> {
-        Input::open(Source::file(&record.list(&self.folder))?)
+    /// The rows of a list in this folder, within the limits, until `stop` is told.
+    fn input(&self, folder: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
+        Input::open(Source::file(&record.list(folder))?.bounded(self.bounds(stop)))
     }
 
     /// Puts a job in line, on disk first.
     fn put_in_line(&self, desk: &mut Desk, mut record: Record) -> Result<(), JobError> {
+        if desk.is_closing {
+            return Err(Refusal::Elsewhere.into());
+        }
         (record.state, record.ended_at) = (State::Waiting, None);
         record.save(&self.folder)?;
         let id = record.id;
@@ -400,6 +374,11 @@ impl Desk {
 }
 
 impl Entry {
+    fn new(record: Record, counts: Counts, bytes: u64) -> Self {
+        let (is_told, is_yielding) = (false, false);
+        Self { record, counts, bytes, stop: None, is_told, is_yielding, foreseen: None }
+    }
+
     fn job(&self) -> Job {
         Job::of(&self.record, self.counts)
     }

@@ -3,8 +3,8 @@
 //! [`run`] takes the rows of an [`Input`], asks a [`Caller`] about many of them at once and writes
 //! them in their order. The output says how far it is, so a run that was stopped or killed goes on
 //! where it was; every row has an idempotency key of its own, so none is paid twice. [`preview`]
-//! says what a list may cost before anything is asked. [`Jobs`] keeps lists of accounts in a folder
-//! and runs them one after the other.
+//! says what a list may cost before anything is asked. [`Jobs`] keeps lists of accounts in a
+//! folder, within limits for each account, and runs them in turns.
 //!
 //! What is not here: the endpoints (they come as rows of a table), any store, a web framework, the
 //! terminal.
@@ -34,4 +34,5 @@ pub use mapping::{Mapping, MappingError};
 pub use part::{Opened, Output, Part, PartError, Purpose, counts_of, rows_until_now};
 pub use preview::{Preview, PreviewError, preview};
 pub use run::{Counts, End, Options, Outcome, Progress, RunError, Work, run};
+pub use spreadsheet::neutralised;
 pub use stop::Stop;

@@ -95,6 +95,16 @@ pub enum Output {
     },
 }
 
+impl Output {
+    /// What came of the rows that are written.
+    pub(crate) fn counts(&self) -> Counts {
+        match self {
+            Self::Part(part) => part.checkpoint.counts,
+            Self::Stream { .. } => Counts::default(),
+        }
+    }
+}
+
 /// A file that is being made.
 pub struct Part {
     out: PathBuf,

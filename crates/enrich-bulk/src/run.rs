@@ -1,32 +1,39 @@
 //! A run: many rows on their way at once, written in the order they came in.
 
 mod counts;
+mod error;
 mod identity;
 mod pace;
+mod slot;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use enrich_import::{ReadError, Row};
+use enrich_import::{Halt, ReadError, Row};
 use enrich_wire::Endpoint;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
 use crate::caller::Caller;
-use crate::export::{Added, Export, Status};
+use crate::export::Export;
 use crate::input::{self, Input};
-use crate::mapping::{Bound, MappingError};
-use crate::part::{Checkpoint, Output, PartError};
+use crate::mapping::Bound;
+use crate::part::{Checkpoint, Output};
 use crate::row::{self, Asked, Ending, Waiting};
 use crate::stop::Stop;
 pub use counts::{Counts, Progress};
+pub use error::RunError;
 use identity::{chained, idempotency, skip};
 use pace::Ceiling;
+use slot::Slot;
 
 /// How many rows behind the first that isn't answered may be answered.
 const MAX_AHEAD: usize = 4096;
+/// How much memory the rows behind the first that isn't answered may take, all together.
+const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
 /// When what was written is put on disk, whichever comes first.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
@@ -34,6 +41,9 @@ const COMMIT_BYTES: usize = 4 * 1024 * 1024;
 /// How many times as long as a commit took the next is put off, so that a slow disk doesn't hold
 /// up the rows: they wait for a twentieth of the time.
 const COMMIT_SHARE: u32 = 20;
+
+/// How often whoever looks on is told while a row is waited for.
+const WAIT_EACH: Duration = Duration::from_millis(200);
 
 /// After how many rows others have their turn, where no row has to be waited for.
 const TURNS_OF_ITS_OWN: u64 = 64;
@@ -94,29 +104,6 @@ pub struct Outcome {
     pub end: End,
 }
 
-/// Why a run couldn't be carried out, or not on. What is written is kept, and may be gone on with.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The list can't be read, or not to its end.
-    #[error("the list cannot be read")]
-    Input(#[from] ReadError),
-    /// The mapping can't be used.
-    #[error(transparent)]
-    Mapping(#[from] MappingError),
-    /// The rows that are written come from other ones.
-    #[error(
-        "the list is not the one that was begun with: its first {0} rows are others; remove the \
-         `.part` and `.job` files to begin anew"
-    )]
-    OtherInput(u64),
-    /// The output can't be written.
-    #[error(transparent)]
-    Part(#[from] PartError),
-    /// The stream can't be written.
-    #[error("the output cannot be written")]
-    Stream(#[source] std::io::Error),
-}
-
 /// Asks the rows of a list and writes them with their answers, until the list is at its end, the
 /// run is told to stop, or no further row may be asked.
 ///
@@ -134,12 +121,26 @@ pub async fn run(
     stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<Outcome, RunError> {
-    let mut engine = Engine::begin(work, options, stop)?;
+    let before = work.output.counts();
+    let mut engine = match Engine::begin(work, options, stop) {
+        // While it read past the rows that are written.
+        Err(RunError::Input(ReadError::Halted(Halt::Stopped))) => {
+            return Ok(Outcome { counts: before, end: End::Stopped });
+        }
+        begun => begun?,
+    };
     progress.advance(&engine.checkpoint.counts, engine.input.read_bytes());
     for turn in 1_u64.. {
         engine.fill(stop);
         engine.write(progress)?;
-        match engine.on_their_way.next().await {
+        let next = loop {
+            let next = timeout(WAIT_EACH, engine.on_their_way.next()).await;
+            match next {
+                Ok(next) => break next,
+                Err(_) => progress.wait(),
+            }
+        };
+        match next {
             Some((number, asked)) => engine.take(number, asked),
             None if engine.is_read || engine.end.is_some() || stop.is_told() => break,
             // All rows that were read were done without asking.
@@ -150,16 +151,6 @@ pub async fn run(
         }
     }
     engine.finish()
-}
-
-/// A row that isn't written yet.
-struct Slot {
-    row: Row,
-    /// Its idempotency key; empty where it isn't asked.
-    key: String,
-    /// What it may cost, while it is on its way.
-    reserved: u64,
-    added: Option<Added>,
 }
 
 struct Engine<'a> {
@@ -175,6 +166,7 @@ struct Engine<'a> {
     waiting: Rc<Waiting>,
     /// The rows behind those that are written, in order.
     ahead: VecDeque<Slot>,
+    ahead_bytes: usize,
     /// A row that was read and can't be sent yet.
     held: Option<Row>,
     on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Asked)>>,
@@ -183,19 +175,6 @@ struct Engine<'a> {
     end: Option<End>,
     committed_at: Instant,
     commit_took: Duration,
-}
-
-impl Slot {
-    fn invalid(row: Row, error: String) -> Self {
-        let added = Some(Added::without_answer(Status::Invalid, error));
-        Self { row, key: String::new(), reserved: 0, added }
-    }
-
-    /// What came of it where it was asked.
-    fn answered(&self) -> Option<(String, Added)> {
-        let added = self.added.as_ref().filter(|_| !self.key.is_empty())?;
-        Some((self.key.clone(), added.clone()))
-    }
 }
 
 impl<'a> Engine<'a> {
@@ -228,6 +207,7 @@ impl<'a> Engine<'a> {
             checkpoint,
             waiting: Rc::new(Waiting::new(options.patience, stop)),
             ahead: VecDeque::new(),
+            ahead_bytes: 0,
             held: None,
             on_their_way: FuturesUnordered::new(),
             is_read: false,
@@ -245,6 +225,7 @@ impl<'a> Engine<'a> {
             && !stop.is_told()
             && self.on_their_way.len() < self.options.concurrency
             && self.ahead.len() < MAX_AHEAD
+            && self.ahead_bytes < MAX_AHEAD_BYTES
         {
             let next = match self.held.take() {
                 Some(row) => Ok(Some(row)),
@@ -258,6 +239,7 @@ impl<'a> Engine<'a> {
                     }
                 }
                 Ok(None) => self.is_read = true,
+                Err(ReadError::Halted(Halt::Stopped)) => self.end = Some(End::Stopped),
                 Err(error) => {
                     // What was sent is still waited for and kept.
                     self.unreadable = Some(error);
@@ -274,20 +256,20 @@ impl<'a> Engine<'a> {
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {
             Ok(fields) => fields,
             Err(error) => {
-                self.ahead.push_back(Slot::invalid(row, error));
+                self.put(Slot::invalid(row, error));
                 return None;
             }
         };
         let key = idempotency(&self.checkpoint.job, number, &fields);
         if let Some(at) = self.checkpoint.ahead.iter().position(|(known, _)| *known == key) {
             let (key, added) = self.checkpoint.ahead.swap_remove(at);
-            self.ahead.push_back(Slot { row, key, reserved: 0, added: Some(added) });
+            self.put(Slot { added: Some(added), ..Slot::new(row, key) });
             return None;
         }
         let highest = row::highest_price(self.endpoint.price, &fields);
         if highest.is_none() && self.ceiling.is_set() {
             let error = "without `limit` a list has no highest price, which a ceiling needs";
-            self.ahead.push_back(Slot::invalid(row, error.to_owned()));
+            self.put(Slot::invalid(row, error.to_owned()));
             return None;
         }
         let reserved = highest.unwrap_or_default();
@@ -297,12 +279,17 @@ impl<'a> Engine<'a> {
             }
             return Some(row);
         }
-        self.ahead.push_back(Slot { row, key: key.clone(), reserved, added: None });
+        self.put(Slot { reserved, ..Slot::new(row, key.clone()) });
         let (caller, waiting) = (self.caller, Rc::clone(&self.waiting));
         self.on_their_way.push(Box::pin(async move {
             (number, row::ask(caller, &fields, &key, &waiting).await)
         }));
         None
+    }
+
+    fn put(&mut self, slot: Slot) {
+        self.ahead_bytes += slot.memory_bytes;
+        self.ahead.push_back(slot);
     }
 
     /// Takes what came of a row.
@@ -334,7 +321,8 @@ impl<'a> Engine<'a> {
     /// Writes the rows that are done, up to the first that isn't.
     fn write(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let mut has_advanced = false;
-        while let Some(Slot { row, added: Some(added), .. }) = self.ahead.front() {
+        while let Some(Slot { row, added: Some(added), memory_bytes, .. }) = self.ahead.front() {
+            self.ahead_bytes -= memory_bytes;
             self.export.row(row, added).map_err(written)?;
             self.checkpoint.counts.add(added);
             self.checkpoint.rows_hash = chained(&self.checkpoint.rows_hash, &row.text);

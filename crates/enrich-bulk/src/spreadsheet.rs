@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub(crate) const LIST_SEPARATOR: &str = "|";
 
 /// The cell, with an apostrophe before it where a spreadsheet would run it.
-pub(crate) fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
+pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     if !begins_a_formula(cell) || is_list_of_numbers(cell) {
         return Cow::Borrowed(cell);
     }

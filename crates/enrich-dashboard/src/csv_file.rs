@@ -4,21 +4,13 @@ use std::borrow::Cow;
 use std::error::Error;
 
 use bytes::Bytes;
+use enrich_bulk::neutralised;
 use futures_util::stream::{LocalBoxStream, StreamExt};
 
 use crate::http::{Response, ResponseBody};
 
-/// A cell. What a spreadsheet would run as a formula is made text with an apostrophe (OWASP, CSV
-/// Injection).
-pub(crate) fn cell(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        Cow::Owned(format!("'{text}"))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-/// Rows as CSV (RFC 4180). All cells are texts of others.
+/// Rows as CSV (RFC 4180). All cells are texts of others: what a spreadsheet would run as a formula
+/// is made text by the rule that lists are written by.
 pub(crate) fn rows<'a>(
     rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>,
 ) -> Result<Bytes, Box<dyn Error>> {
@@ -27,7 +19,7 @@ pub(crate) fn rows<'a>(
         .flexible(true)
         .from_writer(Vec::new());
     for row in rows {
-        writer.write_record(row.iter().map(|text| cell(text).into_owned()))?;
+        writer.write_record(row.iter().map(|text| neutralised(text.as_bytes())))?;
     }
     Ok(writer.into_inner()?.into())
 }
@@ -56,11 +48,11 @@ mod tests {
 
     #[test]
     fn what_a_spreadsheet_would_run_is_text() {
-        for text in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
-            assert_eq!(cell(text), format!("'{text}"));
+        for text in ["=1+1", "+1+1", "-a", "@SUM(A1)", "\t=1", "＝cmd|1", "＠x"] {
+            assert_eq!(rows([vec![text.into()]]).unwrap(), format!("'{text}\r\n"));
         }
-        for text in ["", "Quill", "1+1", " =1", "'=1"] {
-            assert_eq!(cell(text), text);
+        for text in ["Quill", "1+1", " =1", "'=1", "-5", "+41446681800"] {
+            assert_eq!(rows([vec![text.into()]]).unwrap(), format!("{text}\r\n"));
         }
     }
 

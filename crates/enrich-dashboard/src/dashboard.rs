@@ -1,7 +1,7 @@
 //! The course of a request: its row, its origin, who asks, its page.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use enrich_bulk::{Jobs, jobs};
@@ -19,7 +19,9 @@ use crate::http::{Body, BodyFault, Method, Request, Response};
 use crate::origin;
 use crate::page::fault;
 use crate::password::Passwords;
+use crate::places::Places;
 use crate::routes::{self, Handler, Route};
+use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 use crate::visit::{Member, Visit};
@@ -29,8 +31,9 @@ const MAX_FORM_BYTES: usize = 64 * 1024;
 
 const FILE_THREADS: usize = 2;
 const FILES_WAITING: usize = 64;
-/// How many lists are taken at once.
-const UPLOADS: usize = 4;
+/// How many lists are taken at once, and how many of them of one account.
+const UPLOADS: usize = 8;
+const UPLOADS_OF_ONE: usize = 2;
 
 /// How often the use of a session is noted.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
@@ -51,8 +54,12 @@ pub struct Dashboard {
     pub(crate) brake: Brake,
     /// What is read of files and written to them.
     pub(crate) files: Arc<Threads>,
+    /// Lists that are read to their end, which may take its time.
+    pub(crate) scans: Scans,
     /// Lists that are being taken, as slow as their connection is.
     pub(crate) uploads: Threads,
+    /// Whose they are.
+    pub(crate) upload_places: Places,
 }
 
 /// What the pages stand on.
@@ -87,7 +94,9 @@ impl Dashboard {
             passwords: Passwords::start()?,
             brake: Brake::default(),
             files: Arc::new(Threads::start("enrich-files", FILE_THREADS, FILES_WAITING)?),
+            scans: Scans::start()?,
             uploads: Threads::start("enrich-upload", UPLOADS, 0)?,
+            upload_places: Places::new(UPLOADS_OF_ONE),
         })
     }
 
@@ -165,7 +174,7 @@ impl Dashboard {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
         let named = request.forwarded_for.as_deref().filter(|_| is_behind_proxy);
-        let last = named.and_then(|named| named.rsplit(',').next()?.trim().parse().ok());
+        let last = named.and_then(|named| read_address(named.rsplit(',').next()?.trim()));
         last.unwrap_or(request.peer)
     }
 
@@ -177,6 +186,14 @@ impl Dashboard {
             (None, None) => "http://localhost".to_owned(),
         }
     }
+}
+
+/// An address as proxies name one: `192.0.2.7`, `192.0.2.7:4431`, `2001:db8::7`, `[2001:db8::7]`,
+/// `[2001:db8::7]:4431`. The port is left away: whoever tries again comes from another.
+fn read_address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    bare.parse().ok().or_else(with_port)
 }
 
 /// Reads a form.

@@ -32,6 +32,18 @@ pub(crate) enum Fault {
     /// The body did not arrive.
     #[error("What was sent did not arrive whole; try again.")]
     Broken,
+    /// The body arrived more slowly than is waited for.
+    #[error(
+        "What was sent arrived too slowly, so nothing of it was kept. Try again over a faster \
+         connection, or send the list compressed (.gz or .zst)."
+    )]
+    TooSlow,
+    /// Lists of this account are being counted, and more wait for it.
+    #[error(
+        "Lists of this account are being counted already. Nothing was changed; try again in a \
+         moment."
+    )]
+    Counting,
     /// Too much is waiting.
     #[error("Too much is going on at the moment. Nothing was changed; try again in a moment.")]
     Busy,
@@ -55,8 +67,8 @@ impl Fault {
             Self::WrongMethod => 405,
             Self::NotOurs => 403,
             Self::TooLarge { .. } => 413,
-            Self::Broken => 400,
-            Self::Busy => 503,
+            Self::Broken | Self::TooSlow => 400,
+            Self::Busy | Self::Counting => 503,
             Self::Failed(_) => 500,
         }
     }
@@ -68,8 +80,8 @@ impl Fault {
             Self::WrongMethod => "Not possible",
             Self::NotOurs => "Refused",
             Self::TooLarge { .. } => "Too large",
-            Self::Broken => "Not arrived",
-            Self::Busy => "Busy",
+            Self::Broken | Self::TooSlow => "Not arrived",
+            Self::Busy | Self::Counting => "Busy",
             Self::Failed(_) => "Failed",
         }
     }
@@ -105,12 +117,7 @@ impl Fault {
         match error {
             JobError::NotThere => Err(Self::NoSuchPage),
             JobError::Files(_) | JobError::Folder(_) => Err(Self::failed(error)),
-            JobError::WrongState(_)
-            | JobError::TooLarge(_)
-            | JobError::TooMany(_)
-            | JobError::NoEndpoint(_)
-            | JobError::Input(_)
-            | JobError::Mapping(_) => Ok(sentence(&error.to_string())),
+            error => Ok(sentence(&error.to_string())),
         }
     }
 }

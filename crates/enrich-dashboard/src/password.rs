@@ -38,6 +38,8 @@ pub(crate) enum UnfitPassword {
     TooShort,
     #[error("A password has at most {MOST_BYTES} bytes; this one is longer.")]
     TooLong,
+    #[error("A password of blanks alone is none; choose another.")]
+    Blank,
     #[error("The password cannot be the email address; choose another.")]
     IsEmail,
     #[error("The two passwords differ; type the same twice.")]
@@ -57,6 +59,9 @@ impl Password {
         }
         if text.len() > MOST_BYTES {
             return Err(UnfitPassword::TooLong);
+        }
+        if text.trim().is_empty() {
+            return Err(UnfitPassword::Blank);
         }
         if text.eq_ignore_ascii_case(email) {
             return Err(UnfitPassword::IsEmail);
@@ -166,6 +171,8 @@ mod tests {
         let chosen = |text: &str| Password::chosen(text, text, email).map(|_| ()).unwrap_err();
         assert_eq!(chosen("elevenchars"), UnfitPassword::TooShort);
         assert_eq!(chosen(&"é".repeat(129)), UnfitPassword::TooLong);
+        assert_eq!(chosen(&" ".repeat(12)), UnfitPassword::Blank);
+        assert_eq!(chosen(&"\u{a0}\t ".repeat(4)), UnfitPassword::Blank);
         assert_eq!(chosen("Ada@Quill.example"), UnfitPassword::IsEmail);
         let differs = Password::chosen("correct horse", "correct house", email).map(|_| ());
         assert_eq!(differs.unwrap_err(), UnfitPassword::Differs);

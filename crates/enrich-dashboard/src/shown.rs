@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use enrich_core::{KeyId, KeyInfo, Timestamp};
+use enrich_core::{KeyId, KeyInfo, RateLimit, Timestamp};
 
 /// A number with commas between its thousands: `1,234,567`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,16 +56,27 @@ impl fmt::Display for Time {
 
 /// `12 seconds`, `3 minutes`: a length of time for people, rounded up.
 pub(crate) fn span(seconds: i64) -> String {
-    let counted = |number: i64, unit| {
-        let s = if number == 1 { "" } else { "s" };
-        format!("{number} {unit}{s}")
-    };
     match seconds {
         ..60 => counted(seconds.max(1), "second"),
         60..3600 => counted(seconds.saturating_add(59) / 60, "minute"),
         3600..172_800 => counted(seconds.saturating_add(3599) / 3600, "hour"),
         _ => counted(seconds.saturating_add(86_399) / 86_400, "day"),
     }
+}
+
+fn counted(number: i64, unit: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{s}")
+}
+
+/// `5 requests in 1 second`. A template hands over references.
+pub(crate) fn limit(of: &RateLimit) -> String {
+    format!("{} in {}", counted(of.requests().into(), "request"), window(of))
+}
+
+/// The limit's window alone: `60 seconds`.
+pub(crate) fn window(of: &RateLimit) -> String {
+    counted(of.window_seconds().into(), "second")
 }
 
 /// What a key is called: its label, else its beginning.
@@ -102,6 +113,15 @@ mod tests {
     fn a_time_is_to_the_second() {
         let time = Time("2026-03-04T12:00:30.987Z".parse().unwrap());
         assert_eq!(time.to_string(), "2026-03-04 12:00:30");
+    }
+
+    #[test]
+    fn one_of_something_is_said_as_one() {
+        let said = [(1, 60), (5, 1), (100, 60)]
+            .map(|(requests, seconds)| limit(&RateLimit::new(requests, seconds).unwrap()));
+        let expected = ["1 request in 60 seconds", "5 requests in 1 second"];
+        assert_eq!(said[..2], expected);
+        assert_eq!(said[2], "100 requests in 60 seconds");
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use enrich_bulk::jobs::{Job, JobError};
-use enrich_core::AccountId;
+use enrich_core::{AccountId, Clock, Timestamp};
 use futures_channel::mpsc;
 use futures_util::StreamExt;
 use futures_util::future::{Either, join, select};
+use jiff::SignedDuration;
 use multer::{Constraints, Field, Multipart, SizeLimit};
 
 use crate::dashboard::Dashboard;
@@ -21,6 +22,10 @@ use crate::http::{Body, BodyFault};
 const FIELD: &str = "list";
 /// What a form has beside its file, in bytes.
 const AROUND: u64 = 64 * 1024;
+
+/// How much of a list has to arrive in each window after the first, in bytes.
+const LEAST_IN_WINDOW: usize = 64 * 1024;
+const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
 /// Why there is no new list.
 pub(crate) enum NotTaken {
@@ -37,8 +42,15 @@ impl<E: Into<Fault>> From<E> for NotTaken {
 }
 
 impl From<multer::Error> for Fault {
-    fn from(_: multer::Error) -> Self {
-        Self::Broken
+    fn from(error: multer::Error) -> Self {
+        match error {
+            multer::Error::StreamReadFailed(source)
+                if source.downcast_ref::<BodyFault>() == Some(&BodyFault::TooSlow) =>
+            {
+                Self::TooSlow
+            }
+            _ => Self::Broken,
+        }
     }
 }
 
@@ -49,6 +61,10 @@ pub(crate) async fn take(
     content_type: Option<&str>,
     body: Body,
 ) -> Result<Job, NotTaken> {
+    let Some(_place) = dashboard.upload_places.take(account) else {
+        let said = "Other lists of this account are being uploaded. Wait until one has arrived.";
+        return Err(NotTaken::Said(said.to_owned()));
+    };
     let boundary = multer::parse_boundary(content_type.unwrap_or_default())?;
     let limit = dashboard.job_settings.max_upload_bytes.saturating_add(AROUND);
     let constraints = Constraints::new().size_limit(SizeLimit::new().whole_stream(limit));
@@ -56,17 +72,53 @@ pub(crate) async fn take(
     let (sender, pieces) = mpsc::channel(1);
     let form = Multipart::with_constraints(pieces, boundary, constraints);
     let taken = Box::pin(take_field(dashboard, account, form));
-    match select(taken, Box::pin(hand_on(body, sender))).await {
+    match select(taken, Box::pin(hand_on(body, sender, &*dashboard.service.clock))).await {
         Either::Left((taken, _)) => taken,
         Either::Right(((), taken)) => taken.await,
     }
 }
 
-async fn hand_on(mut body: Body, mut sender: mpsc::Sender<Result<Bytes, BodyFault>>) {
+async fn hand_on(
+    mut body: Body,
+    mut sender: mpsc::Sender<Result<Bytes, BodyFault>>,
+    clock: &dyn Clock,
+) {
+    let mut pace = Pace::from(clock.now());
     while let Some(piece) = body.next().await {
-        if !send(&mut sender, piece).await {
+        let piece = piece.and_then(|piece| match pace.is_kept(piece.len(), clock.now()) {
+            true => Ok(piece),
+            false => Err(BodyFault::TooSlow),
+        });
+        let is_over = piece.is_err();
+        if !send(&mut sender, piece).await || is_over {
             return;
         }
+    }
+}
+
+/// How fast a list arrives: whoever sends a byte now and then would keep a place for ever.
+struct Pace {
+    since: Timestamp,
+    bytes: usize,
+    is_first: bool,
+}
+
+impl Pace {
+    fn from(now: Timestamp) -> Self {
+        Self { since: now, bytes: 0, is_first: true }
+    }
+
+    /// Counts a piece; whether it is fast enough until now. The first window may be as slow as it
+    /// likes.
+    fn is_kept(&mut self, bytes: usize, now: Timestamp) -> bool {
+        if self.since.duration_until(now) >= WINDOW {
+            if !self.is_first && self.bytes < LEAST_IN_WINDOW {
+                return false;
+            }
+            *self = Self { since: now, bytes: 0, is_first: false };
+        }
+        self.bytes += bytes;
+        true
     }
 }
 

@@ -17,5 +17,7 @@ mod ports;
 mod sign_in;
 #[path = "pages/texts.rs"]
 mod texts;
+#[path = "pages/uploads.rs"]
+mod uploads;
 #[path = "pages/world.rs"]
 mod world;

@@ -11,6 +11,7 @@
 //! What is not here: the rule of merging (`enrich-core`), any store, the terminal.
 
 mod batch;
+mod bounds;
 mod csv;
 mod field;
 mod import;
@@ -26,8 +27,9 @@ mod source;
 mod splitter;
 mod value;
 
+pub use bounds::{Bounds, Halt};
 pub use import::{Cause, ImportError, Progress, import};
 pub use rejection::{BadValue, Rejection};
 pub use report::{DroppedValues, Report};
-pub use rows::{Cells, Row, Rows};
+pub use rows::{Cells, MAX_COLUMNS, Row, Rows};
 pub use source::{Compression, Format, HeaderError, ReadError, Source, told_by_name};

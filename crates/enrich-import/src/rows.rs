@@ -1,13 +1,20 @@
 //! Rows as they stand: any CSV or JSON Lines source, its columns and cells, whatever they mean.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::io;
+use std::marker::PhantomData;
 
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::lines::Lines;
 use crate::rejection::Rejection;
 use crate::source::{Format, HeaderError, Opened, ReadError, Source};
 use crate::splitter::Splitter;
+
+/// The most columns of a list. Each is a choice wherever one is chosen, and a cell in every row.
+pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Blank lines are passed over.
 pub struct Rows {
@@ -76,6 +83,40 @@ impl Rows {
         }
     }
 
+    /// The names of the members in the first objects of JSON Lines, each once and in their order, at
+    /// most [`MAX_COLUMNS`]. It looks at `max_rows` lines that aren't blank, or at fewer where they
+    /// have `max_bytes` together; they are given out as rows all the same.
+    ///
+    /// # Errors
+    ///
+    /// When the source can't be read on.
+    pub fn names_ahead(
+        &mut self,
+        max_rows: usize,
+        max_bytes: usize,
+    ) -> Result<Vec<String>, ReadError> {
+        let (mut names, mut known) = (Vec::new(), HashSet::new());
+        let (mut taken, mut bytes) = (Vec::new(), 0);
+        while taken.len() < max_rows && bytes < max_bytes {
+            let next = self.opened.lines.next_filled();
+            let Some(line) = next.map_err(|error| self.opened.explain(error))? else { break };
+            bytes += line.bytes.len();
+            if let Ok(Object(members)) = serde_json::from_slice::<Object<IgnoredAny>>(&line.bytes)
+                && !line.is_too_long
+            {
+                for (name, _) in members {
+                    if names.len() < MAX_COLUMNS && !known.contains(&name) {
+                        known.insert(name.clone());
+                        names.push(name);
+                    }
+                }
+            }
+            taken.push(line);
+        }
+        self.opened.lines.put_back(taken.into_iter());
+        Ok(names)
+    }
+
     /// The next row; `None` at the end.
     ///
     /// # Errors
@@ -101,6 +142,38 @@ impl Rows {
     }
 }
 
+impl Row {
+    /// About how much memory it takes: values of JSON take far more than their text.
+    pub fn memory_bytes(&self) -> usize {
+        let cells = match &self.cells {
+            Ok(Cells::Csv(cells)) => {
+                cells.iter().map(|cell| size_of::<Vec<u8>>() + cell.capacity()).sum()
+            }
+            Ok(Cells::Json(members)) => members.iter().map(of_member).sum(),
+            Err(_) => 0,
+        };
+        size_of::<Self>() + self.text.capacity() + cells
+    }
+}
+
+fn of_member((name, value): &(String, Value)) -> usize {
+    size_of::<(String, Value)>() + name.capacity() + behind(value)
+}
+
+/// What a value holds beside itself.
+fn behind(value: &Value) -> usize {
+    let of_item = |item: &Value| size_of::<Value>() + behind(item);
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.capacity(),
+        Value::Array(items) => items.iter().map(of_item).sum(),
+        Value::Object(members) => {
+            let name = |name: &String| size_of::<String>() + name.capacity();
+            members.iter().map(|(key, item)| name(key) + of_item(item)).sum()
+        }
+    }
+}
+
 fn header(
     splitter: &mut Splitter,
     lines: &mut Lines,
@@ -108,6 +181,10 @@ fn header(
     let Some(line) = lines.next_filled()? else { return Ok(Ok(None)) };
     if line.is_too_long || !splitter.feed(&line) {
         return Ok(Err(HeaderError::NotOneLine));
+    }
+    let found = splitter.fields().count();
+    if found > MAX_COLUMNS {
+        return Ok(Err(HeaderError::TooManyColumns { found, most: MAX_COLUMNS }));
     }
     let names = splitter.fields().map(|name| std::str::from_utf8(name).map(str::trim));
     let names: Result<Vec<&str>, _> = names.collect();
@@ -139,22 +216,19 @@ fn object(text: &str) -> Result<Cells, Rejection> {
 }
 
 /// The members of an object in their order, those given twice included.
-struct Object(Vec<(String, Value)>);
+struct Object<V>(Vec<(String, V)>);
 
-impl<'de> serde::Deserialize<'de> for Object {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-        impl<'de> serde::de::Visitor<'de> for Members {
-            type Value = Object;
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Object<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members<V>(PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Members<V> {
+            type Value = Object<V>;
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Object, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<V>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
@@ -162,7 +236,7 @@ impl<'de> serde::Deserialize<'de> for Object {
                 Ok(Object(members))
             }
         }
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(Members(PhantomData))
     }
 }
 
@@ -221,5 +295,41 @@ mod tests {
         for name in ["leads.csv", "leads.jsonl", "leads"] {
             assert_eq!(rows(name, "\n\n").1, []);
         }
+    }
+
+    #[test]
+    fn names_are_looked_at_ahead_and_the_rows_still_come() {
+        let text = "{\"b\":1,\"a\":[[]]}\n\n[1]\n{\"c\":2,\"a\":0}\n{\"d\":1}\n";
+        for (rows, bytes, expected) in [
+            (3, usize::MAX, &["b", "a", "c"][..]),
+            (usize::MAX, 16, &["b", "a"]),
+            (usize::MAX, usize::MAX, &["b", "a", "c", "d"]),
+        ] {
+            let mut list = Rows::open(Source::reader("a.jsonl", Cursor::new(text))).unwrap();
+            assert_eq!(list.names_ahead(rows, bytes).unwrap(), expected);
+            let lines = std::iter::from_fn(|| list.next_row().unwrap()).map(|row| row.line);
+            assert_eq!(lines.collect::<Vec<_>>(), [1, 3, 4, 5]);
+        }
+    }
+
+    #[test]
+    fn the_names_of_a_long_object_are_told_at_once_and_only_so_many_are_columns() {
+        let members: Vec<String> = (0..90_000).map(|at| format!("\"{at}\":0")).collect();
+        let text = format!("{{{}}}\n", members.join(","));
+        let mut list = Rows::open(Source::reader("a.jsonl", Cursor::new(text))).unwrap();
+        let began = std::time::Instant::now();
+        assert_eq!(list.names_ahead(1000, usize::MAX).unwrap().len(), MAX_COLUMNS);
+        assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+        let header = vec!["x"; MAX_COLUMNS + 1].join(",");
+        let refused = Rows::open(Source::reader("a.csv", Cursor::new(header))).err();
+        let expected = HeaderError::TooManyColumns { found: 1_001, most: 1_000 };
+        assert!(matches!(refused, Some(ReadError::Header(error)) if error == expected));
+    }
+
+    #[test]
+    fn a_row_of_many_small_values_is_known_to_be_large() {
+        let text = format!("{{\"a\":[{}0]}}", "[],".repeat(10_000));
+        let row = Rows::open(Source::reader("a.jsonl", Cursor::new(text))).unwrap().next_row();
+        assert!(row.unwrap().unwrap().memory_bytes() > 10_000 * size_of::<Value>());
     }
 }

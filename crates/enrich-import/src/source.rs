@@ -10,6 +10,7 @@ use std::rc::Rc;
 use enrich_core::SourceName;
 use flate2::read::MultiGzDecoder;
 
+use crate::bounds::{Bounded, Bounds, Halt};
 use crate::lines::Lines;
 
 /// How many bytes are read from the system, and decompressed, at a time.
@@ -53,6 +54,7 @@ pub struct Source {
     compression: Option<Compression>,
     total_bytes: Option<u64>,
     name: Option<SourceName>,
+    bounds: Option<Bounds>,
 }
 
 /// Why a source can't be read, or not to its end.
@@ -73,6 +75,9 @@ pub enum ReadError {
     /// It is CSV without a header that could be used.
     #[error("the CSV header can't be used")]
     Header(#[from] HeaderError),
+    /// It isn't read to its end.
+    #[error(transparent)]
+    Halted(#[from] Halt),
 }
 
 /// Why a header of a CSV file can't be used.
@@ -87,6 +92,14 @@ pub enum HeaderError {
     /// It has a column twice.
     #[error("it has the column `{0}` twice")]
     RepeatedColumn(&'static str),
+    /// It has more columns than are read.
+    #[error("it has {found} columns, and at most {most} are read")]
+    TooManyColumns {
+        /// How many it has.
+        found: usize,
+        /// The most that are read.
+        most: usize,
+    },
     /// It has no column that tells what the rows are.
     #[error(
         "none of its columns is `first_name`, `name` or `domain`; columns are separated by `,`"
@@ -124,7 +137,15 @@ impl Source {
             compression: named.compression,
             total_bytes: None,
             name: SourceName::new(file_name),
+            bounds: None,
         }
+    }
+
+    /// Reads no more of it than this.
+    #[must_use]
+    pub fn bounded(mut self, bounds: Bounds) -> Self {
+        self.bounds = Some(bounds);
+        self
     }
 
     /// What the source is called where nobody says: the file's name without its folder. `None` when
@@ -156,6 +177,10 @@ impl Source {
                 let input = zstd::Decoder::new(input).map_err(ReadError::Failed)?;
                 Box::new(BufReader::with_capacity(BUFFER_BYTES, input))
             }
+        };
+        let input = match self.bounds {
+            Some(bounds) => Box::new(Bounded::new(input, bounds)),
+            None => input,
         };
         Ok(Opened {
             lines: Lines::new(input),
@@ -193,6 +218,9 @@ impl Opened {
 
     /// What a failure to read means.
     pub(crate) fn explain(&self, error: io::Error) -> ReadError {
+        if let Some(halt) = Halt::of(&error) {
+            return halt.into();
+        }
         // What the system says has a number; the rest comes from decompressing.
         match error.kind() {
             _ if error.raw_os_error().is_some() || !self.is_compressed => ReadError::Failed(error),

@@ -115,6 +115,19 @@ mod tests {
     }
 
     #[test]
+    fn the_document_is_found_with_a_slash_behind_it() {
+        for path in ["/docs", "/docs/"] {
+            assert!(
+                matches!(find(Serves::Endpoints, path), Target::File(file) if file.path == "/docs")
+            );
+            assert!(matches!(find(Serves::Pages, path), Target::Nothing(_)), "{path}");
+        }
+        for path in ["/docs//", "/docs/begin.js/"] {
+            assert!(matches!(find(Serves::Endpoints, path), Target::Nothing(_)), "{path}");
+        }
+    }
+
+    #[test]
     fn what_leads_nowhere_is_refused_in_the_form_of_its_prefix() {
         for (path, number) in [("/v2/nothing", 2), ("/v2", 1), ("/v1/nothing", 1), ("/v22/x", 1)] {
             assert_eq!(find(Serves::Everything, path).generation().number, number, "{path}");

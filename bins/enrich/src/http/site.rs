@@ -10,8 +10,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The file at `path`.
+/// The file at `path`. The page is typed with a slash behind it too; what it loads is named from the
+/// root, so it is whole there.
 pub(super) fn at(path: &str) -> Option<&'static SiteFile> {
+    let path = if path == "/docs/" { "/docs" } else { path };
     SITE.iter().find(|file| file.path == path)
 }
 

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,6 +115,7 @@ fn shared(
     let jobs = Jobs::open(&lists, &GENERATIONS, callers, clock, job_settings);
     let jobs = jobs.with_context(|| format!("the lists in {} cannot be used", lists.display()))?;
     let jobs = Arc::new(jobs);
+    tell_of(&jobs, &lists);
     let parts = Parts {
         service,
         generations: &GENERATIONS,
@@ -125,6 +126,18 @@ fn shared(
     let dashboard = Dashboard::new(parts, settings.dashboard());
     let dashboard = dashboard.context("the account page cannot be served")?;
     Ok((shared.with_dashboard(dashboard), Some(jobs), greeting))
+}
+
+/// Says which lists there are none of, and why.
+fn tell_of(jobs: &Jobs, lists: &Path) {
+    if jobs.are_elsewhere() {
+        let folder = lists.display();
+        warn!(%folder, "another process keeps the lists; they are taken over once it has ended");
+    }
+    for folder in jobs.set_aside() {
+        let folder = folder.display();
+        warn!(%folder, "a list could not be read and was set aside; its files are all there");
+    }
 }
 
 /// Binds an address, and says what to do when it is taken.

@@ -7,7 +7,8 @@ use std::str::FromStr;
 use serde::Deserialize;
 use url::{Host, Url};
 
-/// A scheme, a host and perhaps a port: the page's paths are put behind it.
+/// A scheme, a host and perhaps a port: the page's paths are put behind it. Empty where a flag or a
+/// variable is there and says nothing, as variables of containers often are.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
@@ -31,6 +32,11 @@ impl PublicUrl {
         Self(format!("http://{address}"))
     }
 
+    /// Whether it says anything.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// The link to a path, which begins with `/`.
     pub(crate) fn link(&self, path: &str) -> String {
         format!("{self}{path}")
@@ -47,6 +53,9 @@ impl FromStr for PublicUrl {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
+        if text.trim().is_empty() {
+            return Ok(Self(String::new()));
+        }
         let url = Url::parse(text.trim()).map_err(|_| WANTED)?;
         let has_more = !url.username().is_empty()
             || url.password().is_some()
@@ -69,7 +78,8 @@ impl TryFrom<String> for PublicUrl {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, &'static str> {
-        text.parse()
+        let url: Self = text.parse()?;
+        if url.is_given() { Ok(url) } else { Err(WANTED) }
     }
 }
 
@@ -103,8 +113,8 @@ mod tests {
 
     #[test]
     fn what_is_more_or_less_than_that_is_refused() {
+        assert_eq!(PublicUrl::try_from(String::new()), Err(WANTED));
         for text in [
-            "",
             "enrich.quill.example",
             "enrich.quill.example:8080",
             "https://",

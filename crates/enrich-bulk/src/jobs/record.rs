@@ -131,6 +131,27 @@ impl Record {
         })
     }
 
+    /// What is kept of a job; `None` where that can't be read, or is another's.
+    pub(super) fn read(folder: &Path, id: JobId) -> Option<Self> {
+        let bytes = fs::read(folder.join(id.to_string()).join(RECORD)).ok()?;
+        let record = serde_json::from_slice::<Self>(&bytes).ok()?;
+        Some(record).filter(|record| record.id == id)
+    }
+
+    /// How many bytes a job's files have.
+    pub(super) fn held_bytes(id: JobId, folder: &Path) -> io::Result<u64> {
+        let mut bytes = 0;
+        for entry in fs::read_dir(folder.join(id.to_string()))? {
+            bytes += match entry?.metadata() {
+                Ok(data) => data.len(),
+                // Files of a job that runs get their names meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(bytes)
+    }
+
     pub(super) fn save(&self, folder: &Path) -> Result<(), PartError> {
         write_atomically(&self.folder(folder).join(RECORD), self)
     }
@@ -187,48 +208,52 @@ impl Record {
     }
 }
 
-/// Every job in the folder.
-pub(super) fn read_all(folder: &Path) -> Result<Vec<Record>, JobError> {
-    let mut records = Vec::new();
+/// The ids that folders are named by.
+pub(super) fn ids(folder: &Path) -> io::Result<Vec<JobId>> {
+    let mut ids = Vec::new();
     for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(Ok(id)) = name.to_str().map(JobId::from_str) else { continue };
-        let path = entry.path().join(RECORD);
-        let record = match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice::<Record>(&bytes).ok(),
-            // The process ended while the list was uploaded: nobody was told of this job.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                remove(folder, id)?;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let record = record.filter(|record| record.id == id);
-        records.push(record.ok_or(PartError::Damaged(path))?);
+        let name = entry?.file_name();
+        ids.extend(name.to_str().and_then(|name| JobId::from_str(name).ok()));
     }
-    Ok(records)
+    Ok(ids)
 }
 
-/// Stores the list of a new job.
+/// Stores the list of a new job. `see` is told how many bytes have arrived, and may refuse them.
 pub(super) fn store_list(
     folder: &Path,
     record: &Record,
     content: &mut dyn Read,
-    max_bytes: u64,
+    see: &mut dyn FnMut(u64) -> Result<(), JobError>,
 ) -> Result<(), JobError> {
+    const PIECE_BYTES: usize = 64 * 1024;
     make_folder(&record.folder(folder))?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(record.list(folder))?;
-    let copied = io::copy(&mut content.take(max_bytes.saturating_add(1)), &mut file)?;
-    if copied > max_bytes {
-        return Err(JobError::TooLarge(max_bytes));
+    let (mut piece, mut bytes) = (vec![0; PIECE_BYTES], 0);
+    loop {
+        let length = match content.read(&mut piece) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.into()),
+        };
+        bytes += length as u64;
+        see(bytes)?;
+        file.write_all(piece.get(..length).unwrap_or_default())?;
     }
-    file.flush()?;
     file.sync_all()?;
+    Ok(())
+}
+
+/// Moves a job's folder, whole as it is.
+pub(super) fn move_folder(from: &Path, to: &Path, id: JobId) -> io::Result<()> {
+    let name = id.to_string();
+    fs::rename(from.join(&name), to.join(&name))?;
+    #[cfg(unix)]
+    File::open(to)?.sync_all()?;
     Ok(())
 }
 

@@ -1,17 +1,22 @@
 //! The threads that run jobs.
 
+use std::mem::take;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use enrich_core::{AccountId, KeyId, Service};
+use enrich_import::{Format, Halt, ReadError};
 
 use super::record::{Record, State};
-use super::{Desk, JobError, JobId, Settings, Shared};
+use super::{Desk, JobError, JobId, Shared};
 use crate::caller::{Asked, Caller, MeteredCaller};
 use crate::part::{Opened, Output, Part, Purpose};
-use crate::run::{Counts, End, Options, Progress, Work, run};
+use crate::run::{Counts, End, Options, Progress, RunError, Work, run};
 use crate::stop::Stop;
-use enrich_import::Format;
+
+/// How often a job that runs is looked at.
+const LOOK_EACH: Duration = Duration::from_millis(100);
 
 /// Finds who is asked for a job.
 #[async_trait]
@@ -24,6 +29,9 @@ pub trait Callers: Send + Sync {
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String>;
 }
+
+/// What is said where the store fails, whatever file that was about.
+const UNREADABLE: &str = "the API key cannot be read; go on later";
 
 /// Asks the metered service, with the account's own key.
 pub struct MeteredCallers(pub Arc<Service>);
@@ -38,10 +46,10 @@ impl Callers for MeteredCallers {
     ) -> Result<Box<dyn Caller>, String> {
         let Self(service) = self;
         let now = service.clock.now();
-        let known = service.accounts.key(key).await.map_err(|error| error.to_string())?;
+        let known = service.accounts.key(key).await.map_err(|_| UNREADABLE)?;
         let is_usable = known.is_some_and(|key| key.account == account && key.is_active(now));
         let secret = match is_usable {
-            true => service.accounts.reveal(key).await.map_err(|error| error.to_string())?,
+            true => service.accounts.reveal(key).await.map_err(|_| UNREADABLE)?,
             false => None,
         };
         let secret = secret.ok_or("the API key was revoked; go on with another")?;
@@ -53,27 +61,42 @@ impl Callers for MeteredCallers {
 pub(super) fn work(shared: &Shared) {
     while let Some((record, stop)) = next(shared) {
         let id = record.id;
-        let ended = run_job(shared, record, &stop);
+        let mut watch = Watch::new(shared, &record, &stop);
+        let ended = run_job(shared, record, &mut watch);
+        let held_back = watch.held_back.take();
+        let bytes = Record::held_bytes(id, &shared.folder);
         let mut desk = shared.desk.lock();
         let is_closing = desk.is_closing;
         let Some(entry) = desk.jobs.get_mut(&id) else { continue };
         entry.stop = None;
-        let state = match ended {
-            Ok((counts, end)) => {
+        entry.bytes = bytes.unwrap_or(entry.bytes);
+        let (is_told, yields) = (take(&mut entry.is_told), take(&mut entry.is_yielding));
+        let state = match (ended, held_back) {
+            (Ok((counts, end)), why) => {
                 entry.counts = counts;
-                State::Ended(end)
+                match why {
+                    Some(why) if end == End::Stopped && !is_told => State::Broken(why),
+                    _ => State::Ended(end),
+                }
             }
-            Err(why) => State::Broken(why),
+            (Err(why), _) => State::Broken(why),
         };
         if is_closing && state == State::Ended(End::Stopped) {
             // On disk it stands as running, and goes on when the folder is opened again.
             continue;
         }
-        entry.record.end(state, shared.clock.now());
+        let mut record = entry.record.clone();
+        let saved = if yields && !is_told && state == State::Ended(End::Stopped) {
+            shared.put_in_line(&mut desk, record)
+        } else {
+            record.end(state, shared.clock.now());
+            entry.record = record;
+            entry.record.save(&shared.folder).map_err(JobError::from)
+        };
         // What can't be saved stands as running on disk, and runs once more: every row keeps its
         // idempotency key.
-        if let Err(error) = entry.record.save(&shared.folder) {
-            entry.record.state = State::Broken(error.to_string());
+        if let (Err(error), Some(entry)) = (saved, desk.jobs.get_mut(&id)) {
+            entry.record.state = State::Broken(in_words(&error));
         }
     }
 }
@@ -95,14 +118,15 @@ fn next(shared: &Shared) -> Option<(Record, Stop)> {
 }
 
 fn begin(shared: &Shared, desk: &mut Desk) -> Option<(Record, Stop)> {
-    let id = desk.waiting.pop_front()?;
+    let id = desk.take_next()?;
     let entry = desk.jobs.get_mut(&id)?;
     let stop = Stop::default();
     (entry.record.state, entry.stop) = (State::Running, Some(stop.clone()));
     match entry.record.save(&shared.folder) {
         Ok(()) => Some((entry.record.clone(), stop)),
         Err(error) => {
-            (entry.record.state, entry.stop) = (State::Broken(error.to_string()), None);
+            let why = in_words(&error.into());
+            (entry.record.state, entry.stop) = (State::Broken(why), None);
             None
         }
     }
@@ -110,15 +134,19 @@ fn begin(shared: &Shared, desk: &mut Desk) -> Option<(Record, Stop)> {
 
 /// What came of a job's rows and how it ended; why it couldn't be carried on, in words for the
 /// account.
-fn run_job(shared: &Shared, record: Record, stop: &Stop) -> Result<(Counts, End), String> {
+fn run_job(
+    shared: &Shared,
+    record: Record,
+    watch: &mut Watch<'_>,
+) -> Result<(Counts, End), String> {
     let order = record.order.clone().ok_or("nothing was ordered")?;
     let asked = shared.asked(&order.endpoint).map_err(|error| error.to_string())?;
-    let Settings { concurrency, .. } = shared.settings;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
+    let runtime = runtime.map_err(|_| "the server has too much to do; go on later")?;
     runtime.block_on(async {
+        let stop = watch.stop;
+        watch.look();
         let caller = shared.callers.caller(asked, record.account, order.key).await?;
-        let input = shared.input(&record).map_err(|error| error.to_string())?;
         let purpose = Purpose {
             endpoint: order.endpoint.clone(),
             mapping: order.mapping.clone(),
@@ -130,14 +158,16 @@ fn run_job(shared: &Shared, record: Record, stop: &Stop) -> Result<(Counts, End)
             Ok(Opened::Whole(counts)) => return Ok((counts, End::Whole)),
             Err(error) => return Err(in_words(&error.into())),
         };
-        let endpoint = asked.endpoint;
         let output = Output::Part(part);
-        let work = Work { input, caller: &*caller, endpoint, output };
-        let max_credits = order.max_credits;
+        let input = match shared.input(&shared.folder, &record, stop) {
+            Err(ReadError::Halted(Halt::Stopped)) => return Ok((output.counts(), End::Stopped)),
+            input => input.map_err(|error| in_words(&error.into()))?,
+        };
+        let work = Work { input, caller: &*caller, endpoint: asked.endpoint, output };
+        let (concurrency, max_credits) = (shared.settings.concurrency, order.max_credits);
         let options = Options { concurrency, max_credits, ..Options::default() };
-        let mut told = Told { shared, id: record.id };
-        let outcome = run(work, options, stop, &mut told).await;
-        let outcome = outcome.map_err(|error| error.to_string())?;
+        let outcome = run(work, options, stop, watch).await;
+        let outcome = outcome.map_err(|error| in_words(&JobError::of_run(error)))?;
         Ok((outcome.counts, outcome.end))
     })
 }
@@ -145,21 +175,71 @@ fn run_job(shared: &Shared, record: Record, stop: &Stop) -> Result<(Counts, End)
 /// The reason without the paths of files, which are none of an account's business.
 fn in_words(error: &JobError) -> String {
     match error {
-        JobError::Files(_) => "the job's files cannot be read or written".to_owned(),
+        JobError::Files(_) | JobError::Folder(_) => {
+            "the job's files cannot be read or written; tell whoever runs the server".to_owned()
+        }
         error => error.to_string(),
     }
 }
 
-/// Keeps the counts of a job that runs.
-struct Told<'a> {
-    shared: &'a Shared,
-    id: JobId,
+impl JobError {
+    fn of_run(error: RunError) -> Self {
+        match error {
+            RunError::Input(error) => error.into(),
+            RunError::Mapping(error) => error.into(),
+            RunError::Part(error) => error.into(),
+            RunError::Stream(error) => error.into(),
+            RunError::OtherInput(_) => Self::OtherList,
+        }
+    }
 }
 
-impl Progress for Told<'_> {
+/// Keeps the counts of a job that runs, and sees that it takes up no more room and time than it
+/// may.
+struct Watch<'a> {
+    shared: &'a Shared,
+    id: JobId,
+    account: AccountId,
+    stop: &'a Stop,
+    began: Instant,
+    looked: Option<Instant>,
+    /// Why it was told to stop, in words for the account.
+    held_back: Option<String>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(shared: &'a Shared, record: &Record, stop: &'a Stop) -> Self {
+        let (id, account, began) = (record.id, record.account, Instant::now());
+        Self { shared, id, account, stop, began, looked: None, held_back: None }
+    }
+
+    /// Looks whether the job may go on, unless it has done so a moment ago.
+    fn look(&mut self) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EACH) || self.stop.is_told() {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        if let Err(error) = self.shared.see_room_of(self.account, self.id) {
+            self.held_back = Some(in_words(&error));
+            self.stop.now();
+            return;
+        }
+        let settings = &self.shared.settings;
+        if self.shared.desk.lock().must_yield(self.id, self.began.elapsed(), settings) {
+            self.stop.now();
+        }
+    }
+}
+
+impl Progress for Watch<'_> {
     fn advance(&mut self, counts: &Counts, _read_bytes: u64) {
         if let Some(entry) = self.shared.desk.lock().jobs.get_mut(&self.id) {
             entry.counts = *counts;
         }
+        self.look();
+    }
+
+    fn wait(&mut self) {
+        self.look();
     }
 }

@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::time::Duration;
 
 use enrich_core::Timestamp;
 use enrich_import::ReadError;
 
+use super::limits::Refusal;
 use super::record::{JobId, Order, Record, State};
 use crate::mapping::MappingError;
 use crate::part::PartError;
@@ -24,18 +26,45 @@ pub struct Settings {
     pub max_upload_bytes: u64,
     /// How many jobs an account may have.
     pub max_jobs: usize,
+    /// The largest list that is read, in bytes and unpacked.
+    pub max_unpacked_bytes: u64,
+    /// The most rows of a list; its lines count, blank ones, too.
+    pub max_rows: u64,
+    /// How many bytes the lists and outputs of an account may take up.
+    pub max_account_bytes: u64,
+    /// How many bytes stay free on the file system: below that, no list is taken and none goes on.
+    pub min_free_bytes: u64,
+    /// How long a job runs on while an account waits that has none running.
+    pub turn: Duration,
+    /// After how long a list has to have arrived that arrives very slowly.
+    pub upload_patience: Duration,
+}
+
+impl Settings {
+    /// For lists of at most so many bytes: four times as much of one that is packed, at least
+    /// 256 MiB, and eight times as much of an account.
+    pub fn with_max_upload(max_upload_bytes: u64) -> Self {
+        const MEBIBYTE: u64 = 1024 * 1024;
+        Self {
+            running: 2,
+            concurrency: 8,
+            keep_seconds: 7 * 24 * 60 * 60,
+            max_upload_bytes,
+            max_jobs: 100,
+            max_unpacked_bytes: max_upload_bytes.saturating_mul(4).max(256 * MEBIBYTE),
+            max_rows: 5_000_000,
+            max_account_bytes: max_upload_bytes.saturating_mul(8),
+            min_free_bytes: 256 * MEBIBYTE,
+            turn: Duration::from_secs(60),
+            upload_patience: Duration::from_secs(30),
+        }
+    }
 }
 
 impl Default for Settings {
     /// Two at once with eight rows each, kept for a week; lists of 256 MiB, 100 of an account.
     fn default() -> Self {
-        Self {
-            running: 2,
-            concurrency: 8,
-            keep_seconds: 7 * 24 * 60 * 60,
-            max_upload_bytes: 256 * 1024 * 1024,
-            max_jobs: 100,
-        }
+        Self::with_max_upload(256 * 1024 * 1024)
     }
 }
 
@@ -54,12 +83,18 @@ pub enum JobError {
     /// The account has as many jobs as it may have.
     #[error("there are {0} jobs already; delete one that is done")]
     TooMany(usize),
+    /// There is no room for it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// There is no such endpoint.
     #[error("there is no endpoint `{0}`")]
     NoEndpoint(String),
     /// The list can't be read.
-    #[error("the list cannot be read: {0}")]
+    #[error("the list cannot be read: {}", with_cause(.0))]
     Input(#[from] ReadError),
+    /// The rows that are written come from another list.
+    #[error("the list is not the one that was begun with; upload it anew")]
+    OtherList,
     /// The mapping can't be used.
     #[error(transparent)]
     Mapping(#[from] MappingError),
@@ -69,6 +104,14 @@ pub enum JobError {
     /// The folder can't be read or written.
     #[error("the folder of jobs cannot be read or written")]
     Folder(#[from] io::Error),
+}
+
+/// What is wrong with a list, and with its header where that is it.
+pub(super) fn with_cause(error: &ReadError) -> String {
+    match error {
+        ReadError::Header(header) => format!("{error}: {header}"),
+        error => error.to_string(),
+    }
 }
 
 /// A job as its account sees it.
@@ -86,7 +129,7 @@ pub struct Job {
     pub order: Option<Order>,
     /// Where it stands.
     pub state: State,
-    /// The rows of the list, once it was started.
+    /// The rows of the list.
     pub rows: Option<u64>,
     /// What came of them until now.
     pub counts: Counts,

@@ -38,6 +38,9 @@ impl Counts {
 pub trait Progress {
     /// What came of the rows until now; of those that are written, in order.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
+
+    /// Is told a few times a second while rows are waited for.
+    fn wait(&mut self) {}
 }
 
 /// Nobody looks.

@@ -1,107 +1,13 @@
 //! Jobs of accounts: kept in a folder, seen by their account alone, never paid twice.
 
-use std::io::Read;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use enrich_bulk::jobs::{Callers, Job, JobError, JobId, Order, Settings, State};
-use enrich_bulk::{Asked, Called, Caller, End, Jobs, Mapping, RowFields};
-use enrich_core::{AccountId, Clock, KeyId, Timestamp};
-use enrich_wire::Generation;
+use enrich_bulk::jobs::{Job, JobError, Settings, State};
+use enrich_bulk::{End, Mapping};
+use enrich_core::{Clock, KeyId, Timestamp};
 
-use crate::desk::{Books, numbered};
-
-static GENERATIONS: [&Generation; 1] = [&enrich_wire_v1::GENERATION];
-
-struct Noon;
-
-impl Clock for Noon {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_second(1_790_000_000).unwrap()
-    }
-}
-
-/// All accounts ask the same books.
-struct Shared(Arc<Books>);
-
-#[async_trait]
-impl Caller for Shared {
-    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
-        self.0.call(fields, idempotency).await
-    }
-
-    fn is_metered(&self) -> bool {
-        true
-    }
-}
-
-#[async_trait]
-impl Callers for Shared {
-    async fn caller(
-        &self,
-        _asked: Asked,
-        _account: AccountId,
-        _key: KeyId,
-    ) -> Result<Box<dyn Caller>, String> {
-        Ok(Box::new(Self(Arc::clone(&self.0))))
-    }
-}
-
-struct Office {
-    folder: tempfile::TempDir,
-    books: Arc<Books>,
-    account: AccountId,
-    other: AccountId,
-}
-
-impl Office {
-    fn new() -> Self {
-        let account = || AccountId::new(Noon.now());
-        let folder = tempfile::tempdir().unwrap();
-        Self { folder, books: Arc::default(), account: account(), other: account() }
-    }
-
-    fn open(&self) -> Jobs {
-        let settings = Settings { running: 1, ..Settings::default() };
-        let callers = Arc::new(Shared(Arc::clone(&self.books)));
-        let folder = self.folder.path().join("jobs");
-        Jobs::open(&folder, &GENERATIONS, callers, Arc::new(Noon), settings).unwrap()
-    }
-
-    fn create(&self, jobs: &Jobs, list: &str) -> JobId {
-        jobs.create(self.account, "../leads.CSV", &mut list.as_bytes()).unwrap().id
-    }
-
-    fn wait(&self, jobs: &Jobs, id: JobId, until: impl Fn(&Job) -> bool) -> Job {
-        let started = Instant::now();
-        loop {
-            let job = jobs.get(self.account, id).unwrap();
-            if until(&job) {
-                return job;
-            }
-            assert!(started.elapsed() < Duration::from_secs(30), "{job:?}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-fn order(max_credits: Option<u64>) -> Order {
-    let mapping = Mapping::parse(["companyName=Company"]).unwrap();
-    Order { endpoint: "/v1/cuf".to_owned(), mapping, key: KeyId::new(Noon.now()), max_credits }
-}
-
-fn has_ended(job: &Job) -> bool {
-    !matches!(job.state, State::New | State::Waiting | State::Running)
-}
-
-fn text(jobs: &Jobs, account: AccountId, id: JobId) -> (String, bool) {
-    let mut written = jobs.output(account, id).unwrap().unwrap();
-    let mut text = String::new();
-    written.rows.read_to_string(&mut text).unwrap();
-    (text, written.is_whole)
-}
+use crate::desk::numbered;
+use crate::office::{Noon, Office, has_ended, order, text};
 
 #[test]
 fn a_job_is_uploaded_looked_at_started_and_taken_away() {
@@ -213,8 +119,7 @@ fn jobs_are_deleted_when_they_were_kept_for_long_enough() {
     assert_eq!(jobs.sweep(later(week - 1)).unwrap(), 0);
     assert_eq!(jobs.sweep(later(week)).unwrap(), 1);
     assert_eq!(jobs.get(office.account, id), None);
-    let folder = office.folder.path().join("jobs");
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+    assert_eq!(office.names(), [""; 0]);
 }
 
 #[test]
@@ -224,8 +129,7 @@ fn a_list_that_cannot_be_taken_leaves_nothing() {
     let create = |name: &str, bytes: &[u8]| jobs.create(office.account, name, &mut { bytes });
     assert!(matches!(create("l.csv", b"\xff,b\n1,2\n"), Err(JobError::Input(_))));
     assert!(matches!(create("l.csv.gz", b"plain"), Err(JobError::Input(_))));
-    let folder = office.folder.path().join("jobs");
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+    assert_eq!(office.names(), [""; 0]);
 }
 
 #[test]

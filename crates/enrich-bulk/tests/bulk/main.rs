@@ -8,5 +8,8 @@
 mod any_rows;
 mod desk;
 mod jobs;
+mod limits;
+mod office;
 mod resuming;
 mod running;
+mod together;

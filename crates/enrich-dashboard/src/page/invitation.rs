@@ -43,12 +43,15 @@ pub(crate) async fn submit(visit: &Visit<'_>) -> Result<Response, Fault> {
         Err(unfit) => return shown(visit, &sign_in, 422, Some(unfit.to_string())),
     };
     let hash = visit.dashboard.passwords.hash(password).await?;
-    let accepted = visit.dashboard.sign_ins.accept(&token, hash, visit.now).await?;
+    let accepted = visit.dashboard.sign_ins.accept(&token, hash.clone(), visit.now).await?;
     if accepted.is_none() {
         return not_good(visit);
     }
-    let cookie = begin(visit, &sign_in).await?;
-    Ok(Response::see("/account/welcome").with("set-cookie", cookie))
+    match begin(visit, &sign_in, Some(&hash)).await? {
+        Some(cookie) => Ok(Response::see("/account/welcome").with("set-cookie", cookie)),
+        // Another password was set a moment later.
+        None => Ok(Response::see("/account/sign-in")),
+    }
 }
 
 async fn invited(visit: &Visit<'_>) -> Result<Option<(Token, SignIn)>, Fault> {

@@ -56,7 +56,12 @@ pub(crate) async fn start(visit: &Visit<'_>, member: &Member) -> Result<Response
         Err(said) => return shown(visit, member, Some(said)).await,
     };
     let order = Order { endpoint, mapping: asked, key, max_credits };
-    act(visit, member, move |jobs, account| jobs.start(account, id, order)).await
+    if let Some(said) = order::refused(visit, member, id, &order).await? {
+        let said = format!("{said} Choose a column or a value for `limit`, or empty the ceiling.");
+        return shown(visit, member, Some(said)).await;
+    }
+    let started = on_list(visit, member, move |jobs, account| jobs.start(account, id, order));
+    acted(visit, member, started.await?).await
 }
 
 pub(crate) async fn stop(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
@@ -68,6 +73,14 @@ pub(crate) async fn go_on(visit: &Visit<'_>, member: &Member) -> Result<Response
     let id = id(visit)?;
     match chosen(visit, member).await? {
         Ok((key, most)) => {
+            let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+            if let Some(order) = job.and_then(|job| job.order) {
+                let order = Order { max_credits: most, ..order };
+                if let Some(said) = order::refused(visit, member, id, &order).await? {
+                    let said = format!("{said} Empty the ceiling to go on.");
+                    return shown(visit, member, Some(said)).await;
+                }
+            }
             act(visit, member, move |jobs, account| jobs.go_on(account, id, key, most)).await
         }
         Err(said) => shown(visit, member, Some(said)).await,
@@ -113,13 +126,32 @@ async fn on_files<T: Send + 'static>(
     Ok(visit.dashboard.files.run(move || work(&jobs, account)).await?)
 }
 
+/// The same for what reads a list, which may take long.
+async fn on_list<T: Send + 'static>(
+    visit: &Visit<'_>,
+    member: &Member,
+    work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
+) -> Result<T, Fault> {
+    let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
+    visit.dashboard.scans.run(account, move || work(&jobs, account)).await
+}
+
 /// Changes a job and goes back to its page.
 async fn act(
     visit: &Visit<'_>,
     member: &Member,
     change: impl FnOnce(&Jobs, AccountId) -> Result<(), JobError> + Send + 'static,
 ) -> Result<Response, Fault> {
-    match on_files(visit, member, change).await?.map_err(Fault::of_job) {
+    let changed = on_files(visit, member, change).await?;
+    acted(visit, member, changed).await
+}
+
+async fn acted(
+    visit: &Visit<'_>,
+    member: &Member,
+    changed: Result<(), JobError>,
+) -> Result<Response, Fault> {
+    match changed.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see(format!("/account/bulk/{}", visit.blank()))),
         Err(said) => shown(visit, member, Some(said?)).await,
     }
@@ -151,12 +183,13 @@ async fn shown(
     fault: Option<String>,
 ) -> Result<Response, Fault> {
     let id = id(visit)?;
-    let seen = on_files(visit, member, move |jobs, account| see(jobs, account, id)).await?;
-    let (job, sample) = match seen.map_err(Fault::of_job) {
-        Ok(Some(seen)) => seen,
-        Ok(None) => return Err(Fault::NoSuchPage),
-        Err(said) => return Err(Fault::failed(said?)),
+    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+    let job = job.ok_or(Fault::NoSuchPage)?;
+    let (sample, unread) = match sample(visit, member, &job).await?.map_err(Fault::of_job) {
+        Ok(sample) => (sample, None),
+        Err(said) => (Sample { columns: Vec::new(), rows: Vec::new() }, Some(said?)),
     };
+    let fault = fault.or(unread);
     // A form that was refused shows what was typed.
     let fields = if visit.form.has("endpoint") { &visit.form } else { &visit.query };
     let endpoint = fields.text("endpoint");
@@ -178,13 +211,17 @@ async fn shown(
     page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
 }
 
-/// A job, and the first rows of one that is to be started.
-fn see(jobs: &Jobs, account: AccountId, id: JobId) -> Result<Option<(Job, Sample)>, JobError> {
-    let Some(job) = jobs.get(account, id) else { return Ok(None) };
-    let empty = Sample { columns: Vec::new(), rows: Vec::new() };
-    let is_new = job.state == State::New;
-    let sample = if is_new { jobs.sample(account, id, SAMPLE_ROWS)? } else { empty };
-    Ok(Some((job, sample)))
+/// The first rows of a list that is to be started; of another none.
+async fn sample(
+    visit: &Visit<'_>,
+    member: &Member,
+    job: &Job,
+) -> Result<Result<Sample, JobError>, Fault> {
+    if job.state != State::New {
+        return Ok(Ok(Sample { columns: Vec::new(), rows: Vec::new() }));
+    }
+    let id = job.id;
+    on_list(visit, member, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
 }
 
 /// A file, piece by piece.

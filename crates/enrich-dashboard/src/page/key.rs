@@ -30,6 +30,7 @@ struct KeyPage {
     secret: Option<String>,
     fault: Option<String>,
     most_requests: u32,
+    may_be_empty: bool,
     overlaps: [(&'static str, &'static str, SignedDuration); 4],
 }
 
@@ -57,13 +58,13 @@ pub(crate) async fn label(visit: &Visit<'_>, member: &Member) -> Result<Response
     }
 }
 
-/// Gives the key a limit of its own, or takes it away. Its window stays as it is, and no limit goes
-/// beyond the server's, or beyond what the operator gave the key.
+/// Gives the key a limit of its own, or takes it away. Its window stays as it is, and no limit lets
+/// more through than the server's, or than the key has already.
 pub(crate) async fn limit(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let key = own(visit, member).await?;
     let most = most_requests(visit, &key);
     let requests = match visit.form.text("requests") {
-        "" => None,
+        "" if may_be_empty(visit, &key) => None,
         text => match text.parse::<u32>() {
             Ok(requests) if (1..=most).contains(&requests) => Some(requests),
             _ => {
@@ -125,9 +126,21 @@ async fn own(visit: &Visit<'_>, member: &Member) -> Result<KeyInfo, Fault> {
     key.filter(|key| key.account == member.account.id).ok_or(Fault::NoSuchPage)
 }
 
+/// The most requests that the key's owner may give it: as many as it has, or as the server's limit
+/// lets through. Where the key's window is its own, that is no more than the server's number in a
+/// longer one, and its share of it in a shorter one.
 fn most_requests(visit: &Visit<'_>, key: &KeyInfo) -> u32 {
-    let server = visit.dashboard.service.rate_limit.requests();
-    key.rate.requests.map_or(server, |own| own.max(server))
+    let server = visit.dashboard.service.rate_limit;
+    let own = server.with(key.rate);
+    let as_fast = u64::from(server.requests()) * u64::from(own.window_seconds())
+        / u64::from(server.window_seconds());
+    let as_fast = u32::try_from(as_fast).unwrap_or(u32::MAX);
+    own.requests().max(as_fast.min(server.requests()))
+}
+
+/// Whether the key may do with the server's number of requests, in its own window.
+fn may_be_empty(visit: &Visit<'_>, key: &KeyInfo) -> bool {
+    visit.dashboard.service.rate_limit.requests() <= most_requests(visit, key)
 }
 
 async fn shown(
@@ -146,6 +159,7 @@ async fn shown(
         secret: secret.map(|key| key.expose().to_owned()),
         fault,
         most_requests: most_requests(visit, key),
+        may_be_empty: may_be_empty(visit, key),
         overlaps: OVERLAPS,
     };
     page(status, &page_of)

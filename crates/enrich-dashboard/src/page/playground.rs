@@ -17,6 +17,8 @@ use super::EndpointChoice;
 use super::endpoint_choices;
 use super::keys::{KeyChoice, active_keys, key_choices};
 
+const NO_KEY: &str = "Nothing was called: choose a key of this account that is in use.";
+
 #[derive(Template)]
 #[template(path = "playground.html")]
 struct PlaygroundPage {
@@ -29,6 +31,7 @@ struct PlaygroundPage {
     keys: Vec<KeyChoice>,
     attempt: String,
     outcome: Option<Outcome>,
+    fault: Option<&'static str>,
 }
 
 struct FieldRow {
@@ -56,7 +59,7 @@ struct Chosen {
 
 pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let chosen = chosen(visit, visit.query.text("endpoint")).ok_or(Fault::NoSuchPage)?;
-    shown(visit, member, chosen, None).await
+    shown(visit, member, chosen, Ok(None)).await
 }
 
 /// Makes the call with one of the account's own keys.
@@ -67,10 +70,10 @@ pub(crate) async fn call(visit: &Visit<'_>, member: &Member) -> Result<Response,
     let wanted = visit.form.text("key");
     let keys = active_keys(visit, member).await?;
     let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
-        return shown(visit, member, chosen, None).await;
+        return shown(visit, member, chosen, Err(NO_KEY)).await;
     };
     let Some(secret) = accounts.reveal(key.id).await? else {
-        return shown(visit, member, chosen, None).await;
+        return shown(visit, member, chosen, Err(NO_KEY)).await;
     };
     let body = body(visit, chosen.endpoint);
     let attempt = visit.form.text("attempt");
@@ -90,7 +93,7 @@ pub(crate) async fn call(visit: &Visit<'_>, member: &Member) -> Result<Response,
         request_id: request_id.to_string(),
         body: indented(&response.body),
     };
-    let shown = shown(visit, member, chosen, Some(outcome)).await?;
+    let shown = shown(visit, member, chosen, Ok(Some(outcome))).await?;
     Ok(Response { call: Some(Call { path: chosen.endpoint.path, response }), ..shown })
 }
 
@@ -161,8 +164,12 @@ async fn shown(
     visit: &Visit<'_>,
     member: &Member,
     Chosen { endpoint, .. }: Chosen,
-    outcome: Option<Outcome>,
+    outcome: Result<Option<Outcome>, &'static str>,
 ) -> Result<Response, Fault> {
+    let (outcome, fault) = match outcome {
+        Ok(outcome) => (outcome, None),
+        Err(fault) => (None, Some(fault)),
+    };
     let keys = active_keys(visit, member).await?;
     let field = |field: &enrich_wire::Field| FieldRow {
         name: field.name,
@@ -179,9 +186,10 @@ async fn shown(
         keys: key_choices(&keys, visit.form.text("key")),
         attempt: Token::generate().map_err(Fault::failed)?.expose().to_owned(),
         outcome,
+        fault,
         frame: visit.frame(member, "/account/playground").await?,
     };
-    page(200, &page_of)
+    page(if fault.is_some() { 422 } else { 200 }, &page_of)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! it takes, not by what is slowed down.
 
 use askama::Template;
-use enrich_core::{Session, SignIn, Token};
+use enrich_core::{PasswordHash, Session, SignIn, Token};
 use enrich_text::EmailAddress;
 
 use crate::cookie;
@@ -63,8 +63,10 @@ pub(crate) async fn submit(visit: &Visit<'_>) -> Result<Response, Fault> {
     };
     let Some(sign_in) = right else { return refused(visit, email) };
     brake.give_back(peer, &typed);
-    let cookie = begin(visit, &sign_in).await?;
-    Ok(Response::see("/account/welcome").with("set-cookie", cookie))
+    match begin(visit, &sign_in, sign_in.password.as_ref()).await? {
+        Some(cookie) => Ok(Response::see("/account/welcome").with("set-cookie", cookie)),
+        None => refused(visit, email),
+    }
 }
 
 /// Who signs in, if the password is theirs.
@@ -82,8 +84,14 @@ async fn is_right(
     Ok(sign_in.filter(|_| is_right))
 }
 
-/// Begins a session under a new id and ends the one the browser had; the cookie.
-pub(crate) async fn begin(visit: &Visit<'_>, sign_in: &SignIn) -> Result<String, Fault> {
+/// Begins a session under a new id and ends the one the browser had; the cookie. `None` where the
+/// password that was right is no longer the account's: another, set meanwhile, ended the sessions
+/// that were there by then, and this one has to end with them.
+pub(crate) async fn begin(
+    visit: &Visit<'_>,
+    sign_in: &SignIn,
+    right: Option<&PasswordHash>,
+) -> Result<Option<String>, Fault> {
     let (dashboard, settings) = (visit.dashboard, &visit.dashboard.settings);
     if let Some(earlier) = dashboard.token(visit.request) {
         dashboard.sign_ins.end_session(&earlier).await?;
@@ -93,8 +101,14 @@ pub(crate) async fn begin(visit: &Visit<'_>, sign_in: &SignIn) -> Result<String,
     let session =
         Session { account: sign_in.account, started_at: visit.now, seen_at: visit.now, ends_at };
     dashboard.sign_ins.begin_session(&token, session).await?;
+    let current = dashboard.sign_ins.sign_in(sign_in.account).await?;
+    let hash = current.as_ref().and_then(|sign_in| sign_in.password.as_ref());
+    if hash.map(PasswordHash::expose) != right.map(PasswordHash::expose) {
+        dashboard.sign_ins.end_session(&token).await?;
+        return Ok(None);
+    }
     let public_url = settings.public_url.as_deref();
-    Ok(cookie::set(visit.request, public_url, &token, settings.session_lifetime))
+    Ok(Some(cookie::set(visit.request, public_url, &token, settings.session_lifetime)))
 }
 
 fn refused(visit: &Visit<'_>, email: &str) -> Result<Response, Fault> {

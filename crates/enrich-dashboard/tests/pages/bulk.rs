@@ -9,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use crate::texts::{escaped, texts};
 use crate::world::{Owner, Seen, World};
 
-const BOUNDARY: &str = "boundary";
+pub(crate) const BOUNDARY: &str = "boundary";
 
 fn world() -> (World, Owner) {
     let world = World::new();
@@ -17,14 +17,14 @@ fn world() -> (World, Owner) {
     (world, owner)
 }
 
-fn form(name: &str, content: &str) -> String {
+pub(crate) fn form(name: &str, content: &str) -> String {
     format!(
         "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"list\"; filename=\"{name}\"\r\n\
          Content-Type: text/csv\r\n\r\n{content}\r\n--{BOUNDARY}--\r\n"
     )
 }
 
-fn send(world: &World, owner: &Owner, pieces: Vec<Result<Bytes, BodyFault>>) -> Seen {
+pub(crate) fn send(world: &World, owner: &Owner, pieces: Vec<Result<Bytes, BodyFault>>) -> Seen {
     let mut request = owner.browser.request(Method::Post, "/account/bulk");
     request.content_type = Some(format!("multipart/form-data; boundary={BOUNDARY}"));
     request.body = stream::iter(pieces).boxed_local();
@@ -40,7 +40,7 @@ pub(crate) fn upload(world: &World, owner: &Owner, name: &str, content: &str) ->
     seen.header("location").unwrap().to_owned()
 }
 
-fn start(world: &World, owner: &mut Owner, path: &str, ceiling: &str) -> Seen {
+pub(crate) fn start(world: &World, owner: &mut Owner, path: &str, ceiling: &str) -> Seen {
     let key = owner.key.to_string();
     let fields = [
         ("endpoint", "/v1/cuf"),
@@ -53,7 +53,7 @@ fn start(world: &World, owner: &mut Owner, path: &str, ceiling: &str) -> Seen {
 }
 
 /// The page once the list is no longer under way.
-fn ended(world: &World, owner: &Owner, path: &str) -> Seen {
+pub(crate) fn ended(world: &World, owner: &Owner, path: &str) -> Seen {
     let begun = Instant::now();
     loop {
         let seen = owner.browser.get(world, path);
@@ -122,6 +122,63 @@ fn what_cannot_be_ordered_is_said() {
     let seen = owner.browser.post(&world, &format!("{path}/start"), &none);
     assert!(seen.body.contains("Choose a key"), "{}", seen.body);
     assert_eq!(owner.browser.post(&world, &format!("{path}/stop"), &[]).status, 422);
+}
+
+#[test]
+fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
+    let (world, mut owner) = world();
+    let list = "Domain,most\nquill.example,7\nledger.example,\n";
+    let [path, without] = [0, 1].map(|_| upload(&world, &owner, "leads.csv", list));
+    let seen = owner.browser.get(&world, &format!("{path}?endpoint=/v1/dte"));
+    assert_eq!(figure(&seen, "Highest cost in credits"), "no limit");
+    assert!(seen.body.contains("have no highest price"), "{}", seen.body);
+    let key = owner.key.to_string();
+    let fields = |ceiling, column, fixed| {
+        [
+            ("endpoint", "/v1/dte"),
+            ("map.companyDomain", "Domain"),
+            ("map.limit", column),
+            ("fixed.limit", fixed),
+            ("ceiling", ceiling),
+            ("key", key.as_str()),
+        ]
+        .map(|(name, value): (&str, &str)| (name.to_owned(), value.to_owned()))
+    };
+    let mut start = |path: &str, ceiling, column, fixed| {
+        let fields = fields(ceiling, column, fixed);
+        let fields: Vec<_> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+        owner.browser.post(&world, &format!("{path}/start"), &fields)
+    };
+    // What the page itself puts in first, and a column that leaves one row without.
+    for column in ["", "most"] {
+        let refused = start(&path, "1000", column, "");
+        assert_eq!(refused.status, 422, "{column}");
+        assert!(refused.body.contains("below a ceiling none of them"), "{}", refused.body);
+        assert!(refused.body.contains(
+            "name=\"ceiling\" inputmode=\"numeric\" autocomplete=\"off\" value=\"1000\""
+        ));
+    }
+    assert_eq!(start(&path, "1000", "", "5").status, 303);
+    assert_eq!(start(&without, "", "", "").status, 303);
+    for path in [path, without] {
+        let seen = ended(&world, &owner, &path);
+        assert!(seen.body.contains(">Done</h2>"), "{}", seen.body);
+        assert_eq!(
+            (figure(&seen, "Invalid"), figure(&seen, "Not found")),
+            ("0".into(), "2".into())
+        );
+    }
+}
+
+#[test]
+fn why_a_list_cannot_be_read_is_said() {
+    let (world, owner) = world();
+    let (before, after) = (form("a.csv", ""), b"Soci\xe9t\xe9,Ort\nQuill,Bern\n");
+    let at = before.find("\r\n\r\n").unwrap() + 4;
+    let bytes = [&before.as_bytes()[..at], after, &before.as_bytes()[at..]].concat();
+    let seen = send(&world, &owner, vec![Ok(Bytes::from(bytes))]);
+    assert_eq!(seen.status, 422);
+    assert!(seen.body.contains("it is not UTF-8"), "{}", seen.body);
 }
 
 #[test]

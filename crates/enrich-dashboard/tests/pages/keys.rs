@@ -68,6 +68,39 @@ fn a_limit_goes_up_to_the_services_own_or_to_what_the_operator_gave() {
 }
 
 #[test]
+fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
+    let (world, mut owner) = world();
+    let path = format!("/account/keys/{}", owner.key);
+    let mut set = |requests, window_seconds, typed: &str| {
+        let given = RateOverride { requests, window_seconds: Some(window_seconds) };
+        world.ports.keys.lock()[0].0.rate = given;
+        let seen = owner.browser.post(&world, &format!("{path}/limit"), &[("requests", typed)]);
+        let rate = world.ports.keys.lock()[0].0.rate;
+        assert_eq!(rate.window_seconds, Some(window_seconds));
+        assert!(seen.status == 303 || rate == given, "{seen:?}");
+        (seen.status, rate.requests)
+    };
+    // The service's limit is 100 in 60 seconds.
+    for typed in ["100", "6", ""] {
+        assert_eq!(set(Some(5), 1, typed), (422, Some(5)), "{typed}");
+    }
+    assert_eq!(set(Some(5), 1, "5"), (303, Some(5)));
+    assert_eq!(set(Some(5), 1, "3"), (303, Some(3)));
+    assert_eq!(set(Some(5), 30, "50"), (303, Some(50)));
+    assert_eq!(set(Some(5), 30, "51"), (422, Some(5)));
+    // In an hour as many as in a minute: they may all come in the same one.
+    assert_eq!(set(Some(5), 3600, "101"), (422, Some(5)));
+    assert_eq!(set(Some(5), 3600, "100"), (303, Some(100)));
+    assert_eq!(set(None, 1, ""), (303, None));
+    assert_eq!(set(None, 1, "101"), (422, None));
+    set(Some(5), 1, "5");
+    let seen = owner.browser.get(&world, &path);
+    assert!(seen.body.contains("5 requests in 1 second, its own"), "{}", seen.body);
+    assert!(seen.body.contains(">Requests in 1 second</label>"), "{}", seen.body);
+    assert!(seen.body.contains("only whoever runs the service raises it"), "{}", seen.body);
+}
+
+#[test]
 fn a_rotated_key_has_a_successor_with_its_label_and_lives_on_as_chosen() {
     let (world, mut owner) = world();
     let path = format!("/account/keys/{}/rotate", owner.key);

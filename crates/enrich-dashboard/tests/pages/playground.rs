@@ -88,5 +88,8 @@ fn without_a_key_in_use_there_is_nothing_to_call_with() {
     assert!(seen.body.contains("no API key in use"));
     let seen = call(&world, &mut owner, "/v1/cuf", &[("field.companyName", "Quill")]);
     assert!(!seen.body.contains("charged."));
+    assert_eq!(seen.status, 422);
+    let (_, outcome) = seen.body.split_once("<section id=\"outcome\"").unwrap();
+    assert!(outcome.contains("Nothing was called: choose a key"), "{outcome}");
     assert_eq!(balance(&world, &owner), "1,000");
 }

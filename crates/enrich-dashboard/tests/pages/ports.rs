@@ -53,6 +53,8 @@ pub(crate) struct Ports {
     pub(crate) sign_ins: Mutex<Vec<SignIn>>,
     pub(crate) invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,
     pub(crate) sessions: Mutex<BTreeMap<String, Session>>,
+    /// The password that is set a moment before the next session begins.
+    pub(crate) set_meanwhile: Mutex<Option<PasswordHash>>,
 }
 
 impl Ports {
@@ -383,6 +385,10 @@ impl SignIns for Ports {
     }
 
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
+        let password = self.set_meanwhile.lock().take();
+        if let Some(password) = password {
+            self.set_password(session.account, password, None).await?;
+        }
         self.sessions.lock().insert(token.expose().to_owned(), session);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Invitations, passwords, sessions.
 
+use enrich_core::PasswordHash;
 use enrich_dashboard::{Method, Settings};
 use jiff::SignedDuration;
 
@@ -165,6 +166,38 @@ fn another_password_ends_all_other_sessions() {
 }
 
 #[test]
+fn no_session_begins_with_a_password_that_was_replaced_meanwhile() {
+    let world = World::new();
+    let owner = world.owner("Quill Ltd", ADA);
+    let another = || Some(PasswordHash::new("another"));
+    *world.ports.set_meanwhile.lock() = another();
+    let (browser, status, _) = signs_in(&world, ADA, PASSWORD);
+    assert_eq!((status, browser.cookie), (422, None));
+    assert!(world.ports.sessions.lock().is_empty());
+    assert_eq!(owner.browser.get(&world, "/account/").status, 303);
+
+    let (_, _, token) = world.invited("Ledger & Sons", "ben@quill.example");
+    *world.ports.set_meanwhile.lock() = another();
+    let path = format!("/account/invitation/{}", token.expose());
+    let mut browser = Browser::default();
+    let seen = browser.post(&world, &path, &[("password", PASSWORD), ("again", PASSWORD)]);
+    assert_eq!(seen.header("location"), Some("/account/sign-in"), "{seen:?}");
+    assert!(browser.cookie.is_none() && world.ports.sessions.lock().is_empty());
+}
+
+#[test]
+fn a_password_of_blanks_is_none() {
+    let world = World::new();
+    let (_, _, token) = world.invited("Quill Ltd", ADA);
+    let path = format!("/account/invitation/{}", token.expose());
+    let blanks = " ".repeat(12);
+    let fields = [("password", blanks.as_str()), ("again", &blanks)];
+    let seen = Browser::default().post(&world, &path, &fields);
+    assert_eq!(seen.status, 422);
+    assert!(seen.body.contains("blanks alone is none"), "{}", seen.body);
+}
+
+#[test]
 fn all_other_sessions_can_be_ended() {
     let world = World::new();
     let mut owner = world.owner("Quill Ltd", ADA);
@@ -191,4 +224,12 @@ fn behind_a_proxy_the_address_it_names_is_slowed() {
     }
     assert_eq!(tries("203.0.113.2, 198.51.100.1", 20), 429);
     assert_eq!(tries("198.51.100.1, 198.51.100.2", 21), 422);
+    // Some proxies name the port too, which is another each time.
+    assert_eq!(tries("203.0.113.2, 198.51.100.1:4431", 22), 429);
+    for number in 0..20 {
+        assert_eq!(tries(&format!("[2001:db8::7]:{}", 4000 + number), 100 + number), 422);
+    }
+    for again in ["[2001:db8::7]:5000", "[2001:db8::7]", "2001:db8::7"] {
+        assert_eq!(tries(again, 200), 429, "{again}");
+    }
 }

@@ -27,7 +27,8 @@ pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
     pub(crate) ports: Arc<Ports>,
     pub(crate) watch: Arc<Watch>,
-    _folder: tempfile::TempDir,
+    /// Where lists lie.
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// Somebody with an account, signed in.
@@ -84,7 +85,7 @@ impl World {
             job_settings,
         };
         let dashboard = Dashboard::new(parts, settings).unwrap();
-        Self { dashboard, ports, watch, _folder: folder }
+        Self { dashboard, ports, watch, folder }
     }
 
     /// An account with a key, 1,000 credits and an address, and an invitation for it.

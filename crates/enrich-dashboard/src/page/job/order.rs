@@ -1,8 +1,9 @@
 //! What is asked of a new list: the endpoint, which column goes into which field, and what it may
 //! cost.
 
-use enrich_bulk::jobs::{JobError, JobId};
+use enrich_bulk::jobs::{JobError, JobId, Order};
 use enrich_bulk::{Mapping, MappingError};
+use enrich_core::Price;
 use enrich_wire::{Endpoint, Field};
 
 use crate::fault::Fault;
@@ -10,7 +11,7 @@ use crate::form::Form;
 use crate::shown::Number;
 use crate::visit::{Member, Visit};
 
-use super::on_files;
+use super::on_list;
 
 /// What an order would be, and cost.
 pub(crate) struct Asked {
@@ -58,7 +59,7 @@ pub(super) async fn asked_of(
     let Some(endpoint) = endpoint(visit, path) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
     let mapping = mapping(&rows);
-    let previewed = on_files(visit, member, move |jobs, account| {
+    let previewed = on_list(visit, member, move |jobs, account| {
         jobs.preview(account, id, endpoint.path, &mapping)
     });
     let balance = visit.balance(member).await?.0;
@@ -81,6 +82,33 @@ pub(super) async fn asked_of(
     let ceiling = if fields.has("ceiling") { fields.text("ceiling").to_owned() } else { usual };
     let price = endpoint.price.to_string();
     Ok(Some(Asked { path: endpoint.path, price, fields: rows, foreseen, ceiling }))
+}
+
+/// Why an order can't be carried out below its ceiling: a row that may have any number of answers has
+/// no highest price, so none of such rows would be asked.
+pub(super) async fn refused(
+    visit: &Visit<'_>,
+    member: &Member,
+    id: JobId,
+    order: &Order,
+) -> Result<Option<String>, Fault> {
+    let asked = endpoint(visit, &order.endpoint);
+    let is_open = asked.is_some_and(|asked| matches!(asked.price, Price::PerItems(_)));
+    if order.max_credits.is_none() || !is_open {
+        return Ok(None);
+    }
+    let (path, mapping) = (order.endpoint.clone(), order.mapping.clone());
+    let previewed =
+        on_list(visit, member, move |jobs, account| jobs.preview(account, id, &path, &mapping));
+    match previewed.await?.map_err(Fault::of_job) {
+        Ok(preview) if preview.highest_credits.is_some() => Ok(None),
+        Ok(_) => Ok(Some(
+            "Rows without a `limit` have no highest price, so below a ceiling none of them can be \
+             asked."
+                .to_owned(),
+        )),
+        Err(said) => Ok(Some(said?)),
+    }
 }
 
 fn endpoint(visit: &Visit<'_>, path: &str) -> Option<&'static Endpoint> {

@@ -1,0 +1,146 @@
+//! What one account may take up, so that enough is left for the others.
+
+use std::time::Duration;
+
+use enrich_core::AccountId;
+use enrich_import::Bounds;
+
+use super::record::{JobId, Record};
+use super::{Desk, Entry, JobError, Shared};
+use crate::stop::Stop;
+
+/// How many lists of an account are uploaded at once.
+const MAX_UPLOADS: usize = 2;
+/// The least bytes a second at which a list arrives.
+const LEAST_RATE: u64 = 4 * 1024;
+
+/// Why something isn't done, though it could be with more room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The account has as many bytes of lists as it may have.
+    #[error(
+        "your lists and the rows written for them take up {0} bytes, as much as they may; delete \
+         one that is done"
+    )]
+    Full(u64),
+    /// The file system is nearly full.
+    #[error("the server has too little space left for lists; go on later, or tell whoever runs it")]
+    NoSpace,
+    /// As many lists of the account are on their way as may be.
+    #[error("{0} lists of yours are being uploaded already; wait for one of them")]
+    Uploading(usize),
+    /// The list hardly arrives.
+    #[error("the list arrived too slowly; upload it compressed, or split it")]
+    TooSlow,
+    /// Another list of the account is being read.
+    #[error("another list of yours is being read; try again in a moment")]
+    Reading,
+    /// Another process has the folder.
+    #[error("another process keeps the lists of this server; try again once it has ended")]
+    Elsewhere,
+}
+
+/// What an account holds while something of it is done, until it is dropped.
+pub(super) struct Place<'a> {
+    shared: &'a Shared,
+    account: AccountId,
+    is_upload: bool,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut desk = self.shared.desk.lock();
+        if !self.is_upload {
+            desk.reading.remove(&self.account);
+        } else if let Some(uploads) = desk.uploading.get_mut(&self.account) {
+            *uploads -= 1;
+            if *uploads == 0 {
+                desk.uploading.remove(&self.account);
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// A place to upload a list.
+    pub(super) fn uploading(&self, account: AccountId) -> Result<Place<'_>, JobError> {
+        let mut desk = self.desk.lock();
+        if desk.is_elsewhere {
+            return Err(Refusal::Elsewhere.into());
+        }
+        let uploads = desk.uploading.entry(account).or_default();
+        if *uploads == MAX_UPLOADS {
+            return Err(Refusal::Uploading(MAX_UPLOADS).into());
+        }
+        *uploads += 1;
+        Ok(Place { shared: self, account, is_upload: true })
+    }
+
+    /// A place to read a list to its end.
+    pub(super) fn reading(&self, account: AccountId) -> Result<Place<'_>, JobError> {
+        if !self.desk.lock().reading.insert(account) {
+            return Err(Refusal::Reading.into());
+        }
+        Ok(Place { shared: self, account, is_upload: false })
+    }
+
+    /// Whether the file system has room for more.
+    pub(super) fn see_space(&self) -> Result<(), JobError> {
+        let left = fs4::available_space(&self.folder)?;
+        if left < self.settings.min_free_bytes { Err(Refusal::NoSpace.into()) } else { Ok(()) }
+    }
+
+    /// Whether the account has room for a new job that takes up so much.
+    pub(super) fn see_room(
+        &self,
+        desk: &Desk,
+        account: AccountId,
+        bytes: u64,
+    ) -> Result<(), JobError> {
+        let (max_jobs, max_bytes) = (self.settings.max_jobs, self.settings.max_account_bytes);
+        if desk.of_account(account).count() >= max_jobs {
+            return Err(JobError::TooMany(max_jobs));
+        }
+        if desk.held_bytes(account).saturating_add(bytes) > max_bytes {
+            return Err(Refusal::Full(max_bytes).into());
+        }
+        Ok(())
+    }
+
+    /// Whether a job that runs has room to go on.
+    pub(super) fn see_room_of(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
+        self.see_space()?;
+        let bytes = Record::held_bytes(id, &self.folder)?;
+        let mut desk = self.desk.lock();
+        if let Some(entry) = desk.jobs.get_mut(&id) {
+            entry.bytes = bytes;
+        }
+        let max_bytes = self.settings.max_account_bytes;
+        if desk.held_bytes(account) > max_bytes {
+            return Err(Refusal::Full(max_bytes).into());
+        }
+        Ok(())
+    }
+
+    /// How much of a list is read, and until when.
+    pub(super) fn bounds(&self, stop: &Stop) -> Bounds {
+        let (max_bytes, max_lines) = (self.settings.max_unpacked_bytes, self.settings.max_rows);
+        let stop = stop.clone();
+        Bounds { max_bytes, max_lines, is_stopped: std::sync::Arc::new(move || stop.is_told()) }
+    }
+}
+
+impl Desk {
+    pub(super) fn of_account(&self, account: AccountId) -> impl Iterator<Item = &Entry> {
+        self.jobs.values().filter(move |entry| entry.record.account == account)
+    }
+
+    fn held_bytes(&self, account: AccountId) -> u64 {
+        self.of_account(account).map(|entry| entry.bytes).sum()
+    }
+}
+
+/// Whether a list of which so much has arrived in this time isn't worth a place.
+pub(super) fn is_too_slow(bytes: u64, took: Duration, patience: Duration) -> bool {
+    took > patience && bytes < took.as_secs().max(1).saturating_mul(LEAST_RATE)
+}

@@ -1,0 +1,68 @@
+//! Whose job runs: accounts take turns, so that one with many lists, or long ones, holds up nobody.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use enrich_core::AccountId;
+
+use super::record::JobId;
+use super::{Desk, Settings};
+
+impl Desk {
+    /// Takes the next job out of the line: of the account with the fewest that run, then of the one
+    /// whose last turn was the longest ago, then the first in line.
+    pub(super) fn take_next(&mut self) -> Option<JobId> {
+        let running = self.running();
+        let rank = |at: &usize| {
+            let account = self.waiting.get(*at).and_then(|id| self.account(*id));
+            let run = account.and_then(|account| running.get(&account)).copied();
+            let turn = account.and_then(|account| self.turns.get(&account)).copied();
+            (run.unwrap_or_default(), turn.unwrap_or_default(), *at)
+        };
+        let at = (0..self.waiting.len()).min_by_key(rank)?;
+        let id = self.waiting.remove(at)?;
+        if let Some(account) = self.account(id) {
+            self.last_turn += 1;
+            self.turns.insert(account, self.last_turn);
+        }
+        Some(id)
+    }
+
+    /// Whether a job that has run for so long makes room for somebody who has none: at once where
+    /// its account has more than one place, else when its turn is over.
+    pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
+        let running = self.running();
+        let places: usize = running.values().sum();
+        if places < settings.running.max(1) {
+            return false;
+        }
+        let waiting: BTreeSet<AccountId> =
+            self.waiting.iter().filter_map(|id| self.account(*id)).collect();
+        let without = waiting.iter().filter(|account| !running.contains_key(account)).count();
+        let yielding = self.jobs.values().filter(|entry| entry.is_yielding).count();
+        if without <= yielding {
+            return false;
+        }
+        let Some(account) = self.account(id) else { return false };
+        let yielding = self.of_account(account).filter(|entry| entry.is_yielding).count();
+        let own = running.get(&account).copied().unwrap_or_default().saturating_sub(yielding);
+        let yields = own > 1 || ran >= settings.turn;
+        if let Some(entry) = self.jobs.get_mut(&id).filter(|_| yields) {
+            entry.is_yielding = true;
+        }
+        yields
+    }
+
+    fn account(&self, id: JobId) -> Option<AccountId> {
+        self.jobs.get(&id).map(|entry| entry.record.account)
+    }
+
+    /// How many jobs of each account run.
+    fn running(&self) -> BTreeMap<AccountId, usize> {
+        let mut running = BTreeMap::new();
+        for entry in self.jobs.values().filter(|entry| entry.stop.is_some()) {
+            *running.entry(entry.record.account).or_default() += 1;
+        }
+        running
+    }
+}

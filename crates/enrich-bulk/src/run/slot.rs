@@ -1,0 +1,34 @@
+//! A row between its reading and its writing.
+
+use enrich_import::Row;
+
+use crate::export::{Added, Status};
+
+/// A row that isn't written yet.
+pub(super) struct Slot {
+    pub(super) row: Row,
+    /// Its idempotency key; empty where it isn't asked.
+    pub(super) key: String,
+    /// What it may cost, while it is on its way.
+    pub(super) reserved: u64,
+    pub(super) memory_bytes: usize,
+    pub(super) added: Option<Added>,
+}
+
+impl Slot {
+    pub(super) fn new(row: Row, key: String) -> Self {
+        let memory_bytes = row.memory_bytes();
+        Self { row, key, reserved: 0, memory_bytes, added: None }
+    }
+
+    pub(super) fn invalid(row: Row, error: String) -> Self {
+        let added = Some(Added::without_answer(Status::Invalid, error));
+        Self { added, ..Self::new(row, String::new()) }
+    }
+
+    /// What came of it where it was asked.
+    pub(super) fn answered(&self) -> Option<(String, Added)> {
+        let added = self.added.as_ref().filter(|_| !self.key.is_empty())?;
+        Some((self.key.clone(), added.clone()))
+    }
+}

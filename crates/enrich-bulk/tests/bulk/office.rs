@@ -1,0 +1,134 @@
+//! An office: a folder of jobs, two accounts, and somebody to ask who keeps books.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use enrich_bulk::jobs::{Callers, Job, JobId, Order, Settings, State};
+use enrich_bulk::{Asked, Called, Caller, Jobs, Mapping, RowFields};
+use enrich_core::{AccountId, Clock, KeyId, Timestamp};
+use enrich_wire::Generation;
+
+use crate::desk::Books;
+
+pub(crate) static GENERATIONS: [&Generation; 1] = [&enrich_wire_v1::GENERATION];
+
+pub(crate) struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(1_790_000_000).unwrap()
+    }
+}
+
+/// All accounts ask the same books.
+struct Shared(Arc<Books>);
+
+#[async_trait]
+impl Caller for Shared {
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
+        self.0.call(fields, idempotency).await
+    }
+
+    fn is_metered(&self) -> bool {
+        true
+    }
+}
+
+#[async_trait]
+impl Callers for Shared {
+    async fn caller(
+        &self,
+        _asked: Asked,
+        _account: AccountId,
+        _key: KeyId,
+    ) -> Result<Box<dyn Caller>, String> {
+        Ok(Box::new(Self(Arc::clone(&self.0))))
+    }
+}
+
+pub(crate) struct Office {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) books: Arc<Books>,
+    pub(crate) account: AccountId,
+    pub(crate) other: AccountId,
+}
+
+impl Office {
+    pub(crate) fn new() -> Self {
+        let account = || AccountId::new(Noon.now());
+        let folder = tempfile::tempdir().unwrap();
+        Self { folder, books: Arc::default(), account: account(), other: account() }
+    }
+
+    pub(crate) fn open(&self) -> Jobs {
+        self.open_with(one_at_a_time())
+    }
+
+    pub(crate) fn open_with(&self, settings: Settings) -> Jobs {
+        let callers = Arc::new(Shared(Arc::clone(&self.books)));
+        Jobs::open(&self.jobs(), &GENERATIONS, callers, Arc::new(Noon), settings).unwrap()
+    }
+
+    /// The folder of jobs.
+    pub(crate) fn jobs(&self) -> PathBuf {
+        self.folder.path().join("jobs")
+    }
+
+    /// The names in it that are jobs.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.jobs()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.len() == 32).collect();
+        let arriving = std::fs::read_dir(self.jobs().join("arriving")).unwrap();
+        names.extend(arriving.map(|entry| entry.unwrap().file_name().into_string().unwrap()));
+        names
+    }
+
+    pub(crate) fn create(&self, jobs: &Jobs, list: &str) -> JobId {
+        jobs.create(self.account, "../leads.CSV", &mut list.as_bytes()).unwrap().id
+    }
+
+    pub(crate) fn wait(&self, jobs: &Jobs, id: JobId, until: impl Fn(&Job) -> bool) -> Job {
+        wait(jobs, self.account, id, until)
+    }
+}
+
+pub(crate) fn wait(
+    jobs: &Jobs,
+    account: AccountId,
+    id: JobId,
+    until: impl Fn(&Job) -> bool,
+) -> Job {
+    let started = Instant::now();
+    loop {
+        let job = jobs.get(account, id).unwrap();
+        if until(&job) {
+            return job;
+        }
+        assert!(started.elapsed() < Duration::from_secs(30), "{job:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub(crate) fn one_at_a_time() -> Settings {
+    Settings { running: 1, ..Settings::default() }
+}
+
+pub(crate) fn order(max_credits: Option<u64>) -> Order {
+    let mapping = Mapping::parse(["companyName=Company"]).unwrap();
+    Order { endpoint: "/v1/cuf".to_owned(), mapping, key: KeyId::new(Noon.now()), max_credits }
+}
+
+pub(crate) fn has_ended(job: &Job) -> bool {
+    !matches!(job.state, State::New | State::Waiting | State::Running)
+}
+
+pub(crate) fn text(jobs: &Jobs, account: AccountId, id: JobId) -> (String, bool) {
+    let mut written = jobs.output(account, id).unwrap().unwrap();
+    let mut text = String::new();
+    written.rows.read_to_string(&mut text).unwrap();
+    (text, written.is_whole)
+}

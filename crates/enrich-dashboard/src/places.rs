@@ -1,0 +1,86 @@
+//! How much of something each account may have under way, so that none takes it from all others.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use enrich_core::AccountId;
+use futures_util::lock::{Mutex as Line, OwnedMutexGuard};
+use parking_lot::Mutex;
+
+/// So many places for each account.
+pub(crate) struct Places {
+    most: usize,
+    taken: Arc<Mutex<BTreeMap<AccountId, Taken>>>,
+}
+
+/// What an account has taken.
+#[derive(Default)]
+struct Taken {
+    places: usize,
+    line: Arc<Line<()>>,
+}
+
+/// A place of an account, until it is dropped.
+pub(crate) struct Place {
+    account: AccountId,
+    line: Arc<Line<()>>,
+    taken: Arc<Mutex<BTreeMap<AccountId, Taken>>>,
+}
+
+impl Places {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, taken: Arc::default() }
+    }
+
+    /// A place for an account; `None` where it has as many as it may have.
+    pub(crate) fn take(&self, account: AccountId) -> Option<Place> {
+        let mut all = self.taken.lock();
+        let own = all.entry(account).or_default();
+        if own.places >= self.most {
+            return None;
+        }
+        own.places += 1;
+        let line = Arc::clone(&own.line);
+        Some(Place { account, line, taken: Arc::clone(&self.taken) })
+    }
+}
+
+impl Place {
+    /// Waits until no other place of the account has its turn; until what it gives is dropped, none
+    /// has.
+    pub(crate) async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.line).lock_owned().await
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut all = self.taken.lock();
+        if let Some(own) = all.get_mut(&self.account) {
+            own.places -= 1;
+            if own.places == 0 {
+                all.remove(&self.account);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn an_account_has_so_many_and_takes_none_of_anothers() {
+        let places = Places::new(2);
+        let [ada, ben] = [0, 1].map(|_| AccountId::new(Timestamp::UNIX_EPOCH));
+        let first = places.take(ada).unwrap();
+        let _second = places.take(ada).unwrap();
+        assert!(places.take(ada).is_none());
+        assert!(places.take(ben).is_some());
+        drop(first);
+        assert!(places.take(ada).is_some());
+        assert_eq!(places.taken.lock().len(), 1);
+    }
+}

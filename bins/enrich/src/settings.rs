@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 use crate::telemetry::{LogFormat, LogLevel};
 
-pub(crate) use least_confidence::LeastConfidence;
+pub(crate) use least_confidence::{LeastByName, LeastConfidence};
 pub(crate) use public_url::PublicUrl;
 
 /// What happens beyond a key's rate limit.

@@ -12,7 +12,7 @@ use enrich_wire::{Endpoint, Fields, Generation, Value};
 
 use super::endpoints::rows;
 use super::{Console, DataFolder, Failure, Format, Verdict};
-use crate::settings::LeastConfidence;
+use crate::settings::LeastByName;
 use explanation::Looked;
 use shown::Explained;
 
@@ -40,14 +40,8 @@ pub(crate) struct Lookup {
     /// The fields of the request
     #[arg(value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
-    /// How sure a match by name (of a company or a person) has to be, from 1 to 100
-    #[arg(
-        long,
-        env = "ENRICH_MIN_CONFIDENCE",
-        value_name = "PERCENT",
-        default_value_t = LeastConfidence::default()
-    )]
-    min_confidence: LeastConfidence,
+    #[command(flatten)]
+    least: LeastByName,
     /// Print, after the body, why it is what it is
     #[arg(long)]
     explain: bool,
@@ -92,7 +86,7 @@ impl Lookup {
                 return Err(Failure::Impossible(format!("the field `{name}` is given twice")));
             }
         }
-        let least_by_name = self.min_confidence.0;
+        let least_by_name = self.least.min_confidence.0;
         let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
         let (body, explanation, verdict) = match (endpoint.wire.read)(&fields) {
             Ok(ask) => {

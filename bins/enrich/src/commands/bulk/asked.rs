@@ -9,7 +9,7 @@ use enrich_store::Options;
 
 use super::super::lookup::Chosen;
 use super::super::{DataFolder, Failure};
-use crate::settings::LeastConfidence;
+use crate::settings::LeastByName;
 
 // Whom to ask. (A doc comment here would become the help of the command.)
 #[derive(Clone, Args)]
@@ -20,14 +20,8 @@ pub(super) struct Whom {
     /// The API key for the server; better given as ENRICH_KEY, which others cannot see
     #[arg(long, value_name = "KEY", env = "ENRICH_KEY", hide_env_values = true)]
     key: Option<String>,
-    /// How sure a match by name has to be, from 1 to 100, in the data folder
-    #[arg(
-        long,
-        env = "ENRICH_MIN_CONFIDENCE",
-        value_name = "PERCENT",
-        default_value_t = LeastConfidence::default()
-    )]
-    min_confidence: LeastConfidence,
+    #[command(flatten)]
+    least: LeastByName,
     #[command(flatten)]
     data: DataFolder,
 }
@@ -59,7 +53,7 @@ impl Whom {
     ) -> Result<Box<dyn Caller>, Failure> {
         let asked = Asked { generation, endpoint };
         let Some(url) = &self.url else {
-            let least_by_name = self.min_confidence.0;
+            let least_by_name = self.least.min_confidence.0;
             let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
             store.directory.prepare();
             return Ok(Box::new(DirectoryCaller::new(Arc::clone(&store.directory) as _, asked)));

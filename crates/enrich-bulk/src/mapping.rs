@@ -185,7 +185,7 @@ fn at_fault<'a>(
 ) -> Vec<&'static str> {
     let mut fields = Fields::default();
     for field in given {
-        fields.insert(field.name.to_owned(), Value::Text(PROBE.to_owned()));
+        fields.insert(field.name.into(), Value::Text(PROBE.into()));
     }
     match (endpoint.wire.read)(&fields) {
         Ok(_) => Vec::new(),

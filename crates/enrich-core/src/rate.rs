@@ -4,11 +4,10 @@
 //! counting is a pure function of state and time; [`MemoryWindows`] keeps the state in memory and
 //! forgets it on a restart.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 use jiff::Timestamp;
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 
 use crate::account::{KeyId, RateOverride};
 use crate::port::error::StoreError;
@@ -118,7 +117,7 @@ impl Window {
 
 /// Windows in this process's memory.
 #[derive(Debug, Default)]
-pub struct MemoryWindows(Mutex<HashMap<KeyId, Window>>);
+pub struct MemoryWindows(Mutex<FxHashMap<KeyId, Window>>);
 
 /// From how many windows on those that have ended are swept out when a new key comes.
 const SWEEP_FROM: usize = 4096;

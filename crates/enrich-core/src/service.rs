@@ -63,7 +63,8 @@ pub struct Ask {
     pub echo: String,
     /// The most items to return and charge; `None` for all.
     pub limit: Option<u64>,
-    /// The question in a form that does not depend on how it was sent ([`Keep::asked`]).
+    /// The question in a form that does not depend on how it was sent; with the endpoint it is
+    /// [`Keep::asked`].
     pub asked: Vec<u8>,
 }
 
@@ -232,33 +233,36 @@ impl Service {
         let Some(text) = course.call.idempotency_key else {
             return self.look_up(course, &ask, None, balance).await;
         };
-        let idempotency = IdempotencyKey::parse(text).map_err(Refusal::BadIdempotencyKey)?;
+        let key = IdempotencyKey::parse(text).map_err(Refusal::BadIdempotencyKey)?;
+        // The same fields at another endpoint are another question.
+        let asked = [course.call.endpoint.as_bytes(), &[0], &ask.asked].concat();
         let account = course.key.account;
-        let place = self.in_flight.enter(account, &idempotency);
-        let kept = self.ledger.kept(account, &idempotency, &ask.asked, course.now).await;
+        let place = self.in_flight.enter(account, &key);
+        let kept = self.ledger.kept(account, &key, &asked, course.now).await;
         match kept.map_err(store_refusal)? {
             // Also while another repeat has the place: the first call has ended.
             Some(kept) => replay(kept),
             None if place.is_none() => Err(Refusal::StillRunning),
             None => {
-                let result = self.look_up(course, &ask, Some(idempotency.clone()), balance).await;
+                let named = Some((&key, &asked[..]));
+                let result = self.look_up(course, &ask, named, balance).await;
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
                 // Another process may have answered the first call, and taken the last credits
                 // for it, since the kept answers were looked at.
-                let kept = self.ledger.kept(account, &idempotency, &ask.asked, course.now).await;
+                let kept = self.ledger.kept(account, &key, &asked, course.now).await;
                 kept.map_err(store_refusal)?.map_or(result, replay)
             }
         }
     }
 
-    /// From the balance to the answer.
+    /// From the balance to the answer. `named` is the idempotency key and what it is compared by.
     async fn look_up(
         &self,
         course: &Course<'_>,
         ask: &Ask,
-        idempotency: Option<IdempotencyKey>,
+        named: Option<(&IdempotencyKey, &[u8])>,
         balance: &mut Option<Credits>,
     ) -> Result<Answer, Refusal> {
         let call = course.call;
@@ -277,13 +281,16 @@ impl Service {
         let found = self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
         let draft = (call.write)(ask, found.as_ref());
         let generation = found.map(|found| found.generation).unwrap_or_default();
-        if draft.items == 0 && idempotency.is_none() {
+        if draft.items == 0 && named.is_none() {
             let body = Draft::fill(&draft.body, before);
             return Ok(Answer { body, used: Credits::ZERO, is_found: false, is_replayed: false });
         }
 
-        let keep =
-            idempotency.map(|key| Keep { key, asked: ask.asked.clone(), body: draft.body.clone() });
+        let keep = named.map(|(key, asked)| Keep {
+            key: key.clone(),
+            asked: asked.to_vec(),
+            body: draft.body.clone(),
+        });
         let charge = Charge {
             id: ChargeId::new(course.now),
             account,

@@ -117,7 +117,7 @@ fn text(file: &Path) -> Result<String, UnreadableCall> {
 fn fields(form: &str) -> Option<Value> {
     let fields = decode(None, form.as_bytes()).ok()?;
     let text = |value: &Sent| match value {
-        Sent::Text(text) => Some(Value::from(text.as_str())),
+        Sent::Text(text) => Some(Value::from(text.as_ref())),
         Sent::Integer(_) | Sent::Null | Sent::Other(_) => None,
     };
     let fields: Option<Map<String, Value>> =

@@ -30,6 +30,7 @@ use enrich_core::port::error::StoreError;
 use enrich_core::{Company, Confidence, Found, Generation, Question, Subject, Want};
 use enrich_text::{CompanyName, Country, Domain};
 use rusqlite::Connection;
+use tracing::debug;
 
 use crate::error::OpenError;
 use crate::in_use::InUse;
@@ -89,10 +90,20 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Has what the first search for a name needs made ready, apart: the lists of words are read
-    /// then, which takes a tenth of a second. For a server; a command pays for it when it searches.
+    /// Makes many look-ups quick, for a server; a command pays for what it needs.
+    ///
+    /// What the first search for a name needs is made ready, apart: the lists of words are read
+    /// then, which takes a tenth of a second. And log is begun (`sqlite::begin_log`).
     pub fn prepare(&self) {
         self.searches.prepare(|connection| names::prepare(View::of(connection)));
+        let log = self.readers.read(|connection| {
+            View::of(connection).generation()?;
+            sqlite::begin_log(self.readers.path())
+        });
+        if let Err(error) = log {
+            // A full disk, or an import at work: reads may take a little longer, and nothing else.
+            debug!(%error, "the directory's log was not begun");
+        }
     }
 
     /// The company that alone bears a name, which is found without a search, and how sure such a

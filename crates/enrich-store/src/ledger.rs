@@ -76,7 +76,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -97,10 +96,6 @@ use crate::ledger::writer::{Limits, Writer};
 use crate::secret::Secrets;
 use crate::sqlite::{Readers, store_error};
 use crate::store::Options;
-
-/// How long a glance is told from memory before other processes' rows are looked for again. Whoever
-/// decides something looks every time.
-const GLANCE: Duration = Duration::from_millis(10);
 
 /// Keeps the ledger. Dropping it decides what is queued, then ends its thread.
 #[derive(Debug)]
@@ -247,10 +242,9 @@ impl Ledger for SqliteLedger {
     }
 
     async fn glance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
-        let is_recent = self.heads.age() < GLANCE;
-        match self.known_balance(account).filter(|_| is_recent) {
-            Some(balance) => Ok(Some(balance)),
-            None => self.balance(account).await,
+        match self.known_balance(account) {
+            Some(balance) if !self.heads.is_look_due() => Ok(Some(balance)),
+            Some(_) | None => self.balance(account).await,
         }
     }
 

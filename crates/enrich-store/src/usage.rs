@@ -6,7 +6,6 @@
 //! power failure may take the last counts, never a charge. What could not be written is tried
 //! again with the next round.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem;
 use std::path::Path;
@@ -21,6 +20,7 @@ use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, KeyId, Timestamp};
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
+use rustc_hash::FxHashMap;
 use tokio::sync::oneshot;
 
 use crate::columns::Column;
@@ -83,7 +83,7 @@ struct Sum {
 /// What has not been written yet.
 #[derive(Debug, Default)]
 struct Gathered {
-    sums: HashMap<Counted, Sum>,
+    sums: FxHashMap<Counted, Sum>,
     lost: u64,
 }
 
@@ -194,7 +194,7 @@ struct Scribe {
     /// Who asked while a round was being written.
     waiting: Vec<Reply>,
     /// The last use of keys, not yet written.
-    unmarked: HashMap<KeyId, Timestamp>,
+    unmarked: FxHashMap<KeyId, Timestamp>,
     marked_at: Instant,
 }
 
@@ -209,7 +209,7 @@ enum Pace {
 
 impl Scribe {
     fn new(gathered: Arc<Mutex<Gathered>>, connection: Connection, asked: Receiver<Reply>) -> Self {
-        let (waiting, unmarked) = (Vec::new(), HashMap::new());
+        let (waiting, unmarked) = (Vec::new(), FxHashMap::default());
         Self { gathered, connection, asked, waiting, unmarked, marked_at: Instant::now() }
     }
 

@@ -19,13 +19,19 @@ pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
     if text.is_empty() {
         return Err(Unreadable::Empty);
     }
-    if text.chars().nth(MAX_CHARACTERS).is_some() {
+    if is_longer_than(text, MAX_CHARACTERS) {
         return Err(Unreadable::TooLong);
     }
     if text.chars().any(char::is_control) {
         return Err(Unreadable::ControlCharacter);
     }
     Ok(text)
+}
+
+/// Whether a text has more than so many characters.
+fn is_longer_than(text: &str, characters: usize) -> bool {
+    // Each character is at least one byte.
+    text.len() > characters && text.chars().nth(characters).is_some()
 }
 
 /// Gives an error type its own variants for what [`plain`] refuses.

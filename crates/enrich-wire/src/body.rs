@@ -3,6 +3,7 @@
 //! A body whose first non-blank byte is `{` is JSON, whatever the header says: `curl -d '{…}'`
 //! announces a form. Else `application/json` is read as announced, and everything else as a form.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
@@ -52,7 +53,7 @@ pub enum Undecodable {
 /// # Errors
 ///
 /// [`Undecodable`] when it is neither a JSON object nor a form.
-pub fn decode(content_type: Option<&str>, body: &[u8]) -> Result<Fields, Undecodable> {
+pub fn decode<'b>(content_type: Option<&str>, body: &'b [u8]) -> Result<Fields<'b>, Undecodable> {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     let media_type = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
     if first == Some(&b'{') || media_type.trim().eq_ignore_ascii_case("application/json") {
@@ -62,7 +63,7 @@ pub fn decode(content_type: Option<&str>, body: &[u8]) -> Result<Fields, Undecod
     }
 }
 
-fn decode_json(body: &[u8]) -> Result<Fields, Undecodable> {
+fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     let text = std::str::from_utf8(body).map_err(|_| Undecodable::NotUtf8)?;
     let fault = Cell::new(None);
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -90,23 +91,23 @@ fn refuse<E: Error>(place: &Cell<Option<Undecodable>>, fault: Undecodable) -> E 
 }
 
 impl<'de> DeserializeSeed<'de> for TopLevel<'_> {
-    type Value = Fields;
+    type Value = Fields<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Fields, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Fields<'de>, D::Error> {
         reader.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for TopLevel<'_> {
-    type Value = Fields;
+    type Value = Fields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
         let mut fields = Fields::default();
-        while let Some(name) = map.next_key::<String>()? {
+        while let Some(name) = map.next_key_seed(Text)? {
             let value = map.next_value_seed(Nested { depth: 1, fault: self.fault })?;
             add(&mut fields, name, value).map_err(|fault| refuse(self.fault, fault))?;
         }
@@ -114,7 +115,11 @@ impl<'de> Visitor<'de> for TopLevel<'_> {
     }
 }
 
-fn add(fields: &mut Fields, name: String, value: Value) -> Result<(), Undecodable> {
+fn add<'b>(
+    fields: &mut Fields<'b>,
+    name: Cow<'b, str>,
+    value: Value<'b>,
+) -> Result<(), Undecodable> {
     if fields.len() == MAX_FIELDS {
         return Err(Undecodable::TooManyFields);
     }
@@ -138,61 +143,61 @@ impl Nested<'_> {
 }
 
 impl<'de> DeserializeSeed<'de> for Nested<'_> {
-    type Value = Value;
+    type Value = Value<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value<'de>, D::Error> {
         reader.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for Nested<'_> {
-    type Value = Value;
+    type Value = Value<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
+    fn visit_unit<E>(self) -> Result<Value<'de>, E> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Value, E> {
+    fn visit_bool<E>(self, _: bool) -> Result<Value<'de>, E> {
         Ok(Value::Other("true or false"))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+    fn visit_u64<E>(self, number: u64) -> Result<Value<'de>, E> {
         Ok(Value::Integer(number))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Value, E> {
+    fn visit_i64<E>(self, _: i64) -> Result<Value<'de>, E> {
         Ok(Value::Other("a number"))
     }
 
-    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+    fn visit_f64<E>(self, number: f64) -> Result<Value<'de>, E> {
         // `5.0` is the number 5, as JSON Schema has it. Whole numbers past 64 bits arrive as floats
         // too; the nearest that fits says the same.
         let is_whole = number.is_finite() && number >= 0.0 && number.fract() == 0.0;
         Ok(if is_whole { Value::Integer(number as u64) } else { Value::Other("a number") })
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::Text(text.to_owned()))
+    fn visit_str<E: Error>(self, text: &str) -> Result<Value<'de>, E> {
+        Text.visit_str(text).map(Value::Text)
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
-        Ok(Value::Text(text))
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Value<'de>, E> {
+        Text.visit_borrowed_str(text).map(Value::Text)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value<'de>, A::Error> {
         let inside = self.deeper()?;
         while list.next_element_seed(inside)?.is_some() {}
         Ok(Value::Other("a list"))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value<'de>, A::Error> {
         let inside = self.deeper()?;
         let mut names = HashSet::new();
-        while let Some(name) = map.next_key::<String>()? {
+        while let Some(name) = map.next_key_seed(Text)? {
             if !names.insert(name) {
                 return Err(refuse(self.fault, Undecodable::FieldTwice));
             }
@@ -204,13 +209,40 @@ impl<'de> Visitor<'de> for Nested<'_> {
 
 /// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1), but refuses what is not
 /// UTF-8 instead of replacing it.
-fn decode_form(body: &[u8]) -> Result<Fields, Undecodable> {
+/// A name or a text, which stays where it is in the body unless it holds escapes.
+struct Text;
+
+impl<'de> DeserializeSeed<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(text.to_owned().into())
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(text.into())
+    }
+}
+
+fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     let mut fields = Fields::default();
     for pair in body.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {
         let mut halves = pair.splitn(2, |&byte| byte == b'=');
         let name = decode_piece(halves.next().unwrap_or_default())?;
         let value = decode_piece(halves.next().unwrap_or_default())?;
-        add(&mut fields, name, Value::Text(value))?;
+        add(&mut fields, name.into(), Value::Text(value.into()))?;
     }
     Ok(fields)
 }
@@ -226,7 +258,7 @@ fn decode_piece(piece: &[u8]) -> Result<String, Undecodable> {
 mod tests {
     use super::*;
 
-    fn json(body: &str) -> Result<Fields, Undecodable> {
+    fn json(body: &str) -> Result<Fields<'_>, Undecodable> {
         decode(Some("application/json"), body.as_bytes())
     }
 
@@ -241,7 +273,7 @@ mod tests {
     fn an_unknown_type_is_read_as_a_form() {
         let fields = decode(Some("text/plain"), b"a=b+c%2Bd&e").unwrap();
         assert_eq!(fields.get("a"), Some(&Value::Text("b c+d".into())));
-        assert_eq!(fields.get("e"), Some(&Value::Text(String::new())));
+        assert_eq!(fields.get("e"), Some(&Value::Text("".into())));
     }
 
     #[test]

@@ -10,9 +10,9 @@ const MAX_CHARACTERS: usize = 512;
 
 /// A field's value as it was sent. `Debug` shows its kind alone.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Value {
+pub enum Value<'a> {
     /// A string.
-    Text(String),
+    Text(Cow<'a, str>),
     /// A whole number that is not negative, at most `u64::MAX`; only `limit` takes one.
     Integer(u64),
     /// JSON's `null`, which counts as missing.
@@ -23,16 +23,16 @@ pub enum Value {
 
 /// The fields of a body. `Debug` shows how many there are: a name, too, is the caller's to choose.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Fields(Vec<(String, Value)>);
+pub struct Fields<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 
-impl Fields {
+impl<'a> Fields<'a> {
     /// The value of a field.
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     /// Adds a field; `false`, and not added, when it is there already.
-    pub fn insert(&mut self, name: String, value: Value) -> bool {
+    pub fn insert(&mut self, name: Cow<'a, str>, value: Value<'a>) -> bool {
         let is_new = self.get(&name).is_none();
         if is_new {
             self.0.push((name, value));
@@ -41,8 +41,8 @@ impl Fields {
     }
 
     /// Every field's name and value, in the order they were sent.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
     /// How many there are.
@@ -60,14 +60,14 @@ impl Fields {
 /// what is read is noted as well, and makes the canonical form of the question. `Debug` shows
 /// which fields those are.
 pub struct Input<'a> {
-    fields: &'a Fields,
+    fields: &'a Fields<'a>,
     invalid: InvalidFields,
     asked: Vec<(&'static str, Cow<'a, str>)>,
 }
 
 impl<'a> Input<'a> {
     /// Begins reading.
-    pub fn of(fields: &'a Fields) -> Self {
+    pub fn of(fields: &'a Fields<'a>) -> Self {
         Self { fields, invalid: InvalidFields::default(), asked: Vec::new() }
     }
 
@@ -186,7 +186,7 @@ impl<'a> Input<'a> {
                 if text.is_empty() {
                     return Ok(None);
                 }
-                if text.chars().count() > MAX_CHARACTERS {
+                if text.len() > MAX_CHARACTERS && text.chars().count() > MAX_CHARACTERS {
                     format!("is longer than {MAX_CHARACTERS} characters")
                 } else if text.chars().any(char::is_control) {
                     "holds a control character".to_owned()
@@ -225,7 +225,7 @@ impl<'a> Input<'a> {
     }
 }
 
-impl fmt::Debug for Value {
+impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text(_) => "Text(…)",
@@ -236,7 +236,7 @@ impl fmt::Debug for Value {
     }
 }
 
-impl fmt::Debug for Fields {
+impl fmt::Debug for Fields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Fields({})", self.len())
     }
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn debug_shows_nothing_of_what_was_sent() {
-        let text = |text: &str| Value::Text(text.to_owned());
+        let text = |text: &'static str| Value::Text(text.into());
         let fields = fields(&[("email", text("ada@quill.example")), ("limit", Value::Integer(7))]);
         let mut input = Input::of(&fields);
         assert!(input.required("email", |text| Ok::<_, String>(text.to_owned())).is_some());
@@ -266,21 +266,21 @@ mod tests {
         assert_eq!(format!("{input:?}"), r#"Input { read: ["email"], invalid: ["limit"] }"#);
     }
 
-    fn fields(pairs: &[(&str, Value)]) -> Fields {
+    fn fields(pairs: &[(&'static str, Value<'static>)]) -> Fields<'static> {
         let mut fields = Fields::default();
         for (name, value) in pairs {
-            assert!(fields.insert((*name).to_owned(), value.clone()));
+            assert!(fields.insert((*name).into(), value.clone()));
         }
         fields
     }
 
-    fn limit_of(value: Value) -> Option<Option<u64>> {
+    fn limit_of(value: Value<'static>) -> Option<Option<u64>> {
         Input::of(&fields(&[("limit", value)])).limit()
     }
 
     #[test]
     fn a_limit_is_a_decimal_string_or_an_integer_from_one_on() {
-        let text = |text: &str| Value::Text(text.to_owned());
+        let text = |text: &'static str| Value::Text(text.into());
         assert_eq!(limit_of(text(" 5 ")), Some(Some(5)));
         assert_eq!(limit_of(Value::Integer(5)), Some(Some(5)));
         assert_eq!(limit_of(text("99999999999999999999999")), Some(Some(u64::MAX)));
@@ -293,7 +293,8 @@ mod tests {
 
     #[test]
     fn every_field_at_fault_is_named() {
-        let fields = fields(&[("b", Value::Integer(1)), ("c", Value::Text("x".repeat(513)))]);
+        let fields =
+            fields(&[("b", Value::Integer(1)), ("c", Value::Text("x".repeat(513).into()))]);
         let mut input = Input::of(&fields);
         let keep = |text: &str| Ok::<_, String>(text.to_owned());
         for name in ["a", "b", "c"] {

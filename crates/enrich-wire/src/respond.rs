@@ -71,12 +71,7 @@ pub async fn respond(
         price: endpoint.price,
         request_id,
         idempotency_key: request.idempotency_key,
-        read: &|| {
-            let mut ask = (endpoint.wire.read)(&fields)?;
-            // The path takes part in what a repeat is compared by.
-            ask.asked.splice(..0, endpoint.path.bytes().chain([0]));
-            Ok(ask)
-        },
+        read: &|| (endpoint.wire.read)(&fields),
         write: &endpoint.wire.write,
     };
     let outcome = service.answer(call).await;
@@ -91,10 +86,14 @@ pub fn refuse(generation: &Generation, refusal: Refusal, request_id: &RequestId)
 
 /// The key from the generation's own place, else from the other. A value there that is no text
 /// is a key all the same: a wrong one.
-fn sent_key<'a>(place: KeyPlace, fields: &'a Fields, header: Option<&'a str>) -> Option<&'a str> {
+fn sent_key<'a>(
+    place: KeyPlace,
+    fields: &'a Fields<'_>,
+    header: Option<&'a str>,
+) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,
-        Some(Value::Text(text)) => Some(text.as_str()),
+        Some(Value::Text(text)) => Some(text.as_ref()),
         Some(Value::Integer(_) | Value::Other(_)) => Some("not a text"),
     };
     let in_body = in_body.filter(|text| !text.trim().is_empty());
@@ -171,21 +170,21 @@ mod tests {
     fn fields(value: Option<Value>) -> Fields {
         let mut fields = Fields::default();
         if let Some(value) = value {
-            fields.insert("apiKey".to_owned(), value);
+            fields.insert("apiKey".into(), value);
         }
         fields
     }
 
     #[test]
     fn the_generations_own_place_counts_where_both_hold_a_key() {
-        let fields = fields(Some(Value::Text("body".to_owned())));
+        let fields = fields(Some(Value::Text("body".into())));
         assert_eq!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("body"));
         assert_eq!(sent_key(KeyPlace::Header, &fields, Some("header")), Some("header"));
     }
 
     #[test]
     fn the_other_place_counts_where_the_own_one_is_blank() {
-        for value in [None, Some(Value::Null), Some(Value::Text("  ".to_owned()))] {
+        for value in [None, Some(Value::Null), Some(Value::Text("  ".into()))] {
             let fields = fields(value);
             assert_eq!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("header"));
         }

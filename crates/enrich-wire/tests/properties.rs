@@ -57,7 +57,8 @@ proptest! {
             .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)))
             .collect();
         let from_json = decode(Some("application/json"), &json).unwrap();
-        let from_form = decode(None, form.join("&").as_bytes()).unwrap();
+        let form = form.join("&");
+        let from_form = decode(None, form.as_bytes()).unwrap();
         // An empty form says nothing of its fields, and a form whose text begins with a brace is
         // read as JSON; percent-encoding leaves neither.
         prop_assert_eq!(from_json.len(), fields.len());
@@ -67,7 +68,7 @@ proptest! {
     #[test]
     fn properties_of_a_limit(text in any::<String>()) {
         let mut fields = Fields::default();
-        fields.insert("limit".to_owned(), Value::Text(text));
+        fields.insert("limit".into(), Value::Text(text.into()));
         let read = Input::of(&fields).limit();
         prop_assert_ne!(read, Some(Some(0)));
     }

@@ -81,8 +81,8 @@ impl Lookup {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let Chosen { generation, endpoint } = self.endpoint;
         let mut fields = Fields::default();
-        for (name, value) in self.fields {
-            if !fields.insert(name.clone(), Value::Text(value)) {
+        for (name, value) in &self.fields {
+            if !fields.insert(name.into(), Value::Text(value.into())) {
                 return Err(Failure::Impossible(format!("the field `{name}` is given twice")));
             }
         }

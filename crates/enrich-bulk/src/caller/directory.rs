@@ -56,10 +56,10 @@ impl Caller for DirectoryCaller {
 }
 
 /// The fields as the endpoint reads them.
-pub(crate) fn wire_fields(given: &RowFields) -> Fields {
+pub(crate) fn wire_fields(given: &RowFields) -> Fields<'_> {
     let mut fields = Fields::default();
     for (name, value) in given {
-        fields.insert((*name).to_owned(), Value::Text(value.clone()));
+        fields.insert((*name).into(), Value::Text(value.into()));
     }
     fields
 }

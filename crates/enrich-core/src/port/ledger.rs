@@ -149,7 +149,8 @@ pub trait Ledger: Send + Sync {
     /// `None` when there is no such account.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
 
-    /// The same, cheaply: what other processes wrote in the last moment (10 ms) may be missing.
+    /// The same, cheaply: what other processes wrote in the last moment (some 10 ms, at most 100)
+    /// may be missing.
     ///
     /// Good enough to be shown, and to look something up for; who is to be refused for want of
     /// credits has them [counted](Self::balance) first.

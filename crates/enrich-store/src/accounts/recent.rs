@@ -6,13 +6,13 @@
 //! this process changes at once. Keys that are not there are never remembered, so that a new one
 //! works at once.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use enrich_core::KeyInfo;
 use parking_lot::{Mutex, RwLock};
+use rustc_hash::FxHashMap;
 
 /// How long what is remembered counts without a look at the number of changes: half of the second
 /// within which a revocation has to be seen.
@@ -28,7 +28,7 @@ pub(super) type KeyHash = [u8; 32];
 /// The keys that were asked for lately.
 #[derive(Debug)]
 pub(super) struct RecentKeys {
-    parts: [RwLock<HashMap<KeyHash, Arc<KeyInfo>>>; PARTS],
+    parts: [RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>; PARTS],
     /// How often all were forgotten.
     clearings: AtomicU64,
     began: Instant,
@@ -113,7 +113,7 @@ impl RecentKeys {
         }
     }
 
-    fn part(&self, hash: &KeyHash) -> &RwLock<HashMap<KeyHash, Arc<KeyInfo>>> {
+    fn part(&self, hash: &KeyHash) -> &RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>> {
         &self.parts[usize::from(hash[0]) % PARTS]
     }
 }

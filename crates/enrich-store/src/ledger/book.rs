@@ -5,7 +5,6 @@
 //! is turned once it is durable and torn out when it is not. Rows that another process adds are
 //! noticed at the beginning of the next transaction (SQLite's `data_version`) and read in.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use std::time::{Duration, Instant};
 use enrich_core::AccountId;
 use parking_lot::RwLock;
 use rusqlite::{CachedStatement, Connection};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::columns::Column;
 use crate::ledger::NotAsWritten;
@@ -21,6 +21,11 @@ use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
 use crate::ledger::seal::{Place, Seal};
 use crate::secret::Secrets;
 
+/// How long a glance is told from memory before other processes' rows are looked for again. Whoever
+/// decides something looks every time.
+const GLANCE: Duration = Duration::from_millis(10);
+/// How long it is told from memory while somebody is already looking.
+const LONGEST_GLANCE: Duration = Duration::from_millis(100);
 /// How many rows there are between two checkpoints: at most so many are read when the ledger is
 /// opened, and that many heads are written at one.
 const CHECKPOINT_ROWS: u64 = 16_384;
@@ -40,10 +45,12 @@ const ROWS_BEHIND: &str = concat!(
 /// Where accounts stand, for everyone to read.
 #[derive(Debug)]
 pub(super) struct Heads {
-    known: RwLock<HashMap<AccountId, Head>>,
+    known: RwLock<FxHashMap<AccountId, Head>>,
     opened: Instant,
     /// When other processes' rows were last looked for, in microseconds after `opened`.
     seen_micros: AtomicU64,
+    /// When somebody last went to look, likewise.
+    looked_micros: AtomicU64,
 }
 
 /// The log as the writer knows it.
@@ -53,7 +60,7 @@ pub(super) struct Book {
     seal: Seal,
     heads: Arc<Heads>,
     /// The accounts with rows behind the checkpoint; all of them are known.
-    behind: HashSet<AccountId>,
+    behind: FxHashSet<AccountId>,
     /// The `data_version` that all this was read at; absent before anything was.
     version: Option<i64>,
 }
@@ -80,7 +87,7 @@ pub(super) struct Page<'a> {
 /// What a page says, to be entered into the book.
 pub(super) struct Written {
     seal: Seal,
-    heads: HashMap<AccountId, Head>,
+    heads: FxHashMap<AccountId, Head>,
     /// Rows to be marked: account, number, position.
     marks: Vec<(AccountId, u64, u64)>,
 }
@@ -88,7 +95,8 @@ pub(super) struct Written {
 impl Heads {
     /// Nothing known yet.
     fn new() -> Self {
-        Self { known: RwLock::default(), opened: Instant::now(), seen_micros: AtomicU64::new(0) }
+        let (seen_micros, looked_micros) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { known: RwLock::default(), opened: Instant::now(), seen_micros, looked_micros }
     }
 
     /// Where the account stands, if that is known.
@@ -96,16 +104,28 @@ impl Heads {
         self.known.read().get(&account).copied()
     }
 
-    /// How long ago other processes' rows were last looked for.
-    pub(super) fn age(&self) -> Duration {
-        let seen = Duration::from_micros(self.seen_micros.load(Ordering::Acquire));
-        self.opened.elapsed().saturating_sub(seen)
+    /// Whether the caller is to have other processes' rows looked for: the first to ask when that was
+    /// last done a while ago, and everyone when it was long ago.
+    pub(super) fn is_look_due(&self) -> bool {
+        let now = self.opened.elapsed();
+        let since = |moment| now.saturating_sub(Duration::from_micros(moment));
+        let age = since(self.seen_micros.load(Ordering::Acquire));
+        if age < GLANCE || age >= LONGEST_GLANCE {
+            return age >= GLANCE;
+        }
+        let (last, success, failure) = (&self.looked_micros, Ordering::AcqRel, Ordering::Relaxed);
+        let looked = last.load(Ordering::Acquire);
+        since(looked) >= GLANCE
+            && last.compare_exchange(looked, micros(now), success, failure).is_ok()
     }
 
     fn seen_now(&self) {
-        let micros = u64::try_from(self.opened.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.seen_micros.store(micros, Ordering::Release);
+        self.seen_micros.store(micros(self.opened.elapsed()), Ordering::Release);
     }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Book {
@@ -114,7 +134,7 @@ impl Book {
         let moment = connection.transaction()?;
         let seal = Seal::read(&moment, &secrets)??;
         let start = Seal { end: seal.checkpoint, ..seal };
-        let (heads, behind) = (Arc::new(Heads::new()), HashSet::new());
+        let (heads, behind) = (Arc::new(Heads::new()), FxHashSet::default());
         let mut book = Self { secrets, seal: start, heads, behind, version: None };
         book.refresh(&moment)?;
         Ok(book)
@@ -157,7 +177,7 @@ impl Book {
             self.forget();
             place = there.checkpoint;
         }
-        let mut heads = HashMap::new();
+        let mut heads = FxHashMap::default();
         let mut select = connection.prepare_cached(ROWS_BEHIND)?;
         let mut rows = select.query([place.position])?;
         while let Some(row) = rows.next()? {
@@ -237,7 +257,7 @@ impl Book {
     /// and have been [refreshed](Self::refresh) in it.
     pub(super) fn page<'a>(&'a self, connection: &'a Connection) -> rusqlite::Result<Page<'a>> {
         let insert = connection.prepare_cached(row::INSERT)?;
-        let written = Written { seal: self.seal, heads: HashMap::new(), marks: Vec::new() };
+        let written = Written { seal: self.seal, heads: FxHashMap::default(), marks: Vec::new() };
         Ok(Page { book: self, connection, insert, written })
     }
 
@@ -264,7 +284,7 @@ impl Book {
 }
 
 /// Forgets, where too many are known, those that can be read from their checkpoints again.
-fn keep_to_bounds(known: &mut HashMap<AccountId, Head>, behind: &HashSet<AccountId>) {
+fn keep_to_bounds(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
         known.shrink_to(MAX_KNOWN);
@@ -335,5 +355,24 @@ impl Page<'_> {
         }
         seal.write(self.connection, secret)?;
         Ok(self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_looks_while_the_others_go_by_what_is_known() {
+        let heads_seen = |ago: Duration| {
+            let opened = Instant::now().checked_sub(ago).unwrap();
+            Heads { opened, ..Heads::new() }
+        };
+        let heads = heads_seen(GLANCE * 5);
+        assert_eq!([heads.is_look_due(), heads.is_look_due()], [true, false]);
+        heads.seen_now();
+        assert!(!heads.is_look_due());
+        let heads = heads_seen(LONGEST_GLANCE);
+        assert_eq!([heads.is_look_due(), heads.is_look_due()], [true, true]);
     }
 }

@@ -52,8 +52,7 @@ pub(crate) fn begin(format: LogFormat, level: LogLevel) -> Result<(), TryInitErr
     let targets = Targets::new()
         .with_default(LevelFilter::WARN.min(level))
         .with_target("enrich", level)
-        .with_target("actix_http", LevelFilter::OFF)
-        .with_target("actix_web", LevelFilter::OFF);
+        .with_target("actix_http", LevelFilter::OFF);
     let layer = match format {
         LogFormat::Text => fmt::layer().with_writer(io::stderr).with_ansi(false).boxed(),
         LogFormat::Json => fmt::layer().json().flatten_event(true).with_writer(io::stderr).boxed(),

@@ -43,15 +43,15 @@ const ARROWS: [(&str, &[&str]); 15] = [
 
 /// What a crate must never use, not even in its tests.
 const NEVER: [(&str, &[&str]); 9] = [
-    ("enrich-text", &["serde", "rusqlite", "actix-web", "tokio"]),
-    ("enrich-core", &["serde", "serde_json", "rusqlite", "actix-web", "tokio", "tracing"]),
-    ("enrich-wire", &["rusqlite", "actix-web", "enrich-store"]),
-    ("enrich-wire-v1", &["rusqlite", "actix-web", "enrich-store", "enrich-wire-v2"]),
-    ("enrich-wire-v2", &["rusqlite", "actix-web", "enrich-store", "enrich-wire-v1"]),
-    ("enrich-openapi", &["rusqlite", "actix-web", "enrich-store"]),
-    ("enrich-import", &["rusqlite", "actix-web"]),
-    ("enrich-bulk", &["rusqlite", "actix-web", "enrich-store"]),
-    ("enrich-dashboard", &["rusqlite", "actix-web", "tokio", "enrich-store"]),
+    ("enrich-text", &["serde", "rusqlite", "actix-http", "tokio"]),
+    ("enrich-core", &["serde", "serde_json", "rusqlite", "actix-http", "tokio", "tracing"]),
+    ("enrich-wire", &["rusqlite", "actix-http", "enrich-store"]),
+    ("enrich-wire-v1", &["rusqlite", "actix-http", "enrich-store", "enrich-wire-v2"]),
+    ("enrich-wire-v2", &["rusqlite", "actix-http", "enrich-store", "enrich-wire-v1"]),
+    ("enrich-openapi", &["rusqlite", "actix-http", "enrich-store"]),
+    ("enrich-import", &["rusqlite", "actix-http"]),
+    ("enrich-bulk", &["rusqlite", "actix-http", "enrich-store"]),
+    ("enrich-dashboard", &["rusqlite", "actix-http", "tokio", "enrich-store"]),
 ];
 
 /// The workspace's crates, each with its dependencies and their kinds (`None` is an ordinary one).

@@ -1,5 +1,5 @@
-//! The account page behind the listener: requests and responses of `enrich-dashboard`, as actix has
-//! them.
+//! The account page behind the listener: requests and responses of `enrich-dashboard`, as the
+//! HTTP layer has them.
 //!
 //! What is not here: a page, a rule, a header that protects one.
 
@@ -7,14 +7,12 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
-use actix_web::http::{Method, StatusCode};
-use actix_web::rt::time::timeout;
-use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_http::body::{BodyStream, BoxBody};
+use actix_http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, ORIGIN};
+use actix_http::{HttpMessage, Method, Payload, Request as HttpRequest, StatusCode};
+use actix_rt::time::timeout;
 use enrich_core::{Credits, Refusal};
 use enrich_dashboard::{Body, BodyFault, Request, Response, ResponseBody};
 use enrich_wire::refuse;
@@ -24,7 +22,7 @@ use tracing::error;
 use super::connection::Unhurried;
 use super::ending::ToItsEnd;
 use super::record::Course;
-use super::{Shared, text, written};
+use super::{Door, HttpResponse, Shared, body, text, written};
 use crate::explained::explained;
 use crate::interface::GENERATIONS;
 
@@ -44,25 +42,27 @@ pub(super) fn is_at(path: &str) -> bool {
 
 /// Sends whoever opens the bare address to the page.
 pub(super) fn from_the_root() -> HttpResponse {
-    HttpResponse::build(StatusCode::SEE_OTHER).insert_header(("location", START)).finish()
+    let mut response = HttpResponse::new(StatusCode::SEE_OTHER);
+    response.headers_mut().append(LOCATION, HeaderValue::from_static(START));
+    response
 }
 
 /// Answers, and tells whether the request was read to its end for it. What was begun goes on to its
 /// end even if nobody waits for it any more.
 pub(super) async fn answer(
     request: &HttpRequest,
-    body: web::Payload,
-    shared: Arc<Shared>,
+    body: Payload,
+    door: Rc<Door>,
     course: Course,
-    has_no_body: bool,
 ) -> (HttpResponse, bool) {
+    let has_no_body = !body::is_announced(request);
     let method = match *request.method() {
         Method::GET | Method::HEAD => enrich_dashboard::Method::Get,
         Method::POST => enrich_dashboard::Method::Post,
         _ => {
             let refusal = Refusal::WrongMethod { allow: "GET, HEAD, POST" };
             let response = refuse(GENERATIONS[0], refusal, &course.request_id);
-            course.finish(&shared, &response);
+            course.finish(&door.shared, &response);
             return (written(response), has_no_body);
         }
     };
@@ -70,16 +70,17 @@ pub(super) async fn answer(
         unhurried.begin();
     }
     let is_at_end = Rc::new(Cell::new(has_no_body));
-    let arriving = arriving(body, shared.body_timeout, Rc::clone(&is_at_end));
+    let arriving = arriving(body, door.shared.body_timeout, Rc::clone(&is_at_end));
     let request = read(request, method, arriving);
-    let answered = ToItsEnd::of(async move {
+    let answered = ToItsEnd::of(move || async move {
+        let shared = &door.shared;
         let Some(dashboard) = &shared.dashboard else {
             let response = refuse(GENERATIONS[0], Refusal::NoSuchPath, &course.request_id);
-            course.finish(&shared, &response);
+            course.finish(shared, &response);
             return written(response);
         };
         let response = dashboard.answer(request).await;
-        note(&shared, &course, &response);
+        note(shared, &course, &response);
         sent(response)
     });
     (answered.await, is_at_end.get())
@@ -108,8 +109,8 @@ fn read(request: &HttpRequest, method: enrich_dashboard::Method, body: Body) -> 
 }
 
 /// A body as it arrives. Each piece may take so long.
-fn arriving(body: web::Payload, patience: Duration, is_at_end: Rc<Cell<bool>>) -> Body {
-    let next = move |mut body: web::Payload| {
+fn arriving(body: Payload, patience: Duration, is_at_end: Rc<Cell<bool>>) -> Body {
+    let next = move |mut body: Payload| {
         let is_at_end = Rc::clone(&is_at_end);
         async move {
             let piece = match timeout(patience, body.next()).await {
@@ -149,24 +150,24 @@ fn note(shared: &Shared, course: &Course, response: &Response) {
     course.finish(shared, &seen);
 }
 
-/// The response as actix sends it.
+/// The response as the HTTP layer sends it.
 fn sent(response: Response) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
-    let mut builder = HttpResponse::build(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR));
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = match response.body {
+        ResponseBody::Whole(Cow::Borrowed(bytes)) => BoxBody::new(bytes),
+        ResponseBody::Whole(Cow::Owned(bytes)) => BoxBody::new(bytes),
+        // Its own content type is set.
+        ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
+            piece.inspect_err(|error| {
+                error!(error = %error, "a file broke off");
+            })
+        }))),
+    };
+    let mut sent = HttpResponse::with_body(status, body);
     for (name, value) in response.headers {
         let Ok(value) = HeaderValue::from_str(&value) else { continue };
-        builder.append_header((HeaderName::from_static(name), value));
+        sent.headers_mut().append(HeaderName::from_static(name), value);
     }
-    match response.body {
-        ResponseBody::Whole(Cow::Borrowed(bytes)) => builder.body(Bytes::from_static(bytes)),
-        ResponseBody::Whole(Cow::Owned(bytes)) => builder.body(bytes),
-        ResponseBody::Pieces(pieces) => {
-            // Its own content type is set; without one it would be called a stream of bytes.
-            builder.streaming(pieces.map(|piece| {
-                piece.inspect_err(|error| {
-                    error!(error = %error, "a file broke off");
-                })
-            }))
-        }
-    }
+    sent
 }

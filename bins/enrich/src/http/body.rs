@@ -1,12 +1,13 @@
 //! Reading a request's body: so many bytes, in so much time, as it is.
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
-use actix_web::http::Method;
-use actix_web::http::header::UPGRADE;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
-use actix_web::rt::time::timeout;
-use actix_web::{HttpRequest, web};
+use actix_http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING, UPGRADE};
+use actix_http::{HttpMessage, Method, Payload, Request as HttpRequest};
+use actix_rt::time::timeout;
 use enrich_core::Refusal;
 use enrich_wire::MAX_BODY_BYTES;
 use futures_util::StreamExt;
@@ -25,16 +26,16 @@ pub(super) struct Unread {
 /// Reads a body of at most [`MAX_BODY_BYTES`] that arrives within `limit`.
 pub(super) async fn read(
     headers: &HeaderMap,
-    body: &mut web::Payload,
+    body: &mut Payload,
     limit: Duration,
 ) -> Result<Vec<u8>, Unread> {
     let declared = declared_length(headers);
     if declared > MAX_BODY_BYTES as u64 {
         return Err(Unread { refusal: too_large(), is_at_end: false });
     }
-    let bytes = match timeout(limit, collect(body, declared)).await {
-        Ok(collected) => collected.map_err(|refusal| Unread { refusal, is_at_end: false })?,
-        Err(_) => {
+    let bytes = match within(limit, pin!(collect(body, declared))).await {
+        Some(collected) => collected.map_err(|refusal| Unread { refusal, is_at_end: false })?,
+        None => {
             let refusal = Refusal::BodyTooSlow { limit_seconds: limit.as_secs() };
             return Err(Unread { refusal, is_at_end: false });
         }
@@ -61,7 +62,7 @@ fn declared_length(headers: &HeaderMap) -> u64 {
     value.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
-async fn collect(body: &mut web::Payload, declared: u64) -> Result<Vec<u8>, Refusal> {
+async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, Refusal> {
     // Room is made for what is there, not for what is announced.
     let likely = usize::try_from(declared).unwrap_or(0).min(USUAL_BYTES);
     let mut bytes = Vec::with_capacity(likely);
@@ -74,6 +75,27 @@ async fn collect(body: &mut web::Payload, declared: u64) -> Result<Vec<u8>, Refu
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
+}
+
+/// What `future` gives within `limit`, else nothing.
+///
+/// Most bodies come together with their head: the HTTP layer hands them over right after it was
+/// asked for the first time. So no timer is set before the second time.
+async fn within<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Option<F::Output> {
+    let mut is_first = true;
+    let early = poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending if is_first => {
+            is_first = false;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+        Poll::Pending => Poll::Ready(None),
+    });
+    match early.await {
+        Some(output) => Some(output),
+        None => timeout(limit, future).await.ok(),
+    }
 }
 
 fn too_large() -> Refusal {

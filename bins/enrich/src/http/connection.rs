@@ -7,16 +7,17 @@
 //! answers what comes next, which the caller does not expect any more (RFC 9112, section 9.6).
 
 use std::cell::Cell;
-use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use actix_web::rt::net::TcpStream;
-use actix_web::rt::time::{Instant, Sleep, sleep_until};
+use actix_rt::net::TcpStream;
+use actix_rt::time::{Instant, Sleep, sleep_until};
+use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::task::unconstrained;
 
 /// How long a connection may stand still.
 #[derive(Clone, Copy, Debug)]
@@ -85,13 +86,16 @@ pub(super) struct Connection {
     /// Wakes the connection at the deadline or before it, since most requests are answered long
     /// before theirs: it is set anew when it has run out, not for each of them.
     timer: Option<Pin<Box<Sleep>>>,
+    /// Whom the timer wakes, once it knows.
+    woken: Option<Waker>,
 }
 
 impl Connection {
     pub(super) fn new(stream: TcpStream, patience: Patience) -> Self {
         let (last_answer, deadline) = (LastAnswer::default(), Instant::now());
         let (unhurried, awaits) = (Unhurried::default(), Awaits::Nothing);
-        Self { stream, patience, last_answer, unhurried, awaits, deadline, timer: None }
+        let (timer, woken) = (None, None);
+        Self { stream, patience, last_answer, unhurried, awaits, deadline, timer, woken }
     }
 
     /// By which it is told that a request may take as long as it needs.
@@ -118,12 +122,18 @@ impl Connection {
         let Some(timer) = self.timer.as_mut().filter(|_| self.awaits != Awaits::Nothing) else {
             return Ok(());
         };
-        while timer.as_mut().poll(context).is_ready() {
+        let is_known = |woken: &Waker| woken.will_wake(context.waker());
+        if self.woken.as_ref().is_some_and(is_known) && !timer.is_elapsed() {
+            return Ok(());
+        }
+        // Whatever is left of the task's budget: a timer that was not reached would wake nobody.
+        while unconstrained(timer.as_mut()).poll_unpin(context).is_ready() {
             if self.deadline <= timer.deadline() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             timer.as_mut().reset(self.deadline);
         }
+        self.woken = Some(context.waker().clone());
         Ok(())
     }
 

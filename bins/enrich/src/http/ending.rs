@@ -4,15 +4,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use actix_web::rt;
-
 /// A call on its way to its answer. A caller who hangs up must not stop it between its charge and
 /// its place in the counters: when it is dropped unfinished, it runs on as a task of its own.
 pub(super) struct ToItsEnd<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
 
 impl<T> ToItsEnd<T> {
-    pub(super) fn of(future: impl Future<Output = T> + 'static) -> Self {
-        Self(Some(Box::pin(future)))
+    /// The call that `begin` begins.
+    ///
+    /// Its future is made where it stays: it is large, and would be copied there as a whole.
+    pub(super) fn of<F: Future<Output = T> + 'static>(begin: impl FnOnce() -> F) -> Self {
+        let place = Box::<F>::new_uninit();
+        let future = Box::write(place, begin());
+        Self(Some(Box::into_pin(future)))
     }
 }
 
@@ -37,7 +40,7 @@ impl<T> Drop for ToItsEnd<T> {
     fn drop(&mut self) {
         // Where the worker itself ends, so does this, and the ledger has what was charged.
         if let Some(unfinished) = self.0.take() {
-            rt::spawn(unfinished);
+            actix_rt::spawn(unfinished);
         }
     }
 }

@@ -3,14 +3,13 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 use std::time::Duration;
 
-use actix_http::{HttpService, KeepAlive};
+use actix_http::{HttpService, KeepAlive, Request};
+use actix_rt::net::TcpStream;
 use actix_server::Server;
-use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
-use actix_web::dev::AppConfig;
-use actix_web::rt::net::TcpStream;
-use actix_web::{App, web};
+use actix_service::{ServiceFactoryExt, fn_service};
 
 use super::connection::{Connection, LINGER, Patience};
 use super::{Door, handle};
@@ -70,10 +69,9 @@ impl Listener {
             .disable_signals();
         let closing = builder.graceful_shutdown_signal();
         let server = builder.listen("http", self.socket, move || {
-            let door = web::Data::new(door.clone());
+            // One for each worker, or all threads would contend for the count of its holders.
+            let door = Rc::new(door.clone());
             let closing = closing.clone();
-            let app = App::new().app_data(door).default_service(web::to(handle));
-            let app = app.into_factory().map_err(|error: actix_web::Error| error.error_response());
             let http = HttpService::build()
                 .keep_alive(KeepAlive::Timeout(limits.keep_alive))
                 .client_request_timeout(limits.head)
@@ -86,7 +84,7 @@ impl Listener {
                     extensions.insert(connection.last_answer());
                     extensions.insert(connection.unhurried());
                 })
-                .h1(map_config(app, |()| AppConfig::default()));
+                .h1(fn_service(move |request: Request| handle(request, Rc::clone(&door))));
             fn_service(move |stream: TcpStream| async move {
                 // Answers are small and written whole; waiting to fill a packet only delays them.
                 stream.set_nodelay(true)?;

@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use actix_web::http::Method;
+use actix_http::Method;
 use enrich_core::{Refusal, RequestId};
 use enrich_wire::Response;
 use tracing::field::display;
@@ -17,7 +17,8 @@ use crate::explained::explained;
 /// A request on its way through the handler.
 pub(super) struct Course {
     pub(super) started: Instant,
-    pub(super) method: Method,
+    /// As [`method_name`] has it.
+    pub(super) method: &'static str,
     pub(super) label: &'static str,
     pub(super) request_id: RequestId,
 }
@@ -47,18 +48,26 @@ impl Course {
             warn!(key = %key.id, requests, window_seconds, request_id, "a key is over its rate limit");
         }
         if shared.logs_requests {
-            let status = response.status;
-            let method = if self.is_standard() { self.method.as_str() } else { "other" };
+            let (method, status) = (self.method, response.status);
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
             let span_key = response.key.as_ref().map(|key| display(key.id));
             info!(method, endpoint, status, micros, request_id, key = span_key, "answered");
         }
     }
+}
 
-    /// Whether the method is one of HTTP's own; others are words of the caller's.
-    fn is_standard(&self) -> bool {
-        use Method as M;
-        [M::GET, M::HEAD, M::POST, M::PUT, M::PATCH, M::DELETE, M::OPTIONS, M::CONNECT, M::TRACE]
-            .contains(&self.method)
+/// A method as it is logged. One that is not HTTP's own is a word of the caller's.
+pub(super) fn method_name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        Method::CONNECT => "CONNECT",
+        Method::TRACE => "TRACE",
+        _ => "other",
     }
 }

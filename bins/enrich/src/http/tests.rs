@@ -17,8 +17,8 @@ use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use actix_rt::System;
 use actix_server::ServerHandle;
-use actix_web::rt::System;
 use client::Client;
 use ports::Switches;
 

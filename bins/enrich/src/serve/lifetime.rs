@@ -10,10 +10,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_rt::task::{JoinHandle, spawn_blocking, yield_now};
+use actix_rt::time::{interval, timeout};
+use actix_rt::{System, spawn};
 use actix_server::{Server, ServerHandle};
-use actix_web::rt::task::{JoinHandle, spawn_blocking, yield_now};
-use actix_web::rt::time::{interval, timeout};
-use actix_web::rt::{System, spawn};
 use anyhow::{Context, anyhow};
 use enrich_bulk::Jobs;
 use enrich_bulk::jobs::MeteredCallers;
@@ -322,7 +322,7 @@ fn watch_the_clock(settings: &Settings) {
 /// Waits for SIGTERM or SIGINT.
 #[cfg(unix)]
 fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
-    use actix_web::rt::signal::unix::{SignalKind, signal};
+    use actix_rt::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
@@ -334,7 +334,7 @@ fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
 #[cfg(not(unix))]
 fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
-        if actix_web::rt::signal::ctrl_c().await.is_err() {
+        if actix_rt::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
     })

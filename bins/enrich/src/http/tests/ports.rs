@@ -145,7 +145,7 @@ impl Ledger for Ports {
             Charging::Panics => panic!("a panic that quotes {:?}", charge.endpoint),
             Charging::Waits => {
                 while !self.switches.go_on.load(Ordering::SeqCst) {
-                    actix_web::rt::time::sleep(std::time::Duration::from_millis(5)).await;
+                    actix_rt::time::sleep(std::time::Duration::from_millis(5)).await;
                 }
             }
         }

@@ -307,10 +307,10 @@ impl<'c> View<'c> {
         read: fn(SubjectId, &str) -> Result<T, BadProfile>,
     ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT (SELECT generation FROM state), identifier.subject, tier, confidence, profile
-             FROM identifier CROSS JOIN subject
-             WHERE identifier.kind = ?1 AND key = ?2
-                 AND subject.id = identifier.subject AND subject.kind = ?3
+            "SELECT (SELECT generation FROM state), identifier.subject, tier, confidence, profile \
+             FROM identifier CROSS JOIN subject \
+             WHERE identifier.kind = ?1 AND key = ?2 \
+             AND subject.id = identifier.subject AND subject.kind = ?3 \
              ORDER BY tier, identifier.subject",
         )?;
         let mut rows = statement.query(params![kind, key, subject_kind])?;

@@ -66,7 +66,7 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         let store = Store::open_or_create(data, options)?;
         // The first caller who sends a number, or a name, should not be the one who waits for this.
         Phone::prepare();
-        store.directory.prepare();
+        store.directory.prepare()?;
         let service = store.service(Arc::new(SystemClock));
         let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
         Ok(Prepared { service, sign_ins, lists, greeting: String::new() })

@@ -21,7 +21,7 @@ pub(crate) mod variants;
 pub(crate) mod view;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use enrich_core::matching::Judged;
@@ -61,8 +61,8 @@ pub struct SqliteDirectory {
     /// What searches for names that are not found as they are.
     searches: Lists,
     least_by_name: Confidence,
-    /// Only has to be there.
-    _hold: Hold,
+    /// Only has to be there, once many look-ups are made.
+    hold: OnceLock<Hold>,
     _in_use: Arc<InUse>,
 }
 
@@ -83,7 +83,7 @@ impl SqliteDirectory {
             lists: Lists::start(path)?,
             searches: Lists::start(path)?,
             least_by_name,
-            _hold: Hold::start(path)?,
+            hold: OnceLock::new(),
             _in_use: in_use,
         })
     }
@@ -93,9 +93,17 @@ impl SqliteDirectory {
     /// Makes many look-ups quick, for a server; a command pays for what it needs.
     ///
     /// What the first search for a name needs is made ready, apart: the lists of words are read
-    /// then, which takes a tenth of a second. And log is begun (`sqlite::begin_log`).
-    pub fn prepare(&self) {
+    /// then, which takes a tenth of a second. And what each read asks the system for is asked once
+    /// for all: the log is begun (`sqlite::begin_log`), and a read is held under way.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no thread, or the directory cannot be read any more.
+    pub fn prepare(&self) -> Result<(), OpenError> {
         self.searches.prepare(|connection| names::prepare(View::of(connection)));
+        if self.hold.get().is_some() {
+            return Ok(());
+        }
         let log = self.readers.read(|connection| {
             View::of(connection).generation()?;
             sqlite::begin_log(self.readers.path())
@@ -104,6 +112,10 @@ impl SqliteDirectory {
             // A full disk, or an import at work: reads may take a little longer, and nothing else.
             debug!(%error, "the directory's log was not begun");
         }
+        let hold = Hold::start(self.readers.path())?;
+        // Where another thread was quicker, this one ends here.
+        let _ = self.hold.set(hold);
+        Ok(())
     }
 
     /// The company that alone bears a name, which is found without a search, and how sure such a

@@ -175,7 +175,8 @@ pub(crate) fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
 /// While a log is empty, SQLite asks the system for the file's length at the beginning of every read
 /// (`pagerPagecount`); else the length stands in the log's index, in memory. That is a fortieth of
 /// what a point read's request costs. The index keeps the length once the commit is brought into the
-/// file, and readers do not look for pages in the log then.
+/// file, which nobody may be reading meanwhile, and readers do not look for pages in the log
+/// then.
 pub(crate) fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
     // Whoever else writes now has begun the log.

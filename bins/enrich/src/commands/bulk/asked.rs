@@ -55,7 +55,7 @@ impl Whom {
         let Some(url) = &self.url else {
             let least_by_name = self.least.min_confidence.0;
             let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
-            store.directory.prepare();
+            store.directory.prepare()?;
             return Ok(Box::new(DirectoryCaller::new(Arc::clone(&store.directory) as _, asked)));
         };
         let Some(key) = &self.key else {

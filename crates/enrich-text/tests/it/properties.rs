@@ -254,8 +254,11 @@ proptest! {
             prop_assert_eq!(&display, &name);
             if let Ok(folded) = CompanyName::parse(name.folded()) {
                 prop_assert_eq!(folded.folded(), name.folded());
-                prop_assert_eq!(folded.stripped(), name.stripped());
-                prop_assert_eq!(folded.squashed(), name.squashed());
+                // Folding takes the parentheses by which a country behind a name is told.
+                if name.country().is_none() {
+                    prop_assert_eq!(folded.stripped(), name.stripped());
+                    prop_assert_eq!(folded.squashed(), name.squashed());
+                }
             }
             if let Ok(stripped) = CompanyName::parse(name.stripped()) {
                 prop_assert_eq!(stripped.stripped(), name.stripped());

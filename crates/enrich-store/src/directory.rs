@@ -9,6 +9,7 @@
 
 pub(crate) mod codes;
 pub(crate) mod companies;
+pub(crate) mod filter;
 mod hold;
 pub(crate) mod index_check;
 mod lists;
@@ -29,15 +30,14 @@ use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::{Company, Confidence, Found, Generation, Question, Subject, Want};
 use enrich_text::{CompanyName, Country, Domain};
-use rusqlite::Connection;
 use tracing::debug;
 
+use crate::background::Background;
 use crate::error::OpenError;
 use crate::in_use::InUse;
 use crate::intake::deriving;
 use crate::sqlite::{self, Readers};
 use codes::IdentifierKind;
-use hold::Hold;
 use lists::Lists;
 use lookup::{Lookup, Stop};
 use view::{KnownDomain, View};
@@ -61,8 +61,10 @@ pub struct SqliteDirectory {
     /// What searches for names that are not found as they are.
     searches: Lists,
     least_by_name: Confidence,
-    /// Only has to be there, once many look-ups are made.
-    hold: OnceLock<Hold>,
+    /// What surely is not there.
+    filter: Arc<filter::Current>,
+    /// They only have to be there, once many look-ups are made.
+    helpers: OnceLock<[Background; 2]>,
     _in_use: Arc<InUse>,
 }
 
@@ -72,6 +74,7 @@ impl SqliteDirectory {
     pub(crate) fn open(
         path: &Path,
         least_by_name: Confidence,
+        filter: Arc<filter::Current>,
         in_use: Arc<InUse>,
     ) -> Result<Self, OpenError> {
         let is_due = sqlite::reader(path).and_then(|connection| deriving::is_due(&connection));
@@ -83,7 +86,8 @@ impl SqliteDirectory {
             lists: Lists::start(path)?,
             searches: Lists::start(path)?,
             least_by_name,
-            hold: OnceLock::new(),
+            filter,
+            helpers: OnceLock::new(),
             _in_use: in_use,
         })
     }
@@ -93,15 +97,16 @@ impl SqliteDirectory {
     /// Makes many look-ups quick, for a server; a command pays for what it needs.
     ///
     /// What the first search for a name needs is made ready, apart: the lists of words are read
-    /// then, which takes a tenth of a second. And what each read asks the system for is asked once
-    /// for all: the log is begun (`sqlite::begin_log`), and a read is held under way.
+    /// then, which takes a tenth of a second. What each read asks the system for is asked once for
+    /// all: the log is begun (`sqlite::begin_log`), and a read is held under way. And from the second
+    /// second on, what is not there is learnt, which takes a byte and a half an identifier.
     ///
     /// # Errors
     ///
     /// When the system gives no thread, or the directory cannot be read any more.
     pub fn prepare(&self) -> Result<(), OpenError> {
         self.searches.prepare(|connection| names::prepare(View::of(connection)));
-        if self.hold.get().is_some() {
+        if self.helpers.get().is_some() {
             return Ok(());
         }
         let log = self.readers.read(|connection| {
@@ -112,9 +117,10 @@ impl SqliteDirectory {
             // A full disk, or an import at work: reads may take a little longer, and nothing else.
             debug!(%error, "the directory's log was not begun");
         }
-        let hold = Hold::start(self.readers.path())?;
-        // Where another thread was quicker, this one ends here.
-        let _ = self.hold.set(hold);
+        let path = self.readers.path();
+        let helpers = [hold::start(path)?, filter::start(path, Arc::clone(&self.filter))?];
+        // Where another thread was quicker, these end here.
+        let _ = self.helpers.set(helpers);
         Ok(())
     }
 
@@ -138,11 +144,20 @@ impl SqliteDirectory {
     ) -> Result<Vec<Judged>, StoreError> {
         self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
+
+    fn generation_now(&self) -> Result<Generation, StoreError> {
+        self.readers.read(|connection| View::of(connection).generation())
+    }
 }
 
 #[async_trait]
 impl Directory for SqliteDirectory {
     async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
+        if let Some((kind, key)) = one_identifier(question)
+            && self.filter.lacks(kind, key, || self.generation_now().ok())
+        {
+            return Ok(None);
+        }
         if want == Want::Profile {
             let here = self.readers.read(|connection| {
                 if let Question::Company(company) = question
@@ -150,7 +165,9 @@ impl Directory for SqliteDirectory {
                 {
                     return find_by(View::of(connection), kind, key).map(Some);
                 }
-                match find(connection, question, want, self.least_by_name, false) {
+                let filter = self.filter.get();
+                let view = View::filtered(connection, filter.as_deref());
+                match find(view, question, want, self.least_by_name, false) {
                     Ok(found) => Ok(Some(found)),
                     Err(Stop::NeedsSearch) => Ok(None),
                     Err(Stop::Sqlite(error)) => Err(error),
@@ -162,17 +179,28 @@ impl Directory for SqliteDirectory {
         }
         let (question, least) = (question.clone(), self.least_by_name);
         let pool = if want == Want::Profile { &self.searches } else { &self.lists };
-        pool.read(move |connection| match find(connection, &question, want, least, true) {
-            Ok(found) => Ok(found),
-            // It may, so that it never does.
-            Err(Stop::NeedsSearch) => Ok(None),
-            Err(Stop::Sqlite(error)) => Err(error),
+        pool.read(move |connection| {
+            match find(View::of(connection), &question, want, least, true) {
+                Ok(found) => Ok(found),
+                // It may, so that it never does.
+                Err(Stop::NeedsSearch) => Ok(None),
+                Err(Stop::Sqlite(error)) => Err(error),
+            }
         })
         .await
     }
 
     async fn generation(&self) -> Result<Generation, StoreError> {
-        self.readers.read(|connection| View::of(connection).generation())
+        self.generation_now()
+    }
+}
+
+/// What is asked for by one identifier alone.
+fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
+    match question {
+        Question::Company(company) => companies::one_identifier(company),
+        Question::Person(person) => people::one_identifier(person),
+        Question::Host(_) | Question::Domain(_) => None,
     }
 }
 
@@ -188,13 +216,13 @@ fn find_by(view: View<'_>, kind: IdentifierKind, key: &str) -> rusqlite::Result<
 
 /// One look-up, of one state of the directory.
 fn find(
-    connection: &Connection,
+    view: View<'_>,
     question: &Question,
     want: Want,
     least_by_name: Confidence,
     may_search: bool,
 ) -> Result<Option<Found>, Stop> {
-    View::of(connection).of_one_state(|view, generation| {
+    view.of_one_state(|view, generation| {
         let lookup = Lookup { view, least_by_name, may_search };
         let found = subject(lookup, question, want)?;
         Ok(found.map(|(subject, confidence)| Found { subject, confidence, generation }))

@@ -31,6 +31,7 @@ use enrich_core::{SourceName, Timestamp};
 use rusqlite::Connection;
 
 use crate::blocking::apart;
+use crate::directory::filter;
 use crate::in_use::InUse;
 use crate::secret::Secrets;
 use crate::sqlite::{self, store_error};
@@ -45,14 +46,21 @@ const EMPTYING_TRIES: u32 = 250;
 pub struct SqliteIntake {
     path: PathBuf,
     secrets: Secrets,
+    /// What look-ups of this process think is not there.
+    filter: Arc<filter::Current>,
     /// Only has to be there.
     _in_use: Arc<InUse>,
 }
 
 impl SqliteIntake {
     /// Writes to the database at `path`, which must be there and have its schema.
-    pub(crate) fn open(path: &Path, secrets: &Secrets, in_use: Arc<InUse>) -> Self {
-        Self { path: path.into(), secrets: secrets.clone(), _in_use: in_use }
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        filter: Arc<filter::Current>,
+        in_use: Arc<InUse>,
+    ) -> Self {
+        Self { path: path.into(), secrets: secrets.clone(), filter, _in_use: in_use }
     }
 
     /// Runs `write` as one transaction on a thread of its own.
@@ -62,7 +70,10 @@ impl SqliteIntake {
         write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        apart(move || write_once(&path, &secrets, at, write).map_err(store_error)).await
+        let written = apart(move || write_once(&path, &secrets, at, write).map_err(store_error));
+        let written = written.await;
+        self.filter.clear();
+        written
     }
 }
 
@@ -88,7 +99,8 @@ fn write_once<T>(
 #[async_trait]
 impl Intake for SqliteIntake {
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
-        let loading = SqliteLoading::begin(self.path.clone(), self.secrets.clone(), load).await?;
+        let (path, secrets) = (self.path.clone(), self.secrets.clone());
+        let loading = SqliteLoading::begin(path, secrets, load, Arc::clone(&self.filter)).await?;
         Ok(Box::new(loading))
     }
 

@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+mod background;
 mod blocking;
 mod clock;
 mod columns;
 mod directory;
 mod error;
 mod folder;
+mod glance;
 mod in_use;
 mod intake;
 mod ledger;

@@ -79,6 +79,16 @@ const IN_COUNTRY: Sureness = Sureness {
     spelling: 98,
 };
 
+/// What a person is asked for by, where one identifier alone decides.
+pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
+    match person {
+        PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
+        PersonRef::Phone(phone) => Some((IdentifierKind::PersonPhone, phone.as_str())),
+        // The same mailbox has several addresses.
+        PersonRef::Email(_) | PersonRef::InCountry { .. } | PersonRef::AtCompany { .. } => None,
+    }
+}
+
 /// The person that `person` names.
 pub(crate) fn find(
     lookup: Lookup<'_>,

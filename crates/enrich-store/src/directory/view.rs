@@ -8,6 +8,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
+use super::filter::Filter;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile};
 
@@ -20,6 +21,7 @@ const GENERATION: &str = "SELECT generation FROM state";
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     connection: &'c Connection,
+    filter: Option<&'c Filter>,
 }
 
 /// A subject that has an identifier.
@@ -48,7 +50,13 @@ pub(crate) struct KnownDomain {
 impl<'c> View<'c> {
     /// What `connection` sees.
     pub(crate) fn of(connection: &'c Connection) -> Self {
-        Self { connection }
+        Self { connection, filter: None }
+    }
+
+    /// The same; what `filter` lacks is not looked for, as far as that is of the state that a
+    /// look-up keeps to.
+    pub(crate) fn filtered(connection: &'c Connection, filter: Option<&'c Filter>) -> Self {
+        Self { connection, filter }
     }
 
     /// Runs `read` so that all it reads is of one state of the directory, and tells it which.
@@ -64,7 +72,8 @@ impl<'c> View<'c> {
         let mut rows = statement.query([])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         let generation = generation_of(row)?;
-        let result = read(self, generation);
+        let filter = self.filter.filter(|filter| filter.generation() == generation);
+        let result = read(Self { filter, ..self }, generation);
         // Only now may the statement end.
         drop(rows);
         result
@@ -115,6 +124,9 @@ impl<'c> View<'c> {
         key: &str,
         limit: usize,
     ) -> rusqlite::Result<Vec<Holder>> {
+        if self.lacks(kind, key) {
+            return Ok(Vec::new());
+        }
         let mut statement = self.connection.prepare_cached(
             "SELECT subject, tier, confidence FROM identifier WHERE kind = ?1 AND key = ?2
              ORDER BY tier, subject",
@@ -306,6 +318,9 @@ impl<'c> View<'c> {
         subject_kind: i64,
         read: fn(SubjectId, &str) -> Result<T, BadProfile>,
     ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
+        if self.lacks(kind, key) {
+            return Ok(None);
+        }
         let mut statement = self.connection.prepare_cached(
             "SELECT (SELECT generation FROM state), identifier.subject, tier, confidence, profile \
              FROM identifier CROSS JOIN subject \
@@ -322,6 +337,11 @@ impl<'c> View<'c> {
         let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;
         let most = if next_tier == Some(tier) { Confidence::AMBIGUOUS } else { Confidence::FULL };
         Ok(Some((subject, confidence.min(most), generation)))
+    }
+
+    /// Whether nobody has an identifier, as far as is known without reading.
+    fn lacks(&self, kind: IdentifierKind, key: &str) -> bool {
+        self.filter.is_some_and(|filter| filter.lacks(kind, key))
     }
 
     fn profile(&self, id: SubjectId, kind: i64) -> rusqlite::Result<Option<String>> {

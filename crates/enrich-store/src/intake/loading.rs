@@ -6,6 +6,7 @@
 //! written and the load ends; the same import once more completes it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use tokio::sync::oneshot;
 
 use super::turn;
 use super::writer::Writer;
+use crate::directory::filter;
 use crate::secret::Secrets;
 use crate::sqlite::store_error;
 
@@ -40,6 +42,8 @@ enum Command {
 /// A load that is running; its thread ends when this is dropped.
 pub(crate) struct SqliteLoading {
     commands: Sender<Command>,
+    /// What look-ups of this process think is not there.
+    filter: Arc<filter::Current>,
 }
 
 impl SqliteLoading {
@@ -48,6 +52,7 @@ impl SqliteLoading {
         path: PathBuf,
         secrets: Secrets,
         load: Load,
+        filter: Arc<filter::Current>,
     ) -> Result<Self, StoreError> {
         let (commands, received) = mpsc::channel();
         let (begun, has_begun) = oneshot::channel();
@@ -56,7 +61,7 @@ impl SqliteLoading {
             .spawn(move || run(&path, &secrets, &load, begun, &received))
             .map_err(StoreError::failed)?;
         has_begun.await.map_err(StoreError::failed)??;
-        Ok(Self { commands })
+        Ok(Self { commands, filter })
     }
 
     async fn tell<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, StoreError> {
@@ -74,7 +79,9 @@ impl Loading for SqliteLoading {
     }
 
     async fn finish(self: Box<Self>) -> Result<(), StoreError> {
-        self.tell(Command::Finish).await
+        let finished = self.tell(Command::Finish).await;
+        self.filter.clear();
+        finished
     }
 }
 

@@ -6,8 +6,6 @@
 //! noticed at the beginning of the next transaction (SQLite's `data_version`) and read in.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use enrich_core::AccountId;
 use parking_lot::RwLock;
@@ -15,17 +13,13 @@ use rusqlite::{CachedStatement, Connection};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::columns::Column;
+use crate::glance::Glance;
 use crate::ledger::NotAsWritten;
 use crate::ledger::head::Head;
 use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
 use crate::ledger::seal::{Place, Seal};
 use crate::secret::Secrets;
 
-/// How long a glance is told from memory before other processes' rows are looked for again. Whoever
-/// decides something looks every time.
-const GLANCE: Duration = Duration::from_millis(10);
-/// How long it is told from memory while somebody is already looking.
-const LONGEST_GLANCE: Duration = Duration::from_millis(100);
 /// How many rows there are between two checkpoints: at most so many are read when the ledger is
 /// opened, and that many heads are written at one.
 const CHECKPOINT_ROWS: u64 = 16_384;
@@ -46,11 +40,8 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    opened: Instant,
-    /// When other processes' rows were last looked for, in microseconds after `opened`.
-    seen_micros: AtomicU64,
-    /// When somebody last went to look, likewise.
-    looked_micros: AtomicU64,
+    /// When other processes' rows were last looked for. Whoever decides something looks every time.
+    glance: Glance,
 }
 
 /// The log as the writer knows it.
@@ -95,8 +86,7 @@ pub(super) struct Written {
 impl Heads {
     /// Nothing known yet.
     fn new() -> Self {
-        let (seen_micros, looked_micros) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { known: RwLock::default(), opened: Instant::now(), seen_micros, looked_micros }
+        Self { known: RwLock::default(), glance: Glance::new() }
     }
 
     /// Where the account stands, if that is known.
@@ -104,28 +94,10 @@ impl Heads {
         self.known.read().get(&account).copied()
     }
 
-    /// Whether the caller is to have other processes' rows looked for: the first to ask when that was
-    /// last done a while ago, and everyone when it was long ago.
+    /// Whether the caller is to have other processes' rows looked for.
     pub(super) fn is_look_due(&self) -> bool {
-        let now = self.opened.elapsed();
-        let since = |moment| now.saturating_sub(Duration::from_micros(moment));
-        let age = since(self.seen_micros.load(Ordering::Acquire));
-        if age < GLANCE || age >= LONGEST_GLANCE {
-            return age >= GLANCE;
-        }
-        let (last, success, failure) = (&self.looked_micros, Ordering::AcqRel, Ordering::Relaxed);
-        let looked = last.load(Ordering::Acquire);
-        since(looked) >= GLANCE
-            && last.compare_exchange(looked, micros(now), success, failure).is_ok()
+        self.glance.is_due()
     }
-
-    fn seen_now(&self) {
-        self.seen_micros.store(micros(self.opened.elapsed()), Ordering::Release);
-    }
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Book {
@@ -161,7 +133,7 @@ impl Book {
             }
             self.version = Some(version);
         }
-        self.heads.seen_now();
+        self.heads.glance.seen_now();
         Ok(())
     }
 
@@ -277,7 +249,7 @@ impl Book {
         drop(known);
         if page.seal.end != self.seal.end {
             // Nobody else has written since the transaction began.
-            self.heads.seen_now();
+            self.heads.glance.seen_now();
         }
         self.seal = page.seal;
     }
@@ -355,24 +327,5 @@ impl Page<'_> {
         }
         seal.write(self.connection, secret)?;
         Ok(self.written)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_looks_while_the_others_go_by_what_is_known() {
-        let heads_seen = |ago: Duration| {
-            let opened = Instant::now().checked_sub(ago).unwrap();
-            Heads { opened, ..Heads::new() }
-        };
-        let heads = heads_seen(GLANCE * 5);
-        assert_eq!([heads.is_look_due(), heads.is_look_due()], [true, false]);
-        heads.seen_now();
-        assert!(!heads.is_look_due());
-        let heads = heads_seen(LONGEST_GLANCE);
-        assert_eq!([heads.is_look_due(), heads.is_look_due()], [true, true]);
     }
 }

@@ -1,0 +1,58 @@
+//! A thread that works for as long as its owner is there.
+
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::error::OpenError;
+
+/// The thread; it is told to end when this is dropped, and waited for.
+#[derive(Debug)]
+pub(crate) struct Background {
+    /// Absent only while it is dropped.
+    owner: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread knows of its owner.
+pub(crate) struct Owner(Receiver<()>);
+
+impl Background {
+    /// Starts a thread that works on the database at `path`.
+    pub(crate) fn start(
+        path: &Path,
+        name: &str,
+        work: impl FnOnce(&Owner) + Send + 'static,
+    ) -> Result<Self, OpenError> {
+        let (owner, gone) = mpsc::sync_channel(0);
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || work(&Owner(gone)))
+            .map_err(|source| OpenError::unusable(path, source))?;
+        Ok(Self { owner: Some(owner), thread: Some(thread) })
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.owner = None;
+        if let Some(thread) = self.thread.take() {
+            // What such a thread does spares others work: had it panicked, they would have done it.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Owner {
+    /// An owner that is there for as long as the other end is.
+    #[cfg(test)]
+    pub(crate) fn of(gone: Receiver<()>) -> Self {
+        Self(gone)
+    }
+
+    /// Waits for so long, or until the owner is gone; whether it is still there.
+    pub(crate) fn is_there_after(&self, pause: Duration) -> bool {
+        self.0.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
+    }
+}

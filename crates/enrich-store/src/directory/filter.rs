@@ -44,6 +44,11 @@ const KINDS: [IdentifierKind; 6] = [
 /// How much memory an identifier takes: of those that are not there, one in three hundred is looked
 /// for nevertheless.
 const BITS_EACH: usize = 12;
+/// How many identifiers of these kinds are expected of a subject; where there are more, they are
+/// read twice.
+const EACH_HAS: usize = 4;
+/// How many identifiers a filter has room for, in 400 MB; beyond that it lets more through.
+const MOST: usize = 1 << 28;
 /// How many keys are read without a pause, which keeps no other for long.
 const AT_ONCE: usize = 4096;
 /// How long a process goes without a filter at first: a command may be done by then.
@@ -78,19 +83,27 @@ impl Filter {
 
     /// Reads all that is held. `None` when it changed meanwhile or the owner is gone.
     fn read(connection: &Connection, owner: &Owner) -> rusqlite::Result<Option<Self>> {
-        let generation = View::of(connection).generation()?;
-        let mut count = 0;
-        if !each_key(connection, owner, |_, _| count += 1)? {
-            return Ok(None);
+        let view = View::of(connection);
+        let generation = view.generation()?;
+        let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS);
+        loop {
+            expected = expected.clamp(1, MOST);
+            let bits = BloomFilter::with_num_bits(expected * BITS_EACH);
+            let mut identifiers = bits.hasher(RandomState::new()).expected_items(expected);
+            let mut count = 0;
+            let is_whole = each_key(connection, owner, |kind, key| {
+                identifiers.insert(&(kind, key));
+                count += 1;
+            })?;
+            if !is_whole || view.generation()? != generation {
+                return Ok(None);
+            }
+            if count <= expected || expected == MOST {
+                return Ok(Some(Self { generation, identifiers, glance: Glance::new() }));
+            }
+            // So many would let more through; now it is known how many there are.
+            expected = count;
         }
-        let bits = (count * BITS_EACH).max(BITS_EACH);
-        let identifiers = BloomFilter::with_num_bits(bits).hasher(RandomState::new());
-        let mut identifiers = identifiers.expected_items(count.max(1));
-        let is_whole = each_key(connection, owner, |kind, key| {
-            identifiers.insert(&(kind, key));
-        })?;
-        let is_of_now = is_whole && View::of(connection).generation()? == generation;
-        Ok(is_of_now.then(|| Self { generation, identifiers, glance: Glance::new() }))
     }
 }
 
@@ -280,11 +293,18 @@ mod tests {
     #[test]
     fn nothing_that_is_held_is_lacked_and_nearly_all_that_is_not() {
         let folder = Folder::new();
-        load(&folder.store, (0..500).map(|n| with_site(&format!("held{n}.example"))).collect());
+        load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
+        // One with more than is expected of all.
+        let many: Vec<String> = (300..5_000).map(|n| format!("held{n}.example")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        load(
+            &folder.store,
+            vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })],
+        );
         folder.filter();
         let filter = folder.store.directory.filter.get().unwrap();
         let lacks = |key: &str| filter.lacks(IdentifierKind::CompanyDomain, key);
-        assert!((0..500).all(|n| !lacks(&format!("held{n}.example"))));
+        assert!((0..5_000).all(|n| !lacks(&format!("held{n}.example"))));
         let let_through = (0..10_000).filter(|n| !lacks(&format!("other{n}.example"))).count();
         assert!(let_through < 200, "{let_through}");
         // Kinds that are not in it are looked for.

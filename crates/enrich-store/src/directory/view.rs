@@ -211,6 +211,12 @@ impl<'c> View<'c> {
         statement.query_row([], |row| row.get(0))
     }
 
+    /// How many subjects there ever were; those that are gone count.
+    pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
+        let mut statement = self.connection.prepare_cached("SELECT next_subject FROM state")?;
+        statement.query_row([], |row| row.get(0))
+    }
+
     /// How many companies have a word in a name.
     pub(crate) fn companies_with_word(&self, word: &str) -> rusqlite::Result<u64> {
         let mut statement =

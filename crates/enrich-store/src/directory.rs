@@ -30,6 +30,7 @@ use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::{Company, Confidence, Found, Generation, Question, Subject, Want};
 use enrich_text::{CompanyName, Country, Domain};
+use rusqlite::Connection;
 use tracing::debug;
 
 use crate::background::Background;
@@ -38,6 +39,7 @@ use crate::in_use::InUse;
 use crate::intake::deriving;
 use crate::sqlite::{self, Readers};
 use codes::IdentifierKind;
+use filter::Filter;
 use lists::Lists;
 use lookup::{Lookup, Stop};
 use view::{KnownDomain, View};
@@ -166,8 +168,8 @@ impl Directory for SqliteDirectory {
                     return find_by(View::of(connection), kind, key).map(Some);
                 }
                 let filter = self.filter.get();
-                let view = View::filtered(connection, filter.as_deref());
-                match find(view, question, want, self.least_by_name, false) {
+                let least = self.least_by_name;
+                match find(connection, filter.as_deref(), question, want, least, false) {
                     Ok(found) => Ok(Some(found)),
                     Err(Stop::NeedsSearch) => Ok(None),
                     Err(Stop::Sqlite(error)) => Err(error),
@@ -180,7 +182,7 @@ impl Directory for SqliteDirectory {
         let (question, least) = (question.clone(), self.least_by_name);
         let pool = if want == Want::Profile { &self.searches } else { &self.lists };
         pool.read(move |connection| {
-            match find(View::of(connection), &question, want, least, true) {
+            match find(connection, None, &question, want, least, true) {
                 Ok(found) => Ok(found),
                 // It may, so that it never does.
                 Err(Stop::NeedsSearch) => Ok(None),
@@ -216,13 +218,14 @@ fn find_by(view: View<'_>, kind: IdentifierKind, key: &str) -> rusqlite::Result<
 
 /// One look-up, of one state of the directory.
 fn find(
-    view: View<'_>,
+    connection: &Connection,
+    filter: Option<&Filter>,
     question: &Question,
     want: Want,
     least_by_name: Confidence,
     may_search: bool,
 ) -> Result<Option<Found>, Stop> {
-    view.of_one_state(|view, generation| {
+    View::of(connection).of_one_state(filter, |view, generation| {
         let lookup = Lookup { view, least_by_name, may_search };
         let found = subject(lookup, question, want)?;
         Ok(found.map(|(subject, confidence)| Found { subject, confidence, generation }))

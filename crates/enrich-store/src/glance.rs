@@ -20,6 +20,10 @@ pub(crate) struct Glance {
     looked: AtomicU64,
 }
 
+/// A moment, in microseconds after [`Glance::since`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(u64);
+
 impl Glance {
     /// Nobody has looked yet.
     pub(crate) fn new() -> Self {
@@ -45,9 +49,14 @@ impl Glance {
         !is_within(looked, GLANCE) && last.compare_exchange(looked, now, success, failure).is_ok()
     }
 
-    /// What others wrote up to now is known.
-    pub(crate) fn seen_now(&self) {
-        self.seen.store(self.now(), Ordering::Release);
+    /// The present moment, to be taken before it is looked.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment(self.now())
+    }
+
+    /// What others wrote up to a moment is known.
+    pub(crate) fn seen(&self, moment: Moment) {
+        self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }
 
     fn now(&self) -> u64 {
@@ -73,7 +82,20 @@ mod tests {
     fn one_looks_while_the_others_go_by_what_is_known() {
         let glance = seen(GLANCE * 5);
         assert_eq!([glance.is_due(), glance.is_due()], [true, false]);
-        glance.seen_now();
+        glance.seen(glance.moment());
+        assert!(!glance.is_due());
+    }
+
+    #[test]
+    fn who_looked_before_and_comes_back_late_knows_nothing_newer() {
+        let glance = Glance::new();
+        let before = glance.moment();
+        std::thread::sleep(LONGEST_GLANCE);
+        glance.seen(before);
+        assert!(glance.is_due());
+        let now = glance.moment();
+        glance.seen(now);
+        glance.seen(before);
         assert!(!glance.is_due());
     }
 

@@ -70,10 +70,13 @@ impl SqliteIntake {
         write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        let written = apart(move || write_once(&path, &secrets, at, write).map_err(store_error));
-        let written = written.await;
-        self.filter.clear();
-        written
+        let filter = Arc::clone(&self.filter);
+        apart(move || {
+            let written = write_once(&path, &secrets, at, write);
+            filter.clear();
+            written.map_err(store_error)
+        })
+        .await
     }
 }
 

@@ -186,6 +186,13 @@ pub(crate) fn begin_log(path: &Path) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
+/// How long the file is.
+pub(crate) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let pages: u64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let size: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(pages.saturating_mul(size))
+}
+
 /// Read-only connections to one database, for point reads on whatever thread asks: one a thread, so
 /// that its statements and what it remembers of the file stay with one processor.
 #[derive(Debug)]

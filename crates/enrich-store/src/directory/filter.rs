@@ -2,17 +2,18 @@
 //! of one state.
 //!
 //! Most of what a look-up costs beside HTTP is the way down the index, and one that finds nothing
-//! goes it for nothing. A filter of twelve bits an identifier spares nearly all of them that
+//! goes it for nothing. A filter of twelve bits an identifier spares 99 of 100 that
 //! (`docs/performance.md` has the figures).
 //!
 //! A filter is of one generation of the directory and says nothing of another. A look-up that reads
 //! several things and so keeps to one state asks only a filter of that state. One that asks for a
 //! single identifier goes by the filter at a glance: what another process has imported is found
-//! within a hundredth of a second, and what this process has, at once.
+//! within a hundredth of a second, or a tenth while somebody is held up looking; what this process
+//! has, at once.
 //!
 //! Where there is no filter, look-ups read the index. That is so in the first seconds of a process,
 //! and from a commit on until nobody has written for a while: making one anew reads a good part of
-//! the index, and takes at most half a processor.
+//! the index, and takes at most a quarter of a processor.
 
 use std::hash::RandomState;
 use std::path::Path;
@@ -23,7 +24,7 @@ use arc_swap::ArcSwapOption;
 use enrich_core::Generation;
 use fastbloom::BloomFilter;
 use rusqlite::{Connection, params};
-use tracing::debug;
+use tracing::warn;
 
 use super::codes::IdentifierKind;
 use super::view::View;
@@ -32,7 +33,7 @@ use crate::error::OpenError;
 use crate::glance::Glance;
 use crate::sqlite;
 
-/// The kinds that are asked for by themselves. What is asked by a name reads more than one anyway.
+/// The kinds that are in it: what is asked for by a name reads many rows anyway.
 const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::CompanyDomain,
     IdentifierKind::CompanyPage,
@@ -41,21 +42,31 @@ const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::PersonEmail,
     IdentifierKind::PersonPhone,
 ];
-/// How much memory an identifier takes: of those that are not there, one in three hundred is looked
-/// for nevertheless.
+/// How much memory an identifier takes, and how many of these bits it sets: of those that are not
+/// there, one in ninety is looked for nevertheless. Eight bits would be one in three hundred, but each
+/// is a read of memory that is in no cache, also for those that are there.
 const BITS_EACH: usize = 12;
+const HASHES: u32 = 3;
+/// The least that an identifier takes in the file.
+const LEAST_BYTES: usize = 16;
 /// How many identifiers of these kinds are expected of a subject; where there are more, they are
 /// read twice.
 const EACH_HAS: usize = 4;
-/// How many identifiers a filter has room for, in 400 MB; beyond that it lets more through.
+/// How many identifiers a filter has room for at most, in 400 MB; beyond that it lets more through.
 const MOST: usize = 1 << 28;
 /// How many keys are read without a pause, which keeps no other for long.
 const AT_ONCE: usize = 4096;
-/// How long a process goes without a filter at first: a command may be done by then.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// How long the directory has to stay the same before a filter is made anew, in what making the last
-/// one took: however often there is an import, that is a tenth of a processor at most.
-const QUIET: u32 = 4;
+/// How long is paused then, in what reading them took.
+const REST: u32 = 3;
+/// How long a process goes without a filter at first, since a command may be done by then, and how
+/// often it is looked at least whether there has to be another one.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How often that is looked, in what making the last filter took. It is made anew when the directory
+/// is the same twice in a row: however often there is an import, making filters takes a
+/// tenth of a processor at most.
+const PAUSES: u32 = 2;
+/// How long is paused when the directory cannot be read.
+const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
 /// The identifiers of one state, most of those that are not there told apart.
 #[derive(Debug)]
@@ -81,30 +92,43 @@ impl Filter {
         KINDS.contains(&kind) && !self.identifiers.contains(&(kind, key))
     }
 
-    /// Reads all that is held. `None` when it changed meanwhile or the owner is gone.
+    /// Reads all that is held. `None` when it changed meanwhile, the owner is gone, or there is no
+    /// memory for it.
     fn read(connection: &Connection, owner: &Owner) -> rusqlite::Result<Option<Self>> {
         let view = View::of(connection);
         let generation = view.generation()?;
-        let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS);
+        let goes_on = |pause| Ok(owner.is_there_after(pause) && view.generation()? == generation);
+        // Some of the subjects may be gone, and what a file says of itself may not be so.
+        let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
+        let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
         loop {
             expected = expected.clamp(1, MOST);
-            let bits = BloomFilter::with_num_bits(expected * BITS_EACH);
-            let mut identifiers = bits.hasher(RandomState::new()).expected_items(expected);
+            let Some(mut identifiers) = with_room_for(expected) else { return Ok(None) };
             let mut count = 0;
-            let is_whole = each_key(connection, owner, |kind, key| {
+            let is_whole = each_key(connection, goes_on, |kind, key| {
                 identifiers.insert(&(kind, key));
                 count += 1;
             })?;
-            if !is_whole || view.generation()? != generation {
+            if !is_whole {
                 return Ok(None);
             }
-            if count <= expected || expected == MOST {
+            let fits = expected / 2 <= count.max(1) && count <= expected;
+            if fits || count > MOST {
                 return Ok(Some(Self { generation, identifiers, glance: Glance::new() }));
             }
-            // So many would let more through; now it is known how many there are.
+            // Too many would let more through, and too few waste memory. Now it is known.
             expected = count;
         }
     }
+}
+
+/// A filter with nothing in it, unless there is no memory for it.
+fn with_room_for(count: usize) -> Option<BloomFilter<RandomState>> {
+    let words = (count * BITS_EACH).div_ceil(64);
+    let mut bits: Vec<u64> = Vec::new();
+    bits.try_reserve_exact(words).ok()?;
+    bits.resize(words, 0);
+    Some(BloomFilter::from_vec(bits).hasher(RandomState::new()).hashes(HASHES))
 }
 
 impl Current {
@@ -115,6 +139,9 @@ impl Current {
 
     /// Whether nobody has this identifier, as far as is known without reading; `generation` reads
     /// the state of the directory, where it is time for that.
+    ///
+    /// A filter that was just put here was never seen to be of the present state, so that the first
+    /// to ask looks: what was written between its last look and now is not missed.
     pub(crate) fn lacks(
         &self,
         kind: IdentifierKind,
@@ -127,11 +154,12 @@ impl Current {
             return false;
         }
         if filter.glance.is_due() {
+            let moment = filter.glance.moment();
             if generation() != Some(filter.generation) {
                 self.forget(filter);
                 return false;
             }
-            filter.glance.seen_now();
+            filter.glance.seen(moment);
         }
         true
     }
@@ -155,39 +183,47 @@ pub(super) fn start(path: &Path, current: Arc<Current>) -> Result<Background, Op
 }
 
 fn keep(connection: &Connection, current: &Current, owner: &Owner) {
-    let mut pause = FIRST_PAUSE;
+    let mut pause = PAUSE;
     let mut last = None;
+    // Kept here as well, so that the memory of one that is gone is given back here, by nobody's
+    // look-up.
+    let mut made = None;
     while owner.is_there_after(pause) {
         // Where it cannot be read, look-ups say so.
         let Ok(now) = View::of(connection).generation() else { continue };
         let is_quiet = last.replace(now).is_none_or(|last| last == now);
         if let Some(filter) = current.get() {
-            if filter.generation != now {
-                current.forget(&filter);
+            if filter.generation == now {
+                continue;
             }
-            continue;
+            current.forget(&filter);
         }
+        made = None;
         if !is_quiet {
             continue;
         }
         let begun = Instant::now();
         match Filter::read(connection, owner) {
-            Ok(Some(filter)) => {
-                debug!(bits = filter.identifiers.num_bits(), "identifiers are filtered");
-                current.0.store(Some(Arc::new(filter)));
+            Ok(filter) => {
+                made = filter.map(Arc::new);
+                current.0.store(made.clone());
+                pause = PAUSE.max(begun.elapsed() * PAUSES);
             }
-            Ok(None) => {}
-            Err(error) => debug!(%error, "identifiers are not filtered"),
+            Err(error) => {
+                warn!(%error, "the identifiers cannot be read to their end");
+                pause = PAUSE_AFTER_ERROR;
+            }
         }
-        pause = FIRST_PAUSE.max(begun.elapsed() * QUIET);
     }
+    drop(made);
 }
 
-/// Reads the keys of [`KINDS`], each once or more; whether to the end. Every so many it pauses for as
-/// long as they took, so that neither the processor nor one state of the file is kept.
+/// Reads the keys of [`KINDS`], each once or more; whether to the end. Every so many it asks `goes_on`,
+/// which pauses for as long as it is told, so that neither the processor nor one state of the file is
+/// kept.
 fn each_key(
     connection: &Connection,
-    owner: &Owner,
+    goes_on: impl Fn(Duration) -> rusqlite::Result<bool>,
     mut take: impl FnMut(IdentifierKind, &str),
 ) -> rusqlite::Result<bool> {
     let mut statement = connection
@@ -208,7 +244,7 @@ fn each_key(
                 }
             }
             drop(rows);
-            if !owner.is_there_after(begun.elapsed()) {
+            if !goes_on(begun.elapsed() * REST)? {
                 return Ok(false);
             }
             if left > 0 {
@@ -251,13 +287,22 @@ mod tests {
             Self { store: open(), other: open(), folder }
         }
 
-        /// A filter of what is held now, which the first store goes by.
-        fn filter(&self) {
+        /// A filter of what is held now.
+        fn read(&self) -> Arc<Filter> {
             let path = self.folder.path().join(sqlite::DIRECTORY.file);
             let connection = sqlite::mapped_reader(&path).unwrap();
             let (_there, gone) = mpsc::sync_channel(0);
-            let filter = Filter::read(&connection, &Owner::of(gone)).unwrap().unwrap();
-            self.store.directory.filter.0.store(Some(Arc::new(filter)));
+            Arc::new(Filter::read(&connection, &Owner::of(gone)).unwrap().unwrap())
+        }
+
+        /// Has the first store go by a filter.
+        fn go_by(&self, filter: Arc<Filter>) {
+            self.store.directory.filter.0.store(Some(filter));
+        }
+
+        /// Has the first store go by a filter of what is held now.
+        fn filter(&self) {
+            self.go_by(self.read());
         }
 
         fn is_filtered(&self) -> bool {
@@ -354,11 +399,46 @@ mod tests {
         folder.filter();
         assert!(!folder.finds(&by_domain("quill.example")));
         load(&folder.store, vec![with_site("quill.example")]);
+        assert!(!folder.is_filtered());
         assert!(folder.finds(&by_domain("quill.example")));
         folder.filter();
         let forgotten = [Suppressed::Domain(domain("quill.example"))];
         block_on(folder.store.intake.forget(&forgotten, noon())).unwrap();
         assert!(!folder.is_filtered());
+    }
+
+    #[test]
+    fn what_is_written_before_a_filter_is_in_use_is_found() {
+        let folder = Folder::new();
+        let filter = folder.read();
+        load(&folder.store, vec![with_site("quill.example")]);
+        folder.go_by(filter);
+        assert!(folder.finds(&by_domain("quill.example")));
+    }
+
+    #[test]
+    fn one_that_is_much_too_large_is_made_anew() {
+        let folder = Folder::new();
+        load(&folder.store, (0..2_000).map(|n| with_site(&format!("held{n}.example"))).collect());
+        let before = folder.read().identifiers.num_bits();
+        let gone = (1..2_000).map(|n| Suppressed::Domain(domain(&format!("held{n}.example"))));
+        block_on(folder.store.intake.forget(&gone.collect::<Vec<_>>(), noon())).unwrap();
+        assert!(folder.read().identifiers.num_bits() < before / 100);
+    }
+
+    #[test]
+    fn what_a_filter_lacks_is_not_looked_for() {
+        let folder = Folder::new();
+        let empty = folder.read();
+        let quill = CompanyRecord { emails: emails(&["office@quill.example"]), ..company("Quill") };
+        load(&folder.store, vec![hashed(quill)]);
+        let generation = folder.read().generation;
+        let is_found = || folder.finds(&by_company_email("office@quill.example"));
+        assert!(is_found());
+        // One that says it is of this state and is not.
+        let empty = Arc::into_inner(empty).unwrap();
+        folder.go_by(Arc::new(Filter { generation, ..empty }));
+        assert!(!is_found());
     }
 
     #[test]

@@ -21,6 +21,7 @@ const GENERATION: &str = "SELECT generation FROM state";
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     connection: &'c Connection,
+    /// What is lacking in the state that it keeps to.
     filter: Option<&'c Filter>,
 }
 
@@ -53,26 +54,21 @@ impl<'c> View<'c> {
         Self { connection, filter: None }
     }
 
-    /// The same; what `filter` lacks is not looked for, as far as that is of the state that a
-    /// look-up keeps to.
-    pub(crate) fn filtered(connection: &'c Connection, filter: Option<&'c Filter>) -> Self {
-        Self { connection, filter }
-    }
-
     /// Runs `read` so that all it reads is of one state of the directory, and tells it which.
     ///
     /// SQLite keeps to one state for as long as a statement is not at its end. The one that reads
     /// the generation is held there: one statement where a transaction would take two more, which
-    /// cost about a microsecond.
+    /// cost about a microsecond. What `filter` lacks is not looked for, if it is of that state.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
+        filter: Option<&'c Filter>,
         read: impl FnOnce(Self, Generation) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut statement = self.connection.prepare_cached(GENERATION)?;
         let mut rows = statement.query([])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         let generation = generation_of(row)?;
-        let filter = self.filter.filter(|filter| filter.generation() == generation);
+        let filter = filter.filter(|filter| filter.generation() == generation);
         let result = read(Self { filter, ..self }, generation);
         // Only now may the statement end.
         drop(rows);
@@ -398,7 +394,7 @@ mod tests {
         let reader = sqlite::mapped_reader(&path).unwrap();
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
-            .of_one_state(|view, generation| {
+            .of_one_state(None, |view, generation| {
                 // Statements that come to their end before and after are part of the same look-up.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;

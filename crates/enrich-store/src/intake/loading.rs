@@ -42,8 +42,6 @@ enum Command {
 /// A load that is running; its thread ends when this is dropped.
 pub(crate) struct SqliteLoading {
     commands: Sender<Command>,
-    /// What look-ups of this process think is not there.
-    filter: Arc<filter::Current>,
 }
 
 impl SqliteLoading {
@@ -58,10 +56,10 @@ impl SqliteLoading {
         let (begun, has_begun) = oneshot::channel();
         thread::Builder::new()
             .name("enrich-load".to_owned())
-            .spawn(move || run(&path, &secrets, &load, begun, &received))
+            .spawn(move || run(&path, &secrets, &filter, &load, begun, &received))
             .map_err(StoreError::failed)?;
         has_begun.await.map_err(StoreError::failed)??;
-        Ok(Self { commands, filter })
+        Ok(Self { commands })
     }
 
     async fn tell<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, StoreError> {
@@ -79,15 +77,14 @@ impl Loading for SqliteLoading {
     }
 
     async fn finish(self: Box<Self>) -> Result<(), StoreError> {
-        let finished = self.tell(Command::Finish).await;
-        self.filter.clear();
-        finished
+        self.tell(Command::Finish).await
     }
 }
 
 fn run(
     path: &Path,
     secrets: &Secrets,
+    filter: &filter::Current,
     load: &Load,
     begun: Answer<()>,
     commands: &Receiver<Command>,
@@ -96,7 +93,7 @@ fn run(
         Ok(connection) => connection,
         Err(error) => return tell(begun, Err(store_error(error))),
     };
-    let run = Run { connection: &connection, secrets, load };
+    let run = Run { connection: &connection, secrets, filter, load };
     match load.atomic {
         Atomic::Batch => {
             tell(begun, Ok(()));
@@ -110,6 +107,8 @@ fn run(
 struct Run<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
+    /// What look-ups of this process think is not there.
+    filter: &'a filter::Current,
     load: &'a Load,
 }
 
@@ -166,6 +165,7 @@ impl Run<'_> {
             }
         };
         let committed = writer.finish().and_then(|()| transaction.commit());
+        self.filter.clear();
         match (committed, finish) {
             (Ok(()), finish) => {
                 turn::pause();
@@ -196,6 +196,7 @@ impl Run<'_> {
                         .finish()
                         .and_then(|()| transaction.commit())
                         .and_then(|()| self.make_durable());
+                    self.filter.clear();
                     return tell(answer, done.map_err(store_error));
                 }
             }

@@ -124,6 +124,7 @@ impl Book {
 
     /// Reads in what others have written since. `connection` must be in a transaction.
     pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), BookError> {
+        let moment = self.heads.glance.moment();
         let version =
             connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if self.version != Some(version) {
@@ -133,7 +134,7 @@ impl Book {
             }
             self.version = Some(version);
         }
-        self.heads.glance.seen_now();
+        self.heads.glance.seen(moment);
         Ok(())
     }
 
@@ -248,8 +249,8 @@ impl Book {
         keep_to_bounds(&mut known, &self.behind);
         drop(known);
         if page.seal.end != self.seal.end {
-            // Nobody else has written since the transaction began.
-            self.heads.glance.seen_now();
+            // Nobody else wrote until the commit, which was just now.
+            self.heads.glance.seen(self.heads.glance.moment());
         }
         self.seal = page.seal;
     }

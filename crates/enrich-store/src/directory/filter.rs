@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwapOption, Guard};
 use enrich_core::Generation;
 use fastbloom::BloomFilter;
 use rusqlite::{Connection, params};
@@ -133,8 +133,8 @@ fn with_room_for(count: usize) -> Option<BloomFilter<RandomState>> {
 
 impl Current {
     /// The filter, for a look-up that keeps to one state.
-    pub(crate) fn get(&self) -> Option<Arc<Filter>> {
-        self.0.load_full()
+    pub(crate) fn get(&self) -> Guard<Option<Arc<Filter>>> {
+        self.0.load()
     }
 
     /// Whether nobody has this identifier, as far as is known without reading; `generation` reads
@@ -148,7 +148,7 @@ impl Current {
         key: &str,
         generation: impl FnOnce() -> Option<Generation>,
     ) -> bool {
-        let current = self.0.load();
+        let current = self.get();
         let Some(filter) = &*current else { return false };
         if !filter.lacks(kind, key) {
             return false;
@@ -192,11 +192,11 @@ fn keep(connection: &Connection, current: &Current, owner: &Owner) {
         // Where it cannot be read, look-ups say so.
         let Ok(now) = View::of(connection).generation() else { continue };
         let is_quiet = last.replace(now).is_none_or(|last| last == now);
-        if let Some(filter) = current.get() {
+        if let Some(filter) = &*current.get() {
             if filter.generation == now {
                 continue;
             }
-            current.forget(&filter);
+            current.forget(filter);
         }
         made = None;
         if !is_quiet {
@@ -346,8 +346,7 @@ mod tests {
             &folder.store,
             vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })],
         );
-        folder.filter();
-        let filter = folder.store.directory.filter.get().unwrap();
+        let filter = folder.read();
         let lacks = |key: &str| filter.lacks(IdentifierKind::CompanyDomain, key);
         assert!((0..5_000).all(|n| !lacks(&format!("held{n}.example"))));
         let let_through = (0..10_000).filter(|n| !lacks(&format!("other{n}.example"))).count();

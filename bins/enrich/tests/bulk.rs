@@ -7,10 +7,10 @@
     reason = "what fails here fails a test, helpers of the tests included"
 )]
 
+#[path = "bulk/between.rs"]
+mod between;
 #[path = "bulk/desk.rs"]
 mod desk;
-#[path = "bulk/failing.rs"]
-mod failing;
 #[path = "bulk/jobs.rs"]
 mod jobs;
 #[path = "support/server.rs"]
@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use between::Between;
 use desk::{Desk, chance, row_of, rows_of};
-use failing::Failing;
 
 /// After how many kills the list may be finished.
 const KILLS: usize = 10;
@@ -39,8 +39,8 @@ id,Company,phone
 5,Telefónica
 6,Telefónica,x
 ";
-    let failing = Failing::before(desk.server(), "Fails Ltd");
-    let url = format!("http://{}", failing.address);
+    let failing = Between::failing(desk.server(), "Fails Ltd");
+    let url = failing.url();
     let ran = desk.bulk(&list_of(list), &["--url", &url, "--map", "companyName=Company"]);
     let said = ran.said();
     assert_eq!(ran.status, 0, "{ran:?}");
@@ -101,7 +101,9 @@ fn without_credits_it_ends_and_goes_on_once_there_are_some() {
 #[test]
 fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
     let desk = Desk::new("1000000");
-    let (rows, url) = (8_000, desk.url());
+    // At most 444 rows a second on two connections, so that the kills come before the end.
+    let slow = Between::slow(desk.server(), Duration::from_millis(5));
+    let (rows, url) = (8_000, slow.url());
     let list = desk::numbered(rows);
     let arguments = ["--url", &url, "--map", "companyName=Company"];
     let slowly = [&arguments[..], &["--concurrency", "2"]].concat();
@@ -128,7 +130,8 @@ fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
 #[test]
 fn ctrl_c_keeps_what_was_sent() {
     let desk = Desk::new("1000000");
-    let (rows, url) = (2_000, desk.url());
+    let slow = Between::slow(desk.server(), Duration::from_millis(5));
+    let (rows, url) = (2_000, slow.url());
     let list = desk::numbered(rows);
     let arguments = ["--url", &url, "--map", "companyName=Company", "--concurrency", "4"];
     let mut running = desk.begin(&list, &arguments);

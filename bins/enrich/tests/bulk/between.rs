@@ -1,38 +1,63 @@
-//! A server in front of another, which fails by itself at some requests and hands on the others.
+//! A server in front of another, which fails by itself at some requests or takes its time, and else hands on.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 /// It listens until the test's process ends.
-pub(crate) struct Failing {
-    pub(crate) address: SocketAddr,
+pub(crate) struct Between {
+    address: SocketAddr,
 }
 
-impl Failing {
-    /// Fails at requests that hold `word`.
-    pub(crate) fn before(server: SocketAddr, word: &'static str) -> Self {
+#[derive(Clone, Copy)]
+enum Manner {
+    /// A request that holds this word is answered with an error, and goes nowhere.
+    Failing(&'static str),
+    /// Every answer waits for so long.
+    Slow(Duration),
+}
+
+impl Between {
+    pub(crate) fn failing(server: SocketAddr, word: &'static str) -> Self {
+        Self::before(server, Manner::Failing(word))
+    }
+
+    /// A connection gets no more answers than `each` fits into the time, however fast the machine.
+    pub(crate) fn slow(server: SocketAddr, each: Duration) -> Self {
+        Self::before(server, Manner::Slow(each))
+    }
+
+    fn before(server: SocketAddr, manner: Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
             for client in listener.incoming() {
                 let client = client.unwrap();
                 // A client that is gone has its answer.
-                thread::spawn(move || hand_on(client, server, word).ok());
+                thread::spawn(move || hand_on(client, server, manner).ok());
             }
         });
         Self { address }
     }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
 }
 
-fn hand_on(mut client: TcpStream, server: SocketAddr, word: &str) -> io::Result<()> {
+fn hand_on(mut client: TcpStream, server: SocketAddr, manner: Manner) -> io::Result<()> {
     let mut upstream = TcpStream::connect(server)?;
     while let Some(request) = message(&mut client)? {
-        if String::from_utf8_lossy(&request).contains(word) {
-            let body = r#"{"type":"api_error","message":"this one fails"}"#;
-            let head = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: ";
-            client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes())?;
-            continue;
+        match manner {
+            Manner::Failing(word) if String::from_utf8_lossy(&request).contains(word) => {
+                let body = r#"{"type":"api_error","message":"this one fails"}"#;
+                let head = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: ";
+                client.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes())?;
+                continue;
+            }
+            Manner::Failing(_) => {}
+            Manner::Slow(each) => thread::sleep(each),
         }
         upstream.write_all(&request)?;
         let Some(answer) = message(&mut upstream)? else { break };

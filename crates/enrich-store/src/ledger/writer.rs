@@ -24,9 +24,9 @@ use crate::sqlite::{self, Durability};
 /// How far apart groups begin, while more than one decision at a time is asked for.
 ///
 /// A commit costs some 100 µs of the kernel's time whatever is in it, which this spreads over more
-/// decisions (`docs/performance.md`); what it costs in waiting is far below what a crowd waits for
-/// the processor.
-const GATHERING: Duration = Duration::from_millis(2);
+/// decisions. With half of it, many callers have less where the processor is short; with twice as
+/// much, they have no more, and few callers wait for nobody (`docs/performance.md`).
+const GATHERING: Duration = Duration::from_millis(1);
 /// After how long without a newcomer everybody is taken to be there.
 const LULL: Duration = Duration::from_micros(200);
 

@@ -45,12 +45,6 @@ impl Drop for Background {
 }
 
 impl Owner {
-    /// An owner that is there for as long as the other end is.
-    #[cfg(test)]
-    pub(crate) fn of(gone: Receiver<()>) -> Self {
-        Self(gone)
-    }
-
     /// Waits for so long, or until the owner is gone; whether it is still there.
     pub(crate) fn is_there_after(&self, pause: Duration) -> bool {
         self.0.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)

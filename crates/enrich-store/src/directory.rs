@@ -9,8 +9,9 @@
 
 pub(crate) mod codes;
 pub(crate) mod companies;
-pub(crate) mod filter;
+pub(crate) mod hash_index;
 mod hold;
+pub(crate) mod identifiers;
 pub(crate) mod index_check;
 mod lists;
 pub(crate) mod lookup;
@@ -39,7 +40,7 @@ use crate::in_use::InUse;
 use crate::intake::deriving;
 use crate::sqlite::{self, Readers};
 use codes::IdentifierKind;
-use filter::Filter;
+use hash_index::{HashIndex, Lead, Located};
 use lists::Lists;
 use lookup::{Lookup, Stop};
 use view::{KnownDomain, View};
@@ -63,8 +64,8 @@ pub struct SqliteDirectory {
     /// What searches for names that are not found as they are.
     searches: Lists,
     least_by_name: Confidence,
-    /// What surely is not there.
-    filter: Arc<filter::Current>,
+    /// Where identifiers lead.
+    index: Arc<hash_index::Current>,
     /// They only have to be there, once many look-ups are made.
     helpers: OnceLock<[Background; 2]>,
     _in_use: Arc<InUse>,
@@ -76,7 +77,7 @@ impl SqliteDirectory {
     pub(crate) fn open(
         path: &Path,
         least_by_name: Confidence,
-        filter: Arc<filter::Current>,
+        index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
     ) -> Result<Self, OpenError> {
         let is_due = sqlite::reader(path).and_then(|connection| deriving::is_due(&connection));
@@ -88,7 +89,7 @@ impl SqliteDirectory {
             lists: Lists::start(path)?,
             searches: Lists::start(path)?,
             least_by_name,
-            filter,
+            index,
             helpers: OnceLock::new(),
             _in_use: in_use,
         })
@@ -101,7 +102,7 @@ impl SqliteDirectory {
     /// What the first search for a name needs is made ready, apart: the lists of words are read
     /// then, which takes a tenth of a second. What each read asks the system for is asked once for
     /// all: the log is begun (`sqlite::begin_log`), and a read is held under way. And from the second
-    /// second on, what is not there is learnt, which takes a byte and a half an identifier.
+    /// second on, an index of the identifiers is made in memory, which takes about ten bytes each.
     ///
     /// # Errors
     ///
@@ -120,7 +121,7 @@ impl SqliteDirectory {
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
-        let helpers = [hold::start(path)?, filter::start(path, Arc::clone(&self.filter))?];
+        let helpers = [hold::start(path)?, hash_index::start(path, Arc::clone(&self.index))?];
         // Where another thread was quicker, these end here.
         let _ = self.helpers.set(helpers);
         Ok(())
@@ -155,21 +156,25 @@ impl SqliteDirectory {
 #[async_trait]
 impl Directory for SqliteDirectory {
     async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
-        if let Some((kind, key)) = one_identifier(question)
-            && self.filter.lacks(kind, key, || self.generation_now().ok())
-        {
-            return Ok(None);
+        let identifier = one_identifier(question);
+        let mut lead = None;
+        if let Some((kind, key)) = identifier {
+            match self.index.locate(kind, key, || self.generation_now().ok()) {
+                Located::Nowhere => return Ok(None),
+                Located::At(it) => lead = Some(it),
+                Located::Unknown => {}
+            }
         }
         if want == Want::Profile {
             let here = self.readers.read(|connection| {
-                if let Question::Company(company) = question
-                    && let Some((kind, key)) = companies::one_identifier(company)
-                {
-                    return find_by(View::of(connection), kind, key).map(Some);
+                if let (Question::Company(_), Some((kind, key))) = (question, identifier) {
+                    let found = find_by(View::of(connection), kind, key, lead)?;
+                    self.index.learn(lead, found.as_ref().map(|found| found.generation));
+                    return Ok(Some(found));
                 }
-                let filter = self.filter.get();
+                let index = self.index.get();
                 let least = self.least_by_name;
-                match find(connection, filter.as_deref(), question, want, least, false) {
+                match find(connection, index.as_deref(), question, want, least, false) {
                     Ok(found) => Ok(Some(found)),
                     Err(Stop::NeedsSearch) => Ok(None),
                     Err(Stop::Sqlite(error)) => Err(error),
@@ -207,8 +212,13 @@ fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
 }
 
 /// The look-up of a company by one identifier.
-fn find_by(view: View<'_>, kind: IdentifierKind, key: &str) -> rusqlite::Result<Option<Found>> {
-    let found = view.company_now(kind, key)?;
+fn find_by(
+    view: View<'_>,
+    kind: IdentifierKind,
+    key: &str,
+    lead: Option<Lead>,
+) -> rusqlite::Result<Option<Found>> {
+    let found = view.first_now(kind, key, lead)?;
     Ok(found.map(|(company, confidence, generation)| Found {
         subject: Subject::Company(company),
         confidence,
@@ -219,13 +229,13 @@ fn find_by(view: View<'_>, kind: IdentifierKind, key: &str) -> rusqlite::Result<
 /// One look-up, of one state of the directory.
 fn find(
     connection: &Connection,
-    filter: Option<&Filter>,
+    index: Option<&HashIndex>,
     question: &Question,
     want: Want,
     least_by_name: Confidence,
     may_search: bool,
 ) -> Result<Option<Found>, Stop> {
-    View::of(connection).of_one_state(filter, |view, generation| {
+    View::of(connection).of_one_state(index, |view, generation| {
         let lookup = Lookup { view, least_by_name, may_search };
         let found = subject(lookup, question, want)?;
         Ok(found.map(|(subject, confidence)| Found { subject, confidence, generation }))

@@ -31,7 +31,7 @@ use enrich_core::{SourceName, Timestamp};
 use rusqlite::Connection;
 
 use crate::blocking::apart;
-use crate::directory::filter;
+use crate::directory::hash_index;
 use crate::in_use::InUse;
 use crate::secret::Secrets;
 use crate::sqlite::{self, store_error};
@@ -46,8 +46,8 @@ const EMPTYING_TRIES: u32 = 250;
 pub struct SqliteIntake {
     path: PathBuf,
     secrets: Secrets,
-    /// What look-ups of this process think is not there.
-    filter: Arc<filter::Current>,
+    /// What look-ups of this process go by.
+    index: Arc<hash_index::Current>,
     /// Only has to be there.
     _in_use: Arc<InUse>,
 }
@@ -57,10 +57,10 @@ impl SqliteIntake {
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
-        filter: Arc<filter::Current>,
+        index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
     ) -> Self {
-        Self { path: path.into(), secrets: secrets.clone(), filter, _in_use: in_use }
+        Self { path: path.into(), secrets: secrets.clone(), index, _in_use: in_use }
     }
 
     /// Runs `write` as one transaction on a thread of its own.
@@ -70,10 +70,10 @@ impl SqliteIntake {
         write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        let filter = Arc::clone(&self.filter);
+        let index = Arc::clone(&self.index);
         apart(move || {
             let written = write_once(&path, &secrets, at, write);
-            filter.clear();
+            index.clear();
             written.map_err(store_error)
         })
         .await
@@ -103,7 +103,7 @@ fn write_once<T>(
 impl Intake for SqliteIntake {
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        let loading = SqliteLoading::begin(path, secrets, load, Arc::clone(&self.filter)).await?;
+        let loading = SqliteLoading::begin(path, secrets, load, Arc::clone(&self.index)).await?;
         Ok(Box::new(loading))
     }
 

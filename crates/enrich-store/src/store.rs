@@ -8,7 +8,7 @@ use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, Confidence, MemoryWindows, Service};
 
 use crate::accounts::SqliteAccounts;
-use crate::directory::{self, SqliteDirectory, filter, index_check};
+use crate::directory::{self, SqliteDirectory, hash_index, index_check};
 use crate::error::OpenError;
 use crate::folder;
 use crate::in_use::{self, InUse};
@@ -138,15 +138,15 @@ impl Store {
         let (directory, ledger) = (folder.join(DIRECTORY.file), folder.join(LEDGER.file));
         let in_use = Arc::new(in_use);
         folder::match_secrets(folder, secrets)?;
-        let filter = Arc::new(filter::Current::default());
+        let index = Arc::new(hash_index::Current::default());
         Ok(Self {
             directory: Arc::new(SqliteDirectory::open(
                 &directory,
                 options.least_by_name,
-                Arc::clone(&filter),
+                Arc::clone(&index),
                 Arc::clone(&in_use),
             )?),
-            intake: Arc::new(SqliteIntake::open(&directory, secrets, filter, in_use)),
+            intake: Arc::new(SqliteIntake::open(&directory, secrets, index, in_use)),
             accounts: Arc::new(SqliteAccounts::open(&ledger, secrets)?),
             sign_ins: Arc::new(SqliteSignIns::open(&ledger, secrets)?),
             ledger: Arc::new(SqliteLedger::open(&ledger, secrets, options)?),

@@ -4,9 +4,10 @@ use enrich_core::{Company, CompanyRef, Confidence};
 use enrich_text::{Domain, EmailAddress, is_public_mail_host};
 
 use super::codes::IdentifierKind;
+use super::identifiers::Holder;
 use super::lookup::{Lookup, Stop};
 use super::names::{self, Meant};
-use super::view::{Holder, View};
+use super::view::View;
 
 /// The most people with one address whose employer is asked for.
 const MOST_SHARING: usize = 8;
@@ -30,7 +31,7 @@ pub(crate) fn find(
     let view = lookup.view;
     match company {
         CompanyRef::Domain(domain) => Ok(by_domain(view, domain)?),
-        CompanyRef::Page(page) => Ok(view.company_with(IdentifierKind::CompanyPage, page.key())?),
+        CompanyRef::Page(page) => Ok(view.first_with(IdentifierKind::CompanyPage, page.key())?),
         CompanyRef::Email(email) => Ok(by_email(view, email)?),
         CompanyRef::Name { name, country } => names::find(lookup, name, *country),
         CompanyRef::DomainOrName(domain, name) => match by_domain(view, domain)? {
@@ -74,11 +75,11 @@ pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Re
 
 fn by_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<(Company, Confidence)>> {
     let kind = IdentifierKind::CompanyDomain;
-    if let Some(found) = view.company_with(kind, domain.as_str())? {
+    if let Some(found) = view.first_with(kind, domain.as_str())? {
         return Ok(Some(found));
     }
     match above(domain) {
-        Some(registrable) => view.company_with(kind, registrable.as_str()),
+        Some(registrable) => view.first_with(kind, registrable.as_str()),
         None => Ok(None),
     }
 }
@@ -97,7 +98,7 @@ fn by_email(
     let without_tag = email.without_tag();
     let spellings = || [Some(email), without_tag.as_ref()].into_iter().flatten();
     for email in spellings() {
-        if let Some(found) = view.company_with(IdentifierKind::CompanyEmail, email.as_str())? {
+        if let Some(found) = view.first_with(IdentifierKind::CompanyEmail, email.as_str())? {
             return Ok(Some(found));
         }
     }

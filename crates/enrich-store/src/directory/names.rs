@@ -19,8 +19,9 @@ use enrich_core::{Company, Confidence, SubjectId};
 use enrich_text::{CompanyName, Country, Domain};
 
 use super::codes::IdentifierKind;
+use super::identifiers::Holder;
 use super::lookup::{Lookup, Stop};
-use super::view::{BARE_TIER, Holder, View};
+use super::view::{BARE_TIER, View};
 
 /// The most companies with names of one key that are compared. Where there are more, a name does
 /// not tell them apart. Those that are asked for in another country do not count, nor do those of

@@ -154,7 +154,7 @@ fn by(
     kind: IdentifierKind,
     key: &str,
 ) -> rusqlite::Result<Option<(Person, Confidence)>> {
-    let Some((person, confidence)) = view.person_with(kind, key)? else { return Ok(None) };
+    let Some((person, confidence)) = view.first_with(kind, key)? else { return Ok(None) };
     Ok(Some((view.with_employer(person)?, confidence)))
 }
 

@@ -4,8 +4,10 @@
 //! from its own profile, so that they are right when the company changes.
 
 use enrich_core::{Company, Employee, Employer, Person, Site, SubjectId};
-use enrich_text::{Country, Network};
+use enrich_text::{Country, Network, PageUrl, PersonPage};
 use serde::{Deserialize, Serialize};
+
+use super::codes::{COMPANY, IdentifierKind, PERSON};
 
 /// A profile that cannot be read: the row was not written by this program.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +25,19 @@ impl From<serde_json::Error> for BadProfile {
     fn from(error: serde_json::Error) -> Self {
         Self::Json { line: error.line(), column: error.column() }
     }
+}
+
+/// A kind of subject, as its profile is read.
+pub(crate) trait Profiled: Sized {
+    /// The kind's number.
+    const KIND: i64;
+
+    /// The subject of a profile, as [`read_company`] and [`read_person`] read it.
+    fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
+
+    /// Whether it has an exact identifier. Where another profile could have been read, one that says
+    /// so wrongly would be answered; one that doesn't know its own is only found more slowly.
+    fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 
 #[derive(Serialize, Deserialize)]
@@ -147,6 +162,49 @@ pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
 fn network_of(name: &str) -> Result<Network, BadProfile> {
     let known = Network::ALL.into_iter().find(|network| network.as_str() == name);
     known.ok_or(BadProfile::Network)
+}
+
+impl Profiled for Company {
+    const KIND: i64 = COMPANY;
+
+    fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile> {
+        read_company(id, profile)
+    }
+
+    fn has(&self, kind: IdentifierKind, key: &str) -> bool {
+        match kind {
+            IdentifierKind::CompanyDomain => self.sites.iter().any(|site| site.domain == key),
+            IdentifierKind::CompanyEmail => self.emails.iter().any(|email| email == key),
+            IdentifierKind::CompanyPage => self.pages.iter().any(|(network, page)| {
+                // A key begins with the network.
+                key.starts_with(network.as_str())
+                    && PageUrl::parse(*network, page).is_ok_and(|page| page.key() == key)
+            }),
+            _ => false,
+        }
+    }
+}
+
+impl Profiled for Person {
+    const KIND: i64 = PERSON;
+
+    fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile> {
+        read_person(id, profile)
+    }
+
+    /// The page is the one that is answered: by another that is held of somebody, they are found more
+    /// slowly.
+    fn has(&self, kind: IdentifierKind, key: &str) -> bool {
+        match kind {
+            IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),
+            IdentifierKind::PersonPhone => self.phones.iter().any(|phone| phone == key),
+            IdentifierKind::PersonPage => {
+                let page = self.page.as_deref().and_then(|page| PersonPage::parse(page).ok());
+                page.is_some_and(|page| page.key() == key)
+            }
+            _ => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
-use super::filter::Filter;
+use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile};
 
@@ -20,20 +20,9 @@ const GENERATION: &str = "SELECT generation FROM state";
 /// The look-up data as one connection sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
-    connection: &'c Connection,
-    /// What is lacking in the state that it keeps to.
-    filter: Option<&'c Filter>,
-}
-
-/// A subject that has an identifier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
-    /// Who has it.
-    pub(crate) subject: SubjectId,
-    /// How much it is the subject's own: the lower, the more.
-    pub(crate) tier: u8,
-    /// How far the sources that say so are trusted.
-    pub(crate) confidence: Confidence,
+    pub(super) connection: &'c Connection,
+    /// Where identifiers lead in the state that it keeps to.
+    pub(super) index: Option<&'c HashIndex>,
 }
 
 /// What is known of a domain, and how far the most trusted source of each fact is trusted, which is
@@ -51,25 +40,25 @@ pub(crate) struct KnownDomain {
 impl<'c> View<'c> {
     /// What `connection` sees.
     pub(crate) fn of(connection: &'c Connection) -> Self {
-        Self { connection, filter: None }
+        Self { connection, index: None }
     }
 
     /// Runs `read` so that all it reads is of one state of the directory, and tells it which.
     ///
     /// SQLite keeps to one state for as long as a statement is not at its end. The one that reads
     /// the generation is held there: one statement where a transaction would take two more, which
-    /// cost about a microsecond. What `filter` lacks is not looked for, if it is of that state.
+    /// cost about a microsecond. Identifiers are looked for in `index` first, if it is of that state.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
-        filter: Option<&'c Filter>,
+        index: Option<&'c HashIndex>,
         read: impl FnOnce(Self, Generation) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut statement = self.connection.prepare_cached(GENERATION)?;
         let mut rows = statement.query([])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         let generation = generation_of(row)?;
-        let filter = filter.filter(|filter| filter.generation() == generation);
-        let result = read(Self { filter, ..self }, generation);
+        let index = index.filter(|index| index.generation() == generation);
+        let result = read(Self { index, ..self }, generation);
         // Only now may the statement end.
         drop(rows);
         result
@@ -78,78 +67,6 @@ impl<'c> View<'c> {
     /// The state of the directory.
     pub(crate) fn generation(&self) -> rusqlite::Result<Generation> {
         self.connection.prepare_cached(GENERATION)?.query_row([], generation_of)
-    }
-
-    /// The company that an exact identifier leads to: the first that has it, which is sure only as
-    /// far as no other has it as well.
-    pub(crate) fn company_with(
-        &self,
-        kind: IdentifierKind,
-        key: &str,
-    ) -> rusqlite::Result<Option<(Company, Confidence)>> {
-        Ok(self.company_now(kind, key)?.map(|(company, confidence, _)| (company, confidence)))
-    }
-
-    /// The same, and the state of the directory: one statement and so of one state, which
-    /// [`Self::of_one_state`] would take a second statement for.
-    pub(crate) fn company_now(
-        &self,
-        kind: IdentifierKind,
-        key: &str,
-    ) -> rusqlite::Result<Option<(Company, Confidence, Generation)>> {
-        self.first_with(kind, key, COMPANY, profile::read_company)
-    }
-
-    /// The person that an exact identifier leads to, likewise; of the employer the id alone.
-    pub(crate) fn person_with(
-        &self,
-        kind: IdentifierKind,
-        key: &str,
-    ) -> rusqlite::Result<Option<(Person, Confidence)>> {
-        let found = self.first_with(kind, key, PERSON, profile::read_person)?;
-        Ok(found.map(|(person, confidence, _)| (person, confidence)))
-    }
-
-    /// Those who have an identifier, at most `limit`, the lowest tier and then the lowest id first.
-    ///
-    /// Rows are taken from the index until there are enough: SQLite may plan a statement anew each
-    /// time its `LIMIT` is bound, which takes longer than running it.
-    pub(crate) fn holders(
-        &self,
-        kind: IdentifierKind,
-        key: &str,
-        limit: usize,
-    ) -> rusqlite::Result<Vec<Holder>> {
-        if self.lacks(kind, key) {
-            return Ok(Vec::new());
-        }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT subject, tier, confidence FROM identifier WHERE kind = ?1 AND key = ?2
-             ORDER BY tier, subject",
-        )?;
-        let holders = statement.query_map(params![kind, key], |row| {
-            Ok(Holder {
-                subject: subject_id(row.get(0)?),
-                tier: row.get(1)?,
-                confidence: Confidence::clamped(row.get(2)?),
-            })
-        })?;
-        holders.take(limit).collect()
-    }
-
-    /// How far the sources are trusted that say a subject has an identifier.
-    pub(crate) fn confidence_of(
-        &self,
-        kind: IdentifierKind,
-        key: &str,
-        subject: SubjectId,
-    ) -> rusqlite::Result<Option<Confidence>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT max(confidence) FROM identifier WHERE kind = ?1 AND key = ?2 AND subject = ?3",
-        )?;
-        let percent: Option<u8> =
-            statement.query_row(params![kind, key, sql_id(subject)], |row| row.get(0))?;
-        Ok(percent.map(Confidence::clamped))
     }
 
     /// The companies of which nothing but a name of this key is held, at most `limit`, the lowest
@@ -312,40 +229,6 @@ impl<'c> View<'c> {
         }))
     }
 
-    /// The first of the subjects that have an identifier, read from its profile.
-    fn first_with<T>(
-        &self,
-        kind: IdentifierKind,
-        key: &str,
-        subject_kind: i64,
-        read: fn(SubjectId, &str) -> Result<T, BadProfile>,
-    ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
-        if self.lacks(kind, key) {
-            return Ok(None);
-        }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT (SELECT generation FROM state), identifier.subject, tier, confidence, profile \
-             FROM identifier CROSS JOIN subject \
-             WHERE identifier.kind = ?1 AND key = ?2 \
-             AND subject.id = identifier.subject AND subject.kind = ?3 \
-             ORDER BY tier, identifier.subject",
-        )?;
-        let mut rows = statement.query(params![kind, key, subject_kind])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let (generation, tier): (_, u8) = (generation_of(row)?, row.get(2)?);
-        let confidence = Confidence::clamped(row.get(3)?);
-        let profile = row.get_ref(4)?.as_str()?;
-        let subject = read(subject_id(row.get(1)?), profile).map_err(unreadable)?;
-        let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;
-        let most = if next_tier == Some(tier) { Confidence::AMBIGUOUS } else { Confidence::FULL };
-        Ok(Some((subject, confidence.min(most), generation)))
-    }
-
-    /// Whether nobody has an identifier, as far as is known without reading.
-    fn lacks(&self, kind: IdentifierKind, key: &str) -> bool {
-        self.filter.is_some_and(|filter| filter.lacks(kind, key))
-    }
-
     fn profile(&self, id: SubjectId, kind: i64) -> rusqlite::Result<Option<String>> {
         let mut statement = self
             .connection
@@ -354,7 +237,8 @@ impl<'c> View<'c> {
     }
 }
 
-fn generation_of(row: &Row<'_>) -> rusqlite::Result<Generation> {
+/// The generation in a row, the first column.
+pub(super) fn generation_of(row: &Row<'_>) -> rusqlite::Result<Generation> {
     let generation: i64 = row.get(0)?;
     Ok(Generation(u64::try_from(generation).unwrap_or_default()))
 }

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use super::turn;
 use super::writer::Writer;
-use crate::directory::filter;
+use crate::directory::hash_index;
 use crate::secret::Secrets;
 use crate::sqlite::store_error;
 
@@ -50,13 +50,13 @@ impl SqliteLoading {
         path: PathBuf,
         secrets: Secrets,
         load: Load,
-        filter: Arc<filter::Current>,
+        index: Arc<hash_index::Current>,
     ) -> Result<Self, StoreError> {
         let (commands, received) = mpsc::channel();
         let (begun, has_begun) = oneshot::channel();
         thread::Builder::new()
             .name("enrich-load".to_owned())
-            .spawn(move || run(&path, &secrets, &filter, &load, begun, &received))
+            .spawn(move || run(&path, &secrets, &index, &load, begun, &received))
             .map_err(StoreError::failed)?;
         has_begun.await.map_err(StoreError::failed)??;
         Ok(Self { commands })
@@ -84,7 +84,7 @@ impl Loading for SqliteLoading {
 fn run(
     path: &Path,
     secrets: &Secrets,
-    filter: &filter::Current,
+    index: &hash_index::Current,
     load: &Load,
     begun: Answer<()>,
     commands: &Receiver<Command>,
@@ -93,7 +93,7 @@ fn run(
         Ok(connection) => connection,
         Err(error) => return tell(begun, Err(store_error(error))),
     };
-    let run = Run { connection: &connection, secrets, filter, load };
+    let run = Run { connection: &connection, secrets, index, load };
     match load.atomic {
         Atomic::Batch => {
             tell(begun, Ok(()));
@@ -107,8 +107,8 @@ fn run(
 struct Run<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
-    /// What look-ups of this process think is not there.
-    filter: &'a filter::Current,
+    /// What look-ups of this process go by.
+    index: &'a hash_index::Current,
     load: &'a Load,
 }
 
@@ -165,7 +165,7 @@ impl Run<'_> {
             }
         };
         let committed = writer.finish().and_then(|()| transaction.commit());
-        self.filter.clear();
+        self.index.clear();
         match (committed, finish) {
             (Ok(()), finish) => {
                 turn::pause();
@@ -196,7 +196,7 @@ impl Run<'_> {
                         .finish()
                         .and_then(|()| transaction.commit())
                         .and_then(|()| self.make_durable());
-                    self.filter.clear();
+                    self.index.clear();
                     return tell(answer, done.map_err(store_error));
                 }
             }

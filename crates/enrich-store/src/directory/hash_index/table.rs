@@ -1,0 +1,262 @@
+//! A hash table of identifiers that keeps none of them: of each a fingerprint, and who has it.
+//!
+//! Buckets are lines of the processor's cache, since reading one that lies in no cache is all that a
+//! look-up costs. An entry that finds its bucket full goes to the next one that is not, and its own
+//! bucket notes how far that is. Neither the rows of the index nor a growing table of the standard
+//! library would do: the one is read through SQLite, the other would take twice the memory, and keep
+//! the old one while it grows.
+
+use std::fmt;
+
+use enrich_core::{Confidence, SubjectId};
+
+/// How many entries fill a line of 64 bytes.
+const ENTRIES: usize = 9;
+/// How many of a hundred places are used in a full table. One entry in six is in a later bucket than
+/// its own then, and one that is not there is looked for in two.
+const FULL_PERCENT: usize = 85;
+/// In place of a percentage: there is no entry.
+const FREE: u8 = 0;
+/// In place of a subject: the id is too large for an entry, or the entry looks like another.
+const ELSEWHERE: u32 = u32::MAX;
+
+/// A hash table from hashes of 64 bits, of which it keeps those that tell the bucket and 16 more.
+pub(super) struct Table {
+    buckets: Vec<Bucket>,
+    /// How many more entries there may be.
+    room: usize,
+}
+
+/// Who has an identifier, if anybody has it: in a full table of any size, one of 4,000 that nobody has is
+/// told to be somebody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// This subject, and how sure that is.
+    Of(SubjectId, Confidence),
+    /// The table doesn't know.
+    Elsewhere,
+}
+
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Bucket {
+    subjects: [u32; ENTRIES],
+    fingerprints: [u16; ENTRIES],
+    /// How sure each is, or [`FREE`].
+    percents: [u8; ENTRIES],
+    /// How many buckets further on the furthest entry lies that belongs here.
+    reach: u8,
+}
+
+impl Table {
+    /// One with nothing in it; `None` where there is no memory for it.
+    pub(super) fn with_room_for(entries: usize) -> Option<Self> {
+        let places = (ENTRIES * FULL_PERCENT) as u64;
+        let count = (entries as u64).saturating_mul(100).div_ceil(places).max(1);
+        let count = usize::try_from(count).ok()?;
+        let mut buckets = Vec::new();
+        buckets.try_reserve_exact(count).ok()?;
+        buckets.resize(count, Bucket::EMPTY);
+        Some(Self { buckets, room: entries })
+    }
+
+    /// Puts the entry of a hash in that is not there yet; whether there was room for it.
+    ///
+    /// Those that look like it and lie on its way lead nowhere from now on: what is found first by a
+    /// hash that was put in is its own entry, or none.
+    pub(super) fn insert(&mut self, hash: u64, subject: SubjectId, confidence: Confidence) -> bool {
+        if self.room == 0 {
+            return false;
+        }
+        let (home, fingerprint) = (self.home_of(hash), fingerprint(hash));
+        for (reach, at) in (0..=u8::MAX).zip(self.from(home)) {
+            let bucket = &mut self.buckets[at];
+            bucket.confuse(fingerprint);
+            let Some(free) = bucket.percents.iter().position(|it| *it == FREE) else { continue };
+            bucket.subjects[free] = u32::try_from(subject.0).unwrap_or(ELSEWHERE);
+            bucket.fingerprints[free] = fingerprint;
+            bucket.percents[free] = confidence.percent();
+            let furthest = &mut self.buckets[home].reach;
+            *furthest = reach.max(*furthest);
+            self.room -= 1;
+            return true;
+        }
+        false
+    }
+
+    /// The entry of a hash, or one that looks like it; `None` where it was not put in.
+    pub(super) fn get(&self, hash: u64) -> Option<Entry> {
+        let (home, fingerprint) = (self.home_of(hash), fingerprint(hash));
+        (0..=self.buckets[home].reach)
+            .zip(self.from(home))
+            .find_map(|(_, bucket)| self.buckets[bucket].get(fingerprint))
+    }
+
+    /// How much memory it takes.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.buckets.len() * size_of::<Bucket>()
+    }
+
+    /// The bucket of a hash: the upper bits, spread over all.
+    fn home_of(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
+    }
+
+    /// The buckets from one on, the first after the last.
+    fn from(&self, home: usize) -> impl Iterator<Item = usize> + use<> {
+        (home..self.buckets.len()).chain(0..home)
+    }
+}
+
+impl Bucket {
+    const EMPTY: Self = Self {
+        subjects: [0; ENTRIES],
+        fingerprints: [0; ENTRIES],
+        percents: [FREE; ENTRIES],
+        reach: 0,
+    };
+
+    /// Has all of this fingerprint lead nowhere.
+    fn confuse(&mut self, fingerprint: u16) {
+        for (subject, it) in self.subjects.iter_mut().zip(&self.fingerprints) {
+            if *it == fingerprint {
+                *subject = ELSEWHERE;
+            }
+        }
+    }
+
+    fn get(&self, fingerprint: u16) -> Option<Entry> {
+        let is_it = |&at: &usize| self.fingerprints[at] == fingerprint && self.percents[at] != FREE;
+        let at = (0..ENTRIES).find(is_it)?;
+        Some(match self.subjects[at] {
+            ELSEWHERE => Entry::Elsewhere,
+            id => Entry::Of(SubjectId(u64::from(id)), Confidence::clamped(self.percents[at])),
+        })
+    }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("room", &self.room).finish_non_exhaustive()
+    }
+}
+
+/// The lower bits, which have no part in the place.
+fn fingerprint(hash: u64) -> u16 {
+    (hash & 0xffff) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sequence that looks random (splitmix64).
+    fn hash(number: u64) -> u64 {
+        let mut bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    fn percent(number: u64) -> Confidence {
+        Confidence::clamped(u8::try_from(number % 101).unwrap())
+    }
+
+    /// A table that is as full as it may be.
+    fn full(count: u64) -> Table {
+        let mut table = Table::with_room_for(usize::try_from(count).unwrap()).unwrap();
+        assert!((0..count).all(|n| table.insert(hash(n), SubjectId(n), percent(n))));
+        table
+    }
+
+    #[test]
+    fn whatever_is_put_in_is_there_and_nearly_nothing_else() {
+        for count in [1, 8, 9, 10, 100, 50_000] {
+            let table = full(count);
+            // Two that look the same lead nowhere.
+            let entries = (0..count).map(|n| (table.get(hash(n)), SubjectId(n), percent(n)));
+            let elsewhere = entries
+                .filter(|&(entry, subject, percent)| match entry {
+                    Some(Entry::Elsewhere) => true,
+                    entry => {
+                        assert_eq!(entry, Some(Entry::Of(subject, percent)));
+                        false
+                    }
+                })
+                .count();
+            assert!(elsewhere <= 40, "{elsewhere} of {count}");
+            let strangers = (count..count + 50_000).filter(|&n| table.get(hash(n)).is_some());
+            let strangers = strangers.count();
+            assert!(strangers <= 40, "{strangers} beside {count}");
+        }
+    }
+
+    #[test]
+    fn a_full_table_takes_nothing_more_and_loses_nothing() {
+        let mut table = full(1_000);
+        assert!(!table.insert(hash(1_000), SubjectId(1_000), Confidence::FULL));
+        assert!((0..1_000).all(|n| table.get(hash(n)).is_some()));
+        let mut none = Table::with_room_for(0).unwrap();
+        assert!(!none.insert(1, SubjectId(1), Confidence::FULL));
+        assert_eq!(none.get(1), None);
+    }
+
+    #[test]
+    fn what_finds_its_bucket_full_goes_on_to_the_next_from_the_last_to_the_first() {
+        let mut table = Table::with_room_for(100).unwrap();
+        let last = u64::MAX;
+        for n in 0..40 {
+            assert!(table.insert(last - n, SubjectId(n), Confidence::FULL));
+        }
+        for n in 0..40 {
+            assert_eq!(table.get(last - n), Some(Entry::Of(SubjectId(n), Confidence::FULL)));
+        }
+        assert_eq!(table.get(last - 40), None);
+    }
+
+    #[test]
+    fn what_looks_the_same_leads_nowhere_in_either_order() {
+        // The same home, fingerprint and all that is kept.
+        let (low, high) = (0x1_0001, 0x2_0001);
+        for hashes in [[low, high], [high, low]] {
+            let mut table = Table::with_room_for(100).unwrap();
+            for (hash, id) in hashes.into_iter().zip(1..) {
+                assert!(table.insert(hash, SubjectId(id), Confidence::FULL));
+            }
+            assert_eq!(hashes.map(|hash| table.get(hash)), [Some(Entry::Elsewhere); 2]);
+        }
+    }
+
+    #[test]
+    fn what_is_too_far_from_its_bucket_finds_no_room() {
+        let mut table = Table::with_room_for(10_000).unwrap();
+        // All of one home, each with a fingerprint of its own.
+        let reachable = 256 * ENTRIES as u64;
+        for n in 0..reachable {
+            assert!(table.insert(n, SubjectId(n), Confidence::FULL));
+        }
+        assert!(!table.insert(reachable, SubjectId(reachable), Confidence::FULL));
+        for n in 0..reachable {
+            assert_eq!(table.get(n), Some(Entry::Of(SubjectId(n), Confidence::FULL)));
+        }
+    }
+
+    #[test]
+    fn a_subject_whose_id_is_too_large_is_elsewhere() {
+        let mut table = Table::with_room_for(3).unwrap();
+        for (hash, id) in [(1, u64::from(u32::MAX) - 1), (2, u64::from(u32::MAX)), (3, u64::MAX)] {
+            assert!(table.insert(hash, SubjectId(id), Confidence::FULL));
+        }
+        let entries = [1, 2, 3].map(|hash| table.get(hash));
+        let fits = Entry::Of(SubjectId(u64::from(u32::MAX) - 1), Confidence::FULL);
+        assert_eq!(entries, [Some(fits), Some(Entry::Elsewhere), Some(Entry::Elsewhere)]);
+    }
+
+    #[test]
+    fn an_entry_takes_eight_bytes_and_a_half() {
+        assert_eq!(size_of::<Bucket>(), 64);
+        let table = Table::with_room_for(1_000_000).unwrap();
+        assert!((8_300_000..8_400_000).contains(&table.bytes()), "{}", table.bytes());
+    }
+}

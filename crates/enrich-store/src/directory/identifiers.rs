@@ -1,0 +1,159 @@
+//! Who has an exact identifier: by where the hash index leads, or else by the index in the file.
+
+use enrich_core::{Confidence, Generation, SubjectId};
+use rusqlite::{Row, params};
+
+use super::codes::{IdentifierKind, sql_id, subject_id};
+use super::hash_index::{Lead, Located};
+use super::profile::Profiled;
+use super::view::{View, generation_of, unreadable};
+
+/// A subject that has an identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    /// Who has it.
+    pub(crate) subject: SubjectId,
+    /// How much it is the subject's own: the lower, the more.
+    pub(crate) tier: u8,
+    /// How far the sources that say so are trusted.
+    pub(crate) confidence: Confidence,
+}
+
+impl Holder {
+    /// How sure it is that this one is meant, the first of all who have the identifier, when the next
+    /// one has it with such a tier.
+    pub(crate) fn sure_beside(&self, next_tier: Option<u8>) -> Confidence {
+        let is_ambiguous = next_tier == Some(self.tier);
+        let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
+        self.confidence.min(most)
+    }
+}
+
+impl View<'_> {
+    /// Those who have an identifier, at most `limit`, the lowest tier and then the lowest id first.
+    ///
+    /// Rows are taken from the index until there are enough: SQLite may plan a statement anew each
+    /// time its `LIMIT` is bound, which takes longer than running it.
+    pub(crate) fn holders(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Holder>> {
+        if self.locate(kind, key) == Located::Nowhere {
+            return Ok(Vec::new());
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT subject, tier, confidence FROM identifier WHERE kind = ?1 AND key = ?2
+             ORDER BY tier, subject",
+        )?;
+        let holders = statement.query_map(params![kind, key], |row| holder_of(row, 0))?;
+        holders.take(limit).collect()
+    }
+
+    /// How far the sources are trusted that say a subject has an identifier.
+    pub(crate) fn confidence_of(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+        subject: SubjectId,
+    ) -> rusqlite::Result<Option<Confidence>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT max(confidence) FROM identifier WHERE kind = ?1 AND key = ?2 AND subject = ?3",
+        )?;
+        let percent: Option<u8> =
+            statement.query_row(params![kind, key, sql_id(subject)], |row| row.get(0))?;
+        Ok(percent.map(Confidence::clamped))
+    }
+
+    /// The company or person that an exact identifier leads to, in the state that is kept to: the first
+    /// that has it, which is sure only as far as no other has it as well. Of a person's employer the id
+    /// alone is read.
+    pub(crate) fn first_with<T: Profiled>(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+    ) -> rusqlite::Result<Option<(T, Confidence)>> {
+        let found = match self.locate(kind, key) {
+            Located::Nowhere => None,
+            Located::At(lead) => self.first_now(kind, key, Some(lead))?,
+            Located::Unknown => self.first_now(kind, key, None)?,
+        };
+        Ok(found.map(|(subject, confidence, _)| (subject, confidence)))
+    }
+
+    /// What is known of an identifier without reading, in the state that is kept to.
+    fn locate(&self, kind: IdentifierKind, key: &str) -> Located {
+        self.index.map_or(Located::Unknown, |index| index.locate(kind, key))
+    }
+
+    /// The same, and the state of the directory: one statement and so of one state, which
+    /// [`Self::of_one_state`] would take a second statement for. `lead` is where the identifier may
+    /// lead; else the index in the file is gone through.
+    pub(crate) fn first_now<T: Profiled>(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+        lead: Option<Lead>,
+    ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
+        if let Some(lead) = lead
+            && let Some(subject) = self.follow(lead, kind, key)?
+        {
+            return Ok(Some((subject, lead.confidence, lead.generation)));
+        }
+        self.search_first_with(kind, key)
+    }
+
+    /// The subject that a lead is to. `None` where the directory is of another state now, or the
+    /// subject hasn't the identifier.
+    fn follow<T: Profiled>(
+        &self,
+        lead: Lead,
+        kind: IdentifierKind,
+        key: &str,
+    ) -> rusqlite::Result<Option<T>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT (SELECT generation FROM state), profile FROM subject \
+             WHERE id = ?1 AND kind = ?2",
+        )?;
+        let mut rows = statement.query(params![sql_id(lead.subject), T::KIND])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        if generation_of(row)? != lead.generation {
+            return Ok(None);
+        }
+        let profile = row.get_ref(1)?.as_str()?;
+        let subject = T::read(lead.subject, profile).map_err(unreadable)?;
+        Ok(subject.has(kind, key).then_some(subject))
+    }
+
+    /// The first of the subjects that have an identifier, by the index in the file.
+    fn search_first_with<T: Profiled>(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+    ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT (SELECT generation FROM state), identifier.subject, tier, confidence, profile \
+             FROM identifier CROSS JOIN subject \
+             WHERE identifier.kind = ?1 AND key = ?2 \
+             AND subject.id = identifier.subject AND subject.kind = ?3 \
+             ORDER BY tier, identifier.subject",
+        )?;
+        let mut rows = statement.query(params![kind, key, T::KIND])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let (generation, first) = (generation_of(row)?, holder_of(row, 1)?);
+        let profile = row.get_ref(4)?.as_str()?;
+        let subject = T::read(first.subject, profile).map_err(unreadable)?;
+        let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;
+        Ok(Some((subject, first.sure_beside(next_tier), generation)))
+    }
+}
+
+/// The holder in a row: subject, tier and confidence, from column `first` on.
+pub(crate) fn holder_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Holder> {
+    Ok(Holder {
+        subject: subject_id(row.get(first)?),
+        tier: row.get(first + 1)?,
+        confidence: Confidence::clamped(row.get(first + 2)?),
+    })
+}

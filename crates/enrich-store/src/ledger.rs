@@ -64,6 +64,7 @@ mod entries;
 mod head;
 mod job;
 mod keeping;
+mod queue;
 mod reply;
 mod row;
 mod seal;
@@ -74,7 +75,6 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
@@ -91,6 +91,7 @@ use crate::ledger::book::Heads;
 use crate::ledger::head::Head;
 use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::keeping::Standing;
+use crate::ledger::queue::Refused;
 use crate::ledger::seal::Seal;
 use crate::ledger::writer::{Limits, Writer};
 use crate::secret::Secrets;
@@ -106,7 +107,7 @@ pub struct SqliteLedger {
     heads: Arc<Heads>,
     is_charging: Arc<AtomicBool>,
     /// Absent only while it is dropped.
-    queue: Option<SyncSender<Job>>,
+    queue: Option<queue::Entry<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -173,7 +174,7 @@ impl SqliteLedger {
         let charging = Arc::clone(&is_charging);
         let writer = Writer::open(path.into(), secrets.clone(), limits, charging)?;
         let heads = writer.heads();
-        let (queue, jobs) = mpsc::sync_channel(options.charge_queue);
+        let (queue, jobs) = queue::bounded(options.charge_queue);
         let thread = thread::Builder::new()
             .name("enrich-ledger".to_owned())
             .spawn(move || writer.run(&jobs))
@@ -204,23 +205,46 @@ impl SqliteLedger {
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
-    /// Queues a job and waits for its decision.
-    async fn decide<T>(&self, job: Job, decision: Awaited<T>) -> Result<T, ChargeError> {
+    /// Queues something to be decided. What is large goes into the queue from here, so that who waits
+    /// for the decision keeps no place for it.
+    fn queue<A, T>(
+        &self,
+        job: impl FnOnce(Open<A, T>) -> Job,
+        asked: A,
+    ) -> Result<Awaited<T>, ChargeError> {
         if !self.is_charging() {
             return Err(ChargeError::Stopped);
         }
         let Some(queue) = &self.queue else {
             return Err(ChargeError::Stopped);
         };
-        match queue.try_send(job) {
-            Ok(()) => match decision.await {
-                Ok(decided) => decided,
-                Err(lost) => Err(ChargeError::Unknown(lost.into())),
-            },
-            Err(TrySendError::Full(_)) => Err(ChargeError::Overloaded),
-            Err(TrySendError::Disconnected(_)) => Err(ChargeError::Stopped),
+        let (open, decision) = Open::new(asked);
+        match queue.put(job(open)) {
+            Ok(()) => Ok(decision),
+            Err(Refused::Full) => Err(ChargeError::Overloaded),
+            Err(Refused::Closed) => Err(ChargeError::Stopped),
         }
     }
+
+    fn queue_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
+        if charge.price == Price::PerItems(0) {
+            return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
+        }
+        // Sealed here and not by the one thread that everyone waits for.
+        let to_keep = match charge.keep.take() {
+            Some(keep) => Some(
+                keeping::seal(&self.secrets, charge.account, &keep, charge.at)
+                    .map_err(|error| ChargeError::NotTaken(error.into()))?,
+            ),
+            None => None,
+        };
+        self.queue(Job::Charge, (charge, to_keep))
+    }
+}
+
+/// What is decided, once it is.
+async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
+    decision.await.unwrap_or_else(|lost| Err(ChargeError::Unknown(lost.into())))
 }
 
 #[async_trait]
@@ -230,8 +254,11 @@ impl Ledger for SqliteLedger {
             // What was acknowledged until then still counts.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
-        let (open, decision) = Open::new(account);
-        self.decide(Job::Look(open), decision).await.map_err(|error| match error {
+        let looked = match self.queue(Job::Look, account) {
+            Ok(decision) => decided(decision).await,
+            Err(refused) => Err(refused),
+        };
+        looked.map_err(|error| match error {
             ChargeError::NotTaken(source) | ChargeError::Unknown(source) => {
                 StoreError::Failed(source)
             }
@@ -265,25 +292,12 @@ impl Ledger for SqliteLedger {
         })
     }
 
-    async fn charge(&self, mut charge: Charge) -> Result<Charged, ChargeError> {
-        if charge.price == Price::PerItems(0) {
-            return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
-        }
-        // Sealed here and not by the one thread that everyone waits for.
-        let to_keep = match charge.keep.take() {
-            Some(keep) => Some(
-                keeping::seal(&self.secrets, charge.account, &keep, charge.at)
-                    .map_err(|error| ChargeError::NotTaken(error.into()))?,
-            ),
-            None => None,
-        };
-        let (open, decision) = Open::new((charge, to_keep));
-        self.decide(Job::Charge(open), decision).await
+    async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
+        decided(self.queue_charge(charge)?).await
     }
 
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError> {
-        let (open, decision) = Open::new(grant);
-        self.decide(Job::Grant(open), decision).await
+        decided(self.queue(Job::Grant, grant)?).await
     }
 
     async fn entries(

@@ -98,12 +98,12 @@ pub(super) fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), Group
     Ok(())
 }
 
-/// Tells everyone in a group what was decided.
-pub(super) fn tell(group: Vec<Job>) -> Woken {
+/// Tells everyone in a group what was decided, and empties it.
+pub(super) fn tell(group: &mut Vec<Job>) -> Woken {
     let mut round = Round::default();
     let lists: Vec<_> =
         group.iter().map(|job| job.waiter().map(|waiter| round.add(waiter))).collect();
-    for (job, list) in group.into_iter().zip(lists) {
+    for (job, list) in group.drain(..).zip(lists) {
         match job {
             Job::Charge(open) => open.tell(list),
             Job::Grant(open) => open.tell(list),
@@ -113,9 +113,9 @@ pub(super) fn tell(group: Vec<Job>) -> Woken {
     round.wake()
 }
 
-/// Tells everyone in a group that it was not decided.
-pub(super) fn refuse(mut group: Vec<Job>, why: impl Fn() -> ChargeError) -> Woken {
-    for job in &mut group {
+/// Tells everyone in a group that it was not decided, and empties it.
+pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) -> Woken {
+    for job in group.iter_mut() {
         match job {
             Job::Charge(open) => open.decided = Some(Err(why())),
             Job::Grant(open) => open.decided = Some(Err(why())),

@@ -1,10 +1,10 @@
 //! The one thread that writes the ledger: groups of decisions, one transaction and one wait for
 //! the disk each.
 
+use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvError, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use crate::ledger::book::{Book, BookError, Heads, Written};
 use crate::ledger::decide::{Desk, GroupFailed};
 use crate::ledger::job::{Job, decide, refuse, tell};
 use crate::ledger::keeping::Shelf;
+use crate::ledger::queue::{Exit, Waited};
 use crate::ledger::reply::Woken;
 use crate::secret::Secrets;
 use crate::sqlite::{self, Durability};
@@ -111,58 +112,60 @@ impl Writer {
     }
 
     /// Decides what arrives until nobody can send any more and the queue is empty.
-    pub(super) fn run(mut self, queue: &Receiver<Job>) {
+    pub(super) fn run(mut self, queue: &Exit<Job>) {
         // Also when this thread panics: who asks then must not wait for an answer.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
-        let mut began = Instant::now();
-        let mut last_len = 1;
-        while let Ok(first) = self.next(queue) {
-            let mut group = Vec::with_capacity(last_len);
-            group.push(first);
+        let (mut began, mut last_len) = (Instant::now(), 1);
+        let mut group = Vec::new();
+        while self.wait(queue) {
             // Where one at a time asks, nobody else is waited for.
-            let until = if last_len > 1 { began + GATHERING } else { began };
-            self.gather(queue, &mut group, until);
+            if last_len > 1 {
+                self.gather(queue, began + GATHERING);
+            }
+            queue.take(self.limits.group, &mut group);
             began = Instant::now();
             last_len = group.len();
-            self.settle(group);
+            self.settle(&mut group);
         }
         self.woken.complete();
     }
 
-    /// The next job; meanwhile sees to it that everybody who was told is awake.
-    fn next(&mut self, queue: &Receiver<Job>) -> Result<Job, RecvError> {
+    /// Waits for a job; meanwhile sees to it that everybody who was told is awake. `false` when there
+    /// will be none.
+    fn wait(&mut self, queue: &Exit<Job>) -> bool {
+        let mut waited = Waited::InVain;
         if !self.woken.is_complete() {
-            match queue.recv_timeout(OVERSLEPT) {
-                Err(RecvTimeoutError::Timeout) => self.woken.complete(),
-                Err(RecvTimeoutError::Disconnected) => return Err(RecvError),
-                Ok(job) => return Ok(job),
-            }
+            waited = queue.wait(Some(OVERSLEPT));
         }
-        queue.recv()
+        if waited == Waited::InVain {
+            self.woken.complete();
+            waited = queue.wait(None);
+        }
+        waited == Waited::Arrived
     }
 
-    /// Adds to a group what has arrived, and what arrives until then as long as it keeps coming.
-    /// This thread sleeps meanwhile: to be woken by each would cost each a call to the system.
-    fn gather(&self, queue: &Receiver<Job>, group: &mut Vec<Job>, until: Instant) {
-        let most = self.limits.group;
-        group.extend(queue.try_iter().take(most.saturating_sub(group.len())));
-        let mut known = 0;
-        while group.len() < most && group.len() > known && Instant::now() < until {
-            known = group.len();
+    /// Waits for others until then, as long as they keep coming. This thread sleeps meanwhile: to be
+    /// woken by each would cost each a call to the system.
+    fn gather(&self, queue: &Exit<Job>, until: Instant) {
+        let (mut known, mut waiting) = (0, queue.len());
+        while waiting < self.limits.group && waiting > known && Instant::now() < until {
+            known = waiting;
             thread::sleep(LULL.min(until.saturating_duration_since(Instant::now())));
-            group.extend(queue.try_iter().take(most - known));
+            waiting = queue.len();
         }
     }
 
-    /// Decides a group and tells everyone in it.
-    fn settle(&mut self, mut group: Vec<Job>) {
+    /// Decides a group, tells everyone in it and empties it.
+    fn settle(&mut self, group: &mut Vec<Job>) {
         let told = if self.is_charging.load(Ordering::Acquire) {
-            match self.write(&mut group) {
+            match self.write(group) {
                 Settled::Written => tell(group),
                 Settled::Busy => refuse(group, || ChargeError::Overloaded),
                 // Perhaps it is one of them that fails: each for itself.
                 Settled::NotWritten(_) if group.len() > 1 => {
-                    return group.into_iter().for_each(|job| self.settle(vec![job]));
+                    return mem::take(group).into_iter().for_each(|job| {
+                        self.settle(&mut vec![job]);
+                    });
                 }
                 Settled::NotWritten(error) => {
                     let shared = Shared(Arc::new(error));
@@ -359,7 +362,7 @@ mod tests {
         /// Settles charges as one group.
         fn settle(&mut self, charges: Vec<Charge>) -> Vec<Result<Charged, ChargeError>> {
             let secrets = self.writer.secrets.clone();
-            let (jobs, decisions): (Vec<_>, Vec<_>) = charges
+            let (mut jobs, decisions): (Vec<_>, Vec<_>) = charges
                 .into_iter()
                 .map(|mut charge| {
                     let keep = charge.keep.take();
@@ -370,7 +373,7 @@ mod tests {
                     (Job::Charge(open), decision)
                 })
                 .unzip();
-            self.writer.settle(jobs);
+            self.writer.settle(&mut jobs);
             decisions.into_iter().map(|decision| block_on(decision).unwrap()).collect()
         }
 
@@ -382,7 +385,7 @@ mod tests {
             let (id, account, note) = (ChargeId::new(now()), self.account, String::new());
             let grant = Grant { id, account, credits, note, corrects: None, at: now() };
             let (open, decision) = Open::new(grant);
-            self.writer.settle(vec![Job::Grant(open)]);
+            self.writer.settle(&mut vec![Job::Grant(open)]);
             block_on(decision).unwrap()
         }
 

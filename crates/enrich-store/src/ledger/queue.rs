@@ -1,0 +1,227 @@
+//! What waits to be decided: a bounded queue from many callers to one thread.
+//!
+//! Whoever decides takes all that waits at once, and leaves the emptied memory of what was taken last.
+//! So the same few pages are written over and over, which a ring of as many places as the queue may
+//! hold is not: each charge went through memory that had left the processor's caches
+//! (`docs/performance.md`).
+
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+/// The callers' end. Dropping it ends the queue once what waits is taken.
+#[derive(Debug)]
+pub(super) struct Entry<T>(Arc<Queue<T>>);
+
+/// The deciding thread's end. Dropping it drops what waits.
+#[derive(Debug)]
+pub(super) struct Exit<T>(Arc<Queue<T>>);
+
+#[derive(Debug)]
+struct Queue<T> {
+    waiting: Mutex<Waiting<T>>,
+    /// Something waits now, or nothing will any more.
+    changed: Condvar,
+    /// How much may wait.
+    room: usize,
+}
+
+#[derive(Debug)]
+struct Waiting<T> {
+    /// In the order of its arrival.
+    items: Vec<T>,
+    /// Whether both ends are there.
+    is_open: bool,
+}
+
+/// Why something was not put into the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// As much waits as may.
+    Full,
+    /// Nobody takes anything any more.
+    Closed,
+}
+
+/// What waiting led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// Something can be taken.
+    Arrived,
+    /// Nothing came in time.
+    InVain,
+    /// Nothing is there, and nothing will come any more.
+    Closed,
+}
+
+/// A queue that holds as much as there is `room` for.
+pub(super) fn bounded<T>(room: usize) -> (Entry<T>, Exit<T>) {
+    let waiting = Mutex::new(Waiting { items: Vec::new(), is_open: true });
+    let queue = Arc::new(Queue { waiting, changed: Condvar::new(), room });
+    (Entry(Arc::clone(&queue)), Exit(queue))
+}
+
+impl<T> Entry<T> {
+    /// Puts something at the end of the queue.
+    pub(super) fn put(&self, item: T) -> Result<(), Refused> {
+        let mut waiting = self.0.waiting.lock();
+        if !waiting.is_open {
+            return Err(Refused::Closed);
+        }
+        if waiting.items.len() >= self.0.room {
+            return Err(Refused::Full);
+        }
+        waiting.items.push(item);
+        drop(waiting);
+        self.0.changed.notify_one();
+        Ok(())
+    }
+}
+
+impl<T> Exit<T> {
+    /// Waits until something can be taken; with a limit, no longer than that.
+    pub(super) fn wait(&self, limit: Option<Duration>) -> Waited {
+        let mut waiting = self.0.waiting.lock();
+        while waiting.items.is_empty() {
+            if !waiting.is_open {
+                return Waited::Closed;
+            }
+            match limit {
+                None => self.0.changed.wait(&mut waiting),
+                Some(limit) if self.0.changed.wait_for(&mut waiting, limit).timed_out() => {
+                    return if waiting.items.is_empty() { Waited::InVain } else { Waited::Arrived };
+                }
+                Some(_) => {}
+            }
+        }
+        Waited::Arrived
+    }
+
+    /// How much waits.
+    pub(super) fn len(&self) -> usize {
+        self.0.waiting.lock().items.len()
+    }
+
+    /// Takes what waits, the first `most` of it, in the order of its arrival. `taken` has to be
+    /// empty; its memory is what is filled next.
+    pub(super) fn take(&self, most: usize, taken: &mut Vec<T>) {
+        debug_assert!(taken.is_empty(), "what was taken before is lost");
+        let mut waiting = self.0.waiting.lock();
+        mem::swap(&mut waiting.items, taken);
+        if taken.len() > most {
+            waiting.items.extend(taken.drain(most..));
+        }
+    }
+}
+
+impl<T> Drop for Entry<T> {
+    fn drop(&mut self) {
+        self.0.waiting.lock().is_open = false;
+        self.0.changed.notify_one();
+    }
+}
+
+impl<T> Drop for Exit<T> {
+    fn drop(&mut self) {
+        let mut waiting = self.0.waiting.lock();
+        waiting.is_open = false;
+        let left = mem::take(&mut waiting.items);
+        // Who waits for one of them is told, which is nothing to hold up others for.
+        drop(waiting);
+        drop(left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    fn taken(exit: &Exit<u32>, most: usize) -> Vec<u32> {
+        let mut taken = Vec::new();
+        exit.take(most, &mut taken);
+        taken
+    }
+
+    #[test]
+    fn what_waits_is_taken_in_its_order_at_most_so_much_at_once() {
+        let (entry, exit) = bounded(5);
+        (0..5).for_each(|number| entry.put(number).unwrap());
+        assert_eq!(taken(&exit, 3), [0, 1, 2]);
+        entry.put(5).unwrap();
+        assert_eq!((exit.len(), taken(&exit, 9)), (3, vec![3, 4, 5]));
+        assert!(taken(&exit, 9).is_empty());
+    }
+
+    #[test]
+    fn no_more_waits_than_there_is_room_for() {
+        let (entry, exit) = bounded(2);
+        assert_eq!(
+            [entry.put(0), entry.put(1), entry.put(2)],
+            [Ok(()), Ok(()), Err(Refused::Full)]
+        );
+        taken(&exit, 1);
+        assert_eq!(entry.put(3), Ok(()));
+        assert_eq!(taken(&exit, 9), [1, 3]);
+    }
+
+    #[test]
+    fn what_was_put_before_the_end_is_taken_first() {
+        let (entry, exit) = bounded(2);
+        entry.put(0).unwrap();
+        drop(entry);
+        assert_eq!(exit.wait(None), Waited::Arrived);
+        assert_eq!(taken(&exit, 9), [0]);
+        assert_eq!(exit.wait(None), Waited::Closed);
+    }
+
+    #[test]
+    fn where_nobody_takes_nothing_is_kept() {
+        let (entry, exit) = bounded(2);
+        let item = Arc::new(());
+        entry.put(Arc::clone(&item)).unwrap();
+        drop(exit);
+        assert_eq!(Arc::strong_count(&item), 1);
+        assert_eq!(entry.put(item), Err(Refused::Closed));
+    }
+
+    #[test]
+    fn who_waits_in_vain_is_told() {
+        let (entry, exit) = bounded::<u32>(1);
+        assert_eq!(exit.wait(Some(Duration::from_millis(1))), Waited::InVain);
+        drop(entry);
+        assert_eq!(exit.wait(Some(Duration::from_secs(60))), Waited::Closed);
+    }
+
+    /// However many put something in, all of it is taken, each one's in its order.
+    #[test]
+    fn nothing_is_lost_between_many_and_one() {
+        const EACH: u32 = 20_000;
+        let (entry, exit) = bounded(64);
+        let mut next = [0; 4];
+        thread::scope(|scope| {
+            let entry = &entry;
+            for who in 0..next.len() {
+                scope.spawn(move || {
+                    for number in 0..EACH {
+                        while entry.put((who, number)).is_err() {
+                            thread::yield_now();
+                        }
+                    }
+                });
+            }
+            let mut group = Vec::new();
+            while next != [EACH; 4] {
+                assert_eq!(exit.wait(Some(Duration::from_secs(60))), Waited::Arrived);
+                exit.take(16, &mut group);
+                for (who, number) in group.drain(..) {
+                    assert_eq!(number, next[who]);
+                    next[who] += 1;
+                }
+            }
+        });
+    }
+}

@@ -174,7 +174,10 @@ async fn answer(mut request: HttpRequest, door: &Rc<Door>) -> (HttpResponse, boo
         Target::Endpoint(generation, endpoint) => {
             match body::read(request.headers(), &mut body, shared.body_timeout).await {
                 Ok(body) => {
-                    let call = Received { generation, endpoint, request, body };
+                    let call = Received::new(generation, endpoint, &request, body);
+                    // The next request's head is read into the place of this one's, which is in the
+                    // processor's cache still.
+                    drop(request);
                     (call.begin(Rc::clone(door), course).await, true)
                 }
                 Err(unread) => (refused(unread.refusal), unread.is_at_end),
@@ -183,26 +186,42 @@ async fn answer(mut request: HttpRequest, door: &Rc<Door>) -> (HttpResponse, boo
     }
 }
 
-/// A call whose body has arrived.
+/// A call whose body has arrived: what is read of its request.
 struct Received {
     generation: &'static Generation,
     endpoint: &'static Endpoint,
-    request: HttpRequest,
+    content_type: Option<String>,
+    api_key: Option<String>,
+    idempotency_key: Option<String>,
     body: Vec<u8>,
 }
 
 impl Received {
+    fn new(
+        generation: &'static Generation,
+        endpoint: &'static Endpoint,
+        request: &HttpRequest,
+        body: Vec<u8>,
+    ) -> Self {
+        let headers = request.headers();
+        Self {
+            generation,
+            endpoint,
+            content_type: text(headers, CONTENT_TYPE).map(Cow::into_owned),
+            api_key: text(headers, &API_KEY).map(Cow::into_owned),
+            idempotency_key: text(headers, &IDEMPOTENCY_KEY).map(Cow::into_owned),
+            body,
+        }
+    }
+
     /// Begins to answer it, and to write it down.
     fn begin(self, door: Rc<Door>, course: Course) -> ToItsEnd<HttpResponse> {
         ToItsEnd::of(move || async move {
             let (shared, id) = (&door.shared, &course.request_id);
-            let headers = self.request.headers();
-            let (content_type, api_key) = (text(headers, CONTENT_TYPE), text(headers, &API_KEY));
-            let idempotency_key = text(headers, &IDEMPOTENCY_KEY);
             let request = Request {
-                content_type: content_type.as_deref(),
-                api_key: api_key.as_deref(),
-                idempotency_key: idempotency_key.as_deref(),
+                content_type: self.content_type.as_deref(),
+                api_key: self.api_key.as_deref(),
+                idempotency_key: self.idempotency_key.as_deref(),
                 body: &self.body,
             };
             // Pinned where it is made, since it is large: to be awaited it would be moved.

@@ -29,7 +29,7 @@ use crate::question::{Question, Want};
 use crate::rate::{RateLimit, RatePolicy, Standing};
 use crate::refusal::{InvalidFields, Needed, Refusal};
 use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
-use crate::subject::Found;
+use crate::subject::{Found, Generation};
 
 /// Answers calls and meters them.
 pub struct Service {
@@ -128,6 +128,34 @@ struct Course<'a> {
     now: Timestamp,
 }
 
+impl Course<'_> {
+    /// What a draft costs the account, and what of it is kept under an idempotency key.
+    fn charge(
+        &self,
+        draft: &Draft,
+        generation: Generation,
+        named: Option<(&IdempotencyKey, &[u8])>,
+    ) -> Charge {
+        let keep = named.map(|(key, asked)| Keep {
+            key: key.clone(),
+            asked: asked.to_vec(),
+            body: draft.body.clone(),
+        });
+        Charge {
+            id: ChargeId::new(self.now),
+            account: self.key.account,
+            key: self.key.id,
+            endpoint: self.call.endpoint,
+            items: draft.items,
+            price: self.call.price,
+            request_id: self.call.request_id.clone(),
+            generation,
+            at: self.now,
+            keep,
+        }
+    }
+}
+
 impl Service {
     /// A service with the interface's own limit, which it counts and does not enforce.
     pub fn new(
@@ -152,7 +180,7 @@ impl Service {
     }
 
     /// Takes a call through every check to its answer.
-    pub async fn answer(&self, call: Call<'_>) -> Outcome {
+    pub async fn answer(&self, call: &Call<'_>) -> Outcome {
         let now = self.clock.now();
         let key = match self.identify(call.key, now).await {
             Ok(key) => key,
@@ -169,17 +197,17 @@ impl Service {
         let standing = match self.windows.count(key.id, limit, now).await {
             Ok(standing) => standing,
             Err(error) => {
-                return self.close(&call, key, None, None, Err(store_refusal(error)), now).await;
+                return self.close(call, key, None, None, Err(store_refusal(error)), now).await;
             }
         };
         if standing.is_over && self.rate_policy == RatePolicy::Reject {
             let refused = Err(Refusal::OverRate(standing));
-            return self.close(&call, key, Some(standing), None, refused, now).await;
+            return self.close(call, key, Some(standing), None, refused, now).await;
         }
         let mut balance = None;
-        let course = Course { call: &call, key: &key, now };
+        let course = Course { call, key: &key, now };
         let result = self.run(&course, &mut balance).await;
-        self.close(&call, key, Some(standing), balance, result, now).await
+        self.close(call, key, Some(standing), balance, result, now).await
     }
 
     /// Answers a question of a program that has no request to read and no shape to write: through
@@ -213,7 +241,7 @@ impl Service {
                 Draft { items, body: picked.unwrap_or_default().into_bytes() }
             },
         };
-        self.answer(call).await
+        self.answer(&call).await
     }
 
     /// The record of the key that was sent; every way a key can be wrong looks the same.
@@ -230,10 +258,22 @@ impl Service {
         balance: &mut Option<Credits>,
     ) -> Result<Answer, Refusal> {
         let ask = (course.call.read)().map_err(Refusal::Fields)?;
-        let Some(text) = course.call.idempotency_key else {
-            return self.look_up(course, &ask, None, balance).await;
-        };
-        let key = IdempotencyKey::parse(text).map_err(Refusal::BadIdempotencyKey)?;
+        match course.call.idempotency_key {
+            None => self.look_up(course, &ask, None, balance).await,
+            // A future of its own: most calls have no key, and keep no place for what it takes.
+            Some(text) => Box::pin(self.run_once(course, &ask, text, balance)).await,
+        }
+    }
+
+    /// From the idempotency key to the answer, which is the first one once more if there was one.
+    async fn run_once(
+        &self,
+        course: &Course<'_>,
+        ask: &Ask,
+        key: &str,
+        balance: &mut Option<Credits>,
+    ) -> Result<Answer, Refusal> {
+        let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
         // The same fields at another endpoint are another question.
         let asked = [course.call.endpoint.as_bytes(), &[0], &ask.asked].concat();
         let account = course.key.account;
@@ -245,7 +285,7 @@ impl Service {
             None if place.is_none() => Err(Refusal::StillRunning),
             None => {
                 let named = Some((&key, &asked[..]));
-                let result = self.look_up(course, &ask, named, balance).await;
+                let result = self.look_up(course, ask, named, balance).await;
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
@@ -278,33 +318,19 @@ impl Service {
 
         let most = most_items(call.price, before);
         let want = ask.want.at_most(most);
-        let found = self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
-        let draft = (call.write)(ask, found.as_ref());
-        let generation = found.map(|found| found.generation).unwrap_or_default();
+        let (draft, generation) = {
+            let found = self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
+            let draft = (call.write)(ask, found.as_ref());
+            (draft, found.map(|found| found.generation).unwrap_or_default())
+        };
         if draft.items == 0 && named.is_none() {
             let body = Draft::fill(&draft.body, before);
             return Ok(Answer { body, used: Credits::ZERO, is_found: false, is_replayed: false });
         }
 
-        let keep = named.map(|(key, asked)| Keep {
-            key: key.clone(),
-            asked: asked.to_vec(),
-            body: draft.body.clone(),
-        });
-        let charge = Charge {
-            id: ChargeId::new(course.now),
-            account,
-            key: course.key.id,
-            endpoint: call.endpoint,
-            items: draft.items,
-            price: call.price,
-            request_id: call.request_id.clone(),
-            generation,
-            at: course.now,
-            keep,
-        };
-        let used = charge.credits();
-        match self.ledger.charge(charge).await.map_err(charge_refusal)? {
+        let used = call.price.of(draft.items);
+        let charged = self.ledger.charge(course.charge(&draft, generation, named));
+        match charged.await.map_err(charge_refusal)? {
             Charged::Taken { balance: after } => {
                 *balance = Some(after);
                 let body = Draft::fill(&draft.body, after);

@@ -235,7 +235,7 @@ fn call_with(
     read: &(dyn Fn() -> Result<Ask, InvalidFields> + Sync),
 ) -> Outcome {
     let items = world.items;
-    pollster::block_on(service.answer(Call {
+    pollster::block_on(service.answer(&Call {
         key,
         endpoint: "/test",
         price,
@@ -366,7 +366,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
         let (service, repeated) = (service(&world), Mutex::new(None));
         let key = Some(world.key.expose());
         let again = || call_with(&world, &service, key, Price::PerAnswer(1), Some("k1"), &ask);
-        pollster::block_on(service.answer(Call {
+        pollster::block_on(service.answer(&Call {
             key,
             endpoint: "/test",
             price: Price::PerAnswer(1),

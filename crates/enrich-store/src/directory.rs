@@ -148,42 +148,45 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
 
-    fn generation_now(&self) -> Result<Generation, StoreError> {
-        self.readers.read(|connection| View::of(connection).generation())
-    }
-}
-
-#[async_trait]
-impl Directory for SqliteDirectory {
-    async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
+    /// What can be looked up on the thread that asks; `None` when it cannot.
+    fn find_here(
+        &self,
+        question: &Question,
+        want: Want,
+    ) -> Result<Option<Option<Found>>, StoreError> {
         let identifier = one_identifier(question);
         let mut lead = None;
         if let Some((kind, key)) = identifier {
             match self.index.locate(kind, key, || self.generation_now().ok()) {
-                Located::Nowhere => return Ok(None),
+                Located::Nowhere => return Ok(Some(None)),
                 Located::At(it) => lead = Some(it),
                 Located::Unknown => {}
             }
         }
-        if want == Want::Profile {
-            let here = self.readers.read(|connection| {
-                if let (Question::Company(_), Some((kind, key))) = (question, identifier) {
-                    let found = find_by(View::of(connection), kind, key, lead)?;
-                    self.index.learn(lead, found.as_ref().map(|found| found.generation));
-                    return Ok(Some(found));
-                }
-                let index = self.index.get();
-                let least = self.least_by_name;
-                match find(connection, index.as_deref(), question, want, least, false) {
-                    Ok(found) => Ok(Some(found)),
-                    Err(Stop::NeedsSearch) => Ok(None),
-                    Err(Stop::Sqlite(error)) => Err(error),
-                }
-            })?;
-            if let Some(found) = here {
-                return Ok(found);
-            }
+        if want != Want::Profile {
+            return Ok(None);
         }
+        self.readers.read(|connection| {
+            if let (Question::Company(_), Some((kind, key))) = (question, identifier) {
+                let found = find_by(View::of(connection), kind, key, lead)?;
+                self.index.learn(lead, found.as_ref().map(|found| found.generation));
+                return Ok(Some(found));
+            }
+            let index = self.index.get();
+            match find(connection, index.as_deref(), question, want, self.least_by_name, false) {
+                Ok(found) => Ok(Some(found)),
+                Err(Stop::NeedsSearch) => Ok(None),
+                Err(Stop::Sqlite(error)) => Err(error),
+            }
+        })
+    }
+
+    /// Looks up on a thread for searches, or for lists.
+    async fn find_apart(
+        &self,
+        question: &Question,
+        want: Want,
+    ) -> Result<Option<Found>, StoreError> {
         let (question, least) = (question.clone(), self.least_by_name);
         let pool = if want == Want::Profile { &self.searches } else { &self.lists };
         pool.read(move |connection| {
@@ -195,6 +198,21 @@ impl Directory for SqliteDirectory {
             }
         })
         .await
+    }
+
+    fn generation_now(&self) -> Result<Generation, StoreError> {
+        self.readers.read(|connection| View::of(connection).generation())
+    }
+}
+
+#[async_trait]
+impl Directory for SqliteDirectory {
+    async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
+        if let Some(found) = self.find_here(question, want)? {
+            return Ok(found);
+        }
+        // A future of its own: most calls are answered, and keep no place for it.
+        Box::pin(self.find_apart(question, want)).await
     }
 
     async fn generation(&self) -> Result<Generation, StoreError> {

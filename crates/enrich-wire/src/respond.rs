@@ -74,7 +74,7 @@ pub async fn respond(
         read: &|| (endpoint.wire.read)(&fields),
         write: &endpoint.wire.write,
     };
-    let outcome = service.answer(call).await;
+    let outcome = service.answer(&call).await;
     written(generation, outcome, request_id)
 }
 

@@ -1,13 +1,14 @@
 //! Reading a request's body: so many bytes, in so much time, as it is.
 
 use std::future::poll_fn;
+use std::mem;
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use actix_http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING, UPGRADE};
 use actix_http::{HttpMessage, Method, Payload, Request as HttpRequest};
-use actix_rt::time::timeout;
+use actix_rt::time::sleep;
 use enrich_core::Refusal;
 use enrich_wire::MAX_BODY_BYTES;
 use futures_util::StreamExt;
@@ -79,23 +80,21 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, Refusal> 
 
 /// What `future` gives within `limit`, else nothing.
 ///
-/// Most bodies come together with their head: the HTTP layer hands them over right after it was
-/// asked for the first time. So no timer is set before the second time.
+/// Most bodies come together with their head. The HTTP layer asks for the answer as soon as it has the
+/// head, hands over what it has of the body and asks again, whenever it does so. To be woken by the
+/// body as well would have the whole connection looked through once more, so the first time nobody is
+/// woken by it, but by the end of the time alone.
 async fn within<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Option<F::Output> {
+    let mut end = pin!(sleep(limit));
     let mut is_first = true;
-    let early = poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending if is_first => {
-            is_first = false;
-            context.waker().wake_by_ref();
-            Poll::Pending
+    poll_fn(|context| {
+        let waker = if mem::take(&mut is_first) { Waker::noop() } else { context.waker() };
+        match future.as_mut().poll(&mut Context::from_waker(waker)) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => end.as_mut().poll(context).map(|()| None),
         }
-        Poll::Pending => Poll::Ready(None),
-    });
-    match early.await {
-        Some(output) => Some(output),
-        None => timeout(limit, future).await.ok(),
-    }
+    })
+    .await
 }
 
 fn too_large() -> Refusal {

@@ -88,6 +88,20 @@ fn a_body_that_drips_is_cut_off() {
 }
 
 #[test]
+fn a_body_that_stalls_behind_another_request_is_cut_off() {
+    let site = Site::open();
+    let mut client = site.client();
+    let first = request("POST", "/v1/cuf", "", &site.known());
+    let stalled = "POST /v1/cuf HTTP/1.1\r\nHost: enrich.example\r\nContent-Length: 9\r\n\r\n{";
+    client.send(first + stalled);
+    let started = Instant::now();
+    assert_eq!(client.next_answer().status, 200);
+    assert_eq!(client.next_answer().status, 408);
+    assert!(started.elapsed() < LIMITS.patience.answer, "it was not the body's time that ended");
+    assert_eq!(client.rest(), "");
+}
+
+#[test]
 fn a_head_that_drips_is_cut_off_on_a_new_connection() {
     let site = Site::open();
     let mut client = site.client();

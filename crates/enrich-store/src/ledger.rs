@@ -174,7 +174,7 @@ impl SqliteLedger {
         let charging = Arc::clone(&is_charging);
         let writer = Writer::open(path.into(), secrets.clone(), limits, charging)?;
         let heads = writer.heads();
-        let (queue, jobs) = queue::bounded(options.charge_queue);
+        let (queue, jobs) = queue::bounded(options.charge_queue.max(1));
         let thread = thread::Builder::new()
             .name("enrich-ledger".to_owned())
             .spawn(move || writer.run(&jobs))
@@ -205,9 +205,9 @@ impl SqliteLedger {
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
-    /// Queues something to be decided. What is large goes into the queue from here, so that who waits
-    /// for the decision keeps no place for it.
-    fn queue<A, T>(
+    /// Asks for a decision. What is asked goes into the queue from here and not from the future that
+    /// waits for what was decided, which would keep places for it on its way.
+    fn ask<A, T>(
         &self,
         job: impl FnOnce(Open<A, T>) -> Job,
         asked: A,
@@ -226,7 +226,8 @@ impl SqliteLedger {
         }
     }
 
-    fn queue_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
+    /// Asks for the decision of a charge.
+    fn ask_to_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
         if charge.price == Price::PerItems(0) {
             return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
         }
@@ -238,7 +239,7 @@ impl SqliteLedger {
             ),
             None => None,
         };
-        self.queue(Job::Charge, (charge, to_keep))
+        self.ask(Job::Charge, (charge, to_keep))
     }
 }
 
@@ -254,7 +255,7 @@ impl Ledger for SqliteLedger {
             // What was acknowledged until then still counts.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
-        let looked = match self.queue(Job::Look, account) {
+        let looked = match self.ask(Job::Look, account) {
             Ok(decision) => decided(decision).await,
             Err(refused) => Err(refused),
         };
@@ -293,11 +294,11 @@ impl Ledger for SqliteLedger {
     }
 
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
-        decided(self.queue_charge(charge)?).await
+        decided(self.ask_to_charge(charge)?).await
     }
 
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError> {
-        decided(self.queue(Job::Grant, grant)?).await
+        decided(self.ask(Job::Grant, grant)?).await
     }
 
     async fn entries(

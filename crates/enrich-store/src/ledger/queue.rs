@@ -63,7 +63,19 @@ pub(super) fn bounded<T>(room: usize) -> (Entry<T>, Exit<T>) {
     (Entry(Arc::clone(&queue)), Exit(queue))
 }
 
+impl<T> Queue<T> {
+    fn len(&self) -> usize {
+        self.waiting.lock().items.len()
+    }
+}
+
 impl<T> Entry<T> {
+    /// How much waits.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Puts something at the end of the queue.
     pub(super) fn put(&self, item: T) -> Result<(), Refused> {
         let mut waiting = self.0.waiting.lock();
@@ -84,32 +96,32 @@ impl<T> Exit<T> {
     /// Waits until something can be taken; with a limit, no longer than that.
     pub(super) fn wait(&self, limit: Option<Duration>) -> Waited {
         let mut waiting = self.0.waiting.lock();
-        while waiting.items.is_empty() {
-            if !waiting.is_open {
-                return Waited::Closed;
-            }
-            match limit {
-                None => self.0.changed.wait(&mut waiting),
-                Some(limit) if self.0.changed.wait_for(&mut waiting, limit).timed_out() => {
-                    return if waiting.items.is_empty() { Waited::InVain } else { Waited::Arrived };
-                }
-                Some(_) => {}
+        let goes_on = |waiting: &mut Waiting<T>| waiting.items.is_empty() && waiting.is_open;
+        match limit {
+            None => self.0.changed.wait_while(&mut waiting, goes_on),
+            Some(limit) => {
+                self.0.changed.wait_while_for(&mut waiting, goes_on, limit);
             }
         }
-        Waited::Arrived
+        match (waiting.items.is_empty(), waiting.is_open) {
+            (false, _) => Waited::Arrived,
+            (true, true) => Waited::InVain,
+            (true, false) => Waited::Closed,
+        }
     }
 
     /// How much waits.
     pub(super) fn len(&self) -> usize {
-        self.0.waiting.lock().items.len()
+        self.0.len()
     }
 
-    /// Takes what waits, the first `most` of it, in the order of its arrival. `taken` has to be
-    /// empty; its memory is what is filled next.
+    /// Takes what waits, the first `most` of it, in the order of its arrival. What is still in `taken`
+    /// is dropped; its memory is filled next.
     pub(super) fn take(&self, most: usize, taken: &mut Vec<T>) {
-        debug_assert!(taken.is_empty(), "what was taken before is lost");
+        taken.clear();
         let mut waiting = self.0.waiting.lock();
         mem::swap(&mut waiting.items, taken);
+        // Under overload alone.
         if taken.len() > most {
             waiting.items.extend(taken.drain(most..));
         }
@@ -196,32 +208,47 @@ mod tests {
         assert_eq!(exit.wait(Some(Duration::from_secs(60))), Waited::Closed);
     }
 
+    #[test]
+    fn who_waits_is_woken_by_what_arrives_and_by_the_end() {
+        let (entry, exit) = bounded(1);
+        let waits = thread::spawn(move || (exit.wait(None), taken(&exit, 9), exit.wait(None)));
+        // Long enough for it to wait, on most machines.
+        thread::sleep(Duration::from_millis(20));
+        entry.put(7).unwrap();
+        thread::sleep(Duration::from_millis(20));
+        drop(entry);
+        assert_eq!(waits.join().unwrap(), (Waited::Arrived, vec![7], Waited::Closed));
+    }
+
     /// However many put something in, all of it is taken, each one's in its order.
     #[test]
     fn nothing_is_lost_between_many_and_one() {
         const EACH: u32 = 20_000;
         let (entry, exit) = bounded(64);
-        let mut next = [0; 4];
-        thread::scope(|scope| {
-            let entry = &entry;
-            for who in 0..next.len() {
-                scope.spawn(move || {
-                    for number in 0..EACH {
-                        while entry.put((who, number)).is_err() {
-                            thread::yield_now();
-                        }
-                    }
-                });
-            }
-            let mut group = Vec::new();
-            while next != [EACH; 4] {
-                assert_eq!(exit.wait(Some(Duration::from_secs(60))), Waited::Arrived);
-                exit.take(16, &mut group);
-                for (who, number) in group.drain(..) {
-                    assert_eq!(number, next[who]);
-                    next[who] += 1;
+        let put = |who, entry: Arc<Entry<(usize, u32)>>| {
+            for number in 0..EACH {
+                while let Err(refused) = entry.put((who, number)) {
+                    assert_eq!(refused, Refused::Full);
+                    thread::yield_now();
                 }
             }
-        });
+        };
+        let entry = Arc::new(entry);
+        let mut next = [0; 4];
+        let putting: Vec<_> = (0..next.len())
+            .map(|who| (who, Arc::clone(&entry)))
+            .map(|(who, entry)| thread::spawn(move || put(who, entry)))
+            .collect();
+        drop(entry);
+        let mut group = Vec::new();
+        while exit.wait(None) == Waited::Arrived {
+            exit.take(16, &mut group);
+            for (who, number) in group.drain(..) {
+                assert_eq!(number, next[who]);
+                next[who] += 1;
+            }
+        }
+        assert_eq!(next, [EACH; 4]);
+        putting.into_iter().for_each(|thread| thread.join().unwrap());
     }
 }

@@ -187,6 +187,13 @@ impl Round {
     }
 }
 
+/// Also when the writer's thread panics: those on the lists have their decisions.
+impl Drop for Woken {
+    fn drop(&mut self) {
+        self.complete();
+    }
+}
+
 impl Woken {
     /// Whether nobody is left on any list.
     pub(super) fn is_complete(&self) -> bool {
@@ -262,7 +269,7 @@ mod tests {
     #[test]
     fn one_of_a_thread_is_woken_and_wakes_the_others() {
         let (replies, mut waiting) = three();
-        tell(replies);
+        let _woken = tell(replies);
         assert_eq!(times_woken(&waiting), [0, 0, 1]);
         assert_eq!(waiting[2].poll(), Poll::Ready(Ok(7)));
         assert_eq!(times_woken(&waiting), [1, 1, 1]);
@@ -274,7 +281,7 @@ mod tests {
     #[test]
     fn one_that_is_gone_hands_on_whom_it_was_to_wake() {
         let (replies, mut waiting) = three();
-        tell(replies);
+        let _woken = tell(replies);
         waiting[2].decision = None;
         assert_eq!(times_woken(&waiting), [1, 1, 1]);
     }
@@ -294,7 +301,7 @@ mod tests {
     fn one_that_left_before_the_decision_is_not_counted_on() {
         let (replies, mut waiting) = three();
         waiting[2].decision = None;
-        tell(replies);
+        let _woken = tell(replies);
         assert_eq!(times_woken(&waiting), [0, 1, 0]);
         assert_eq!(waiting[1].poll(), Poll::Ready(Ok(7)));
         assert_eq!(times_woken(&waiting), [1, 1, 0]);

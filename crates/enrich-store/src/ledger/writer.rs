@@ -133,15 +133,13 @@ impl Writer {
     /// Waits for a job; meanwhile sees to it that everybody who was told is awake. `false` when there
     /// will be none.
     fn wait(&mut self, queue: &Exit<Job>) -> bool {
-        let mut waited = Waited::InVain;
         if !self.woken.is_complete() {
-            waited = queue.wait(Some(OVERSLEPT));
+            match queue.wait(Some(OVERSLEPT)) {
+                Waited::InVain => self.woken.complete(),
+                waited => return waited == Waited::Arrived,
+            }
         }
-        if waited == Waited::InVain {
-            self.woken.complete();
-            waited = queue.wait(None);
-        }
-        waited == Waited::Arrived
+        queue.wait(None) == Waited::Arrived
     }
 
     /// Waits for others until then, as long as they keep coming. This thread sleeps meanwhile: to be
@@ -305,6 +303,7 @@ mod tests {
     use super::*;
     use crate::ledger::job::Open;
     use crate::ledger::keeping;
+    use crate::ledger::queue::{self, Refused};
     use crate::sqlite::LEDGER;
     use crate::{Options, Store};
 
@@ -447,6 +446,36 @@ mod tests {
         assert!(matches!(desk.settle_one(), Err(ChargeError::Stopped)));
         assert!(matches!(desk.settle_grant(5), Err(ChargeError::Stopped)));
         assert_eq!(desk.balance(), 10);
+    }
+
+    #[test]
+    fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
+        let mut desk = Desk::with_credits(10);
+        let (dies, died) = std::sync::mpsc::channel::<()>();
+        desk.writer.commit = Box::new(move |_| {
+            died.recv().unwrap();
+            panic!("as if there were a bug")
+        });
+        let [charge, behind, another] = [desk.charge(None), desk.charge(None), desk.charge(None)];
+        let Desk { folder: _folder, writer, .. } = desk;
+        let is_charging = Arc::clone(&writer.is_charging);
+        let (entry, exit) = queue::bounded(9);
+        let ask = |charge| {
+            let (open, decision) = Open::new((charge, None));
+            (entry.put(Job::Charge(open)), decision)
+        };
+        let (_, decision) = ask(charge);
+        let thread = thread::spawn(move || writer.run(&exit));
+        // It is being written once it does not wait any more.
+        while entry.len() > 0 {
+            thread::yield_now();
+        }
+        let (_, decision_behind) = ask(behind);
+        dies.send(()).unwrap();
+        assert!(block_on(decision).is_err() && block_on(decision_behind).is_err());
+        assert!(thread.join().is_err());
+        assert!(!is_charging.load(Ordering::Acquire));
+        assert_eq!(ask(another).0, Err(Refused::Closed));
     }
 
     #[test]

@@ -318,6 +318,7 @@ impl Service {
 
         let most = most_items(call.price, before);
         let want = ask.want.at_most(most);
+        // What was found is not kept any longer than its answer is written.
         let (draft, generation) = {
             let found = self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
             let draft = (call.write)(ask, found.as_ref());

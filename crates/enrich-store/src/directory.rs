@@ -148,7 +148,8 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
 
-    /// What can be looked up on the thread that asks; `None` when it cannot.
+    /// What is found on the thread that asks, or that nothing is; outer `None` where that may take long
+    /// and is not for this thread.
     fn find_here(
         &self,
         question: &Question,
@@ -211,7 +212,7 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_here(question, want)? {
             return Ok(found);
         }
-        // A future of its own: most calls are answered, and keep no place for it.
+        // A future of its own: most calls are answered by now, and keep no place for it.
         Box::pin(self.find_apart(question, want)).await
     }
 

@@ -81,9 +81,10 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, Refusal> 
 /// What `future` gives within `limit`, else nothing.
 ///
 /// Most bodies come together with their head. The HTTP layer asks for the answer as soon as it has the
-/// head, hands over what it has of the body and asks again, whenever it does so. To be woken by the
-/// body as well would have the whole connection looked through once more, so the first time nobody is
-/// woken by it, but by the end of the time alone.
+/// head. Whenever it hands over some of the body, it asks again in the same turn, so that a wake-up by
+/// the body would only have the whole connection looked through once more; hence the first time the
+/// body wakes nobody. A call that has waited behind another is asked once at first: hence its time
+/// begins at once.
 async fn within<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Option<F::Output> {
     let mut end = pin!(sleep(limit));
     let mut is_first = true;

@@ -36,6 +36,31 @@ fn a_caller_who_asks_first_is_told_to_go_on() {
 }
 
 #[test]
+fn a_request_behind_another_is_answered_when_the_rest_of_its_body_comes() {
+    let site = Site::open();
+    let mut client = site.client();
+    let request = request("POST", "/v1/cuf", "", &site.known());
+    let (begun, rest) = request.split_at(request.len() - 9);
+    client.send(request.clone() + begun);
+    assert_eq!(client.next_answer().status, 200);
+    client.send(rest);
+    assert_eq!(client.next_answer().status, 200);
+}
+
+#[test]
+fn a_caller_who_asks_first_behind_another_request_is_told_to_go_on() {
+    let site = Site::open();
+    let mut client = site.client();
+    let body = site.known();
+    let (first, length) = (request("POST", "/v1/cuf", "", &body), body.len());
+    let second = format!("{HEAD}Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n");
+    client.send(first + &second);
+    assert_eq!([client.next_answer().status, client.next_answer().status], [200, 100]);
+    client.send(body);
+    assert_eq!(client.next_answer().status, 200);
+}
+
+#[test]
 fn a_body_that_was_not_read_is_never_the_next_request() {
     let site = Site::open();
     let inner = request("POST", "/v1/cuf", "X-Request-Id: smuggled\r\n", &site.known());

@@ -107,7 +107,7 @@ pub struct SqliteLedger {
     heads: Arc<Heads>,
     is_charging: Arc<AtomicBool>,
     /// Absent only while it is dropped.
-    queue: Option<queue::Entry<Job>>,
+    queue: Option<queue::Entrance<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 

@@ -13,7 +13,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// The callers' end. Dropping it ends the queue once what waits is taken.
 #[derive(Debug)]
-pub(super) struct Entry<T>(Arc<Queue<T>>);
+pub(super) struct Entrance<T>(Arc<Queue<T>>);
 
 /// The deciding thread's end. Dropping it drops what waits.
 #[derive(Debug)]
@@ -57,10 +57,10 @@ pub(super) enum Waited {
 }
 
 /// A queue that holds as much as there is `room` for.
-pub(super) fn bounded<T>(room: usize) -> (Entry<T>, Exit<T>) {
+pub(super) fn bounded<T>(room: usize) -> (Entrance<T>, Exit<T>) {
     let waiting = Mutex::new(Waiting { items: Vec::new(), is_open: true });
     let queue = Arc::new(Queue { waiting, changed: Condvar::new(), room });
-    (Entry(Arc::clone(&queue)), Exit(queue))
+    (Entrance(Arc::clone(&queue)), Exit(queue))
 }
 
 impl<T> Queue<T> {
@@ -69,7 +69,7 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> Entry<T> {
+impl<T> Entrance<T> {
     /// How much waits.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
@@ -128,7 +128,7 @@ impl<T> Exit<T> {
     }
 }
 
-impl<T> Drop for Entry<T> {
+impl<T> Drop for Entrance<T> {
     fn drop(&mut self) {
         self.0.waiting.lock().is_open = false;
         self.0.changed.notify_one();
@@ -160,31 +160,31 @@ mod tests {
 
     #[test]
     fn what_waits_is_taken_in_its_order_at_most_so_much_at_once() {
-        let (entry, exit) = bounded(5);
-        (0..5).for_each(|number| entry.put(number).unwrap());
+        let (entrance, exit) = bounded(5);
+        (0..5).for_each(|number| entrance.put(number).unwrap());
         assert_eq!(taken(&exit, 3), [0, 1, 2]);
-        entry.put(5).unwrap();
+        entrance.put(5).unwrap();
         assert_eq!((exit.len(), taken(&exit, 9)), (3, vec![3, 4, 5]));
         assert!(taken(&exit, 9).is_empty());
     }
 
     #[test]
     fn no_more_waits_than_there_is_room_for() {
-        let (entry, exit) = bounded(2);
+        let (entrance, exit) = bounded(2);
         assert_eq!(
-            [entry.put(0), entry.put(1), entry.put(2)],
+            [entrance.put(0), entrance.put(1), entrance.put(2)],
             [Ok(()), Ok(()), Err(Refused::Full)]
         );
         taken(&exit, 1);
-        assert_eq!(entry.put(3), Ok(()));
+        assert_eq!(entrance.put(3), Ok(()));
         assert_eq!(taken(&exit, 9), [1, 3]);
     }
 
     #[test]
     fn what_was_put_before_the_end_is_taken_first() {
-        let (entry, exit) = bounded(2);
-        entry.put(0).unwrap();
-        drop(entry);
+        let (entrance, exit) = bounded(2);
+        entrance.put(0).unwrap();
+        drop(entrance);
         assert_eq!(exit.wait(None), Waited::Arrived);
         assert_eq!(taken(&exit, 9), [0]);
         assert_eq!(exit.wait(None), Waited::Closed);
@@ -192,31 +192,31 @@ mod tests {
 
     #[test]
     fn where_nobody_takes_nothing_is_kept() {
-        let (entry, exit) = bounded(2);
+        let (entrance, exit) = bounded(2);
         let item = Arc::new(());
-        entry.put(Arc::clone(&item)).unwrap();
+        entrance.put(Arc::clone(&item)).unwrap();
         drop(exit);
         assert_eq!(Arc::strong_count(&item), 1);
-        assert_eq!(entry.put(item), Err(Refused::Closed));
+        assert_eq!(entrance.put(item), Err(Refused::Closed));
     }
 
     #[test]
     fn who_waits_in_vain_is_told() {
-        let (entry, exit) = bounded::<u32>(1);
+        let (entrance, exit) = bounded::<u32>(1);
         assert_eq!(exit.wait(Some(Duration::from_millis(1))), Waited::InVain);
-        drop(entry);
+        drop(entrance);
         assert_eq!(exit.wait(Some(Duration::from_secs(60))), Waited::Closed);
     }
 
     #[test]
     fn who_waits_is_woken_by_what_arrives_and_by_the_end() {
-        let (entry, exit) = bounded(1);
+        let (entrance, exit) = bounded(1);
         let waits = thread::spawn(move || (exit.wait(None), taken(&exit, 9), exit.wait(None)));
         // Long enough for it to wait, on most machines.
         thread::sleep(Duration::from_millis(20));
-        entry.put(7).unwrap();
+        entrance.put(7).unwrap();
         thread::sleep(Duration::from_millis(20));
-        drop(entry);
+        drop(entrance);
         assert_eq!(waits.join().unwrap(), (Waited::Arrived, vec![7], Waited::Closed));
     }
 
@@ -224,22 +224,22 @@ mod tests {
     #[test]
     fn nothing_is_lost_between_many_and_one() {
         const EACH: u32 = 20_000;
-        let (entry, exit) = bounded(64);
-        let put = |who, entry: Arc<Entry<(usize, u32)>>| {
+        let (entrance, exit) = bounded(64);
+        let put = |who, entrance: Arc<Entrance<(usize, u32)>>| {
             for number in 0..EACH {
-                while let Err(refused) = entry.put((who, number)) {
+                while let Err(refused) = entrance.put((who, number)) {
                     assert_eq!(refused, Refused::Full);
                     thread::yield_now();
                 }
             }
         };
-        let entry = Arc::new(entry);
+        let entrance = Arc::new(entrance);
         let mut next = [0; 4];
         let putting: Vec<_> = (0..next.len())
-            .map(|who| (who, Arc::clone(&entry)))
-            .map(|(who, entry)| thread::spawn(move || put(who, entry)))
+            .map(|who| (who, Arc::clone(&entrance)))
+            .map(|(who, entrance)| thread::spawn(move || put(who, entrance)))
             .collect();
-        drop(entry);
+        drop(entrance);
         let mut group = Vec::new();
         while exit.wait(None) == Waited::Arrived {
             exit.take(16, &mut group);

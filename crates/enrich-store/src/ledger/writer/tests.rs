@@ -1,0 +1,338 @@
+use std::path::Path;
+
+use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
+use enrich_core::{
+    Account, AccountId, ApiKey, ChargeId, Credits, Generation, IdempotencyKey, Keep, KeyId, NewKey,
+    Price, RateOverride, RequestId, Timestamp,
+};
+use pollster::block_on;
+use tempfile::TempDir;
+
+use super::*;
+use crate::ledger::job::Open;
+use crate::ledger::keeping;
+use crate::ledger::queue::{self, Refused};
+use crate::sqlite::LEDGER;
+use crate::{Options, Store};
+
+const IO_ERROR_FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
+
+/// A writer without its thread, over a ledger with one account.
+struct Desk {
+    folder: TempDir,
+    account: AccountId,
+    writer: Writer,
+}
+
+impl Desk {
+    fn with_credits(credits: i64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let id = AccountId::new(now());
+        let account = Account { id, name: "Northwind".to_owned(), created_at: now() };
+        let key = NewKey {
+            id: KeyId::new(now()),
+            account: id,
+            label: String::new(),
+            key: ApiKey::generate().unwrap(),
+            rate: RateOverride::default(),
+            created_at: now(),
+        };
+        block_on(store.accounts.create(account, key)).unwrap();
+        drop(store);
+        let writer = writer(folder.path(), 1_000);
+        let mut desk = Self { folder, account: id, writer };
+        assert!(matches!(desk.settle_grant(credits), Ok(Granted::Written { .. })));
+        desk
+    }
+
+    fn charge(&self, keep: Option<&str>) -> Charge {
+        let keep = keep.map(|key| Keep {
+            key: IdempotencyKey::parse(key).unwrap(),
+            asked: b"q".to_vec(),
+            body: vec![b'x'; 2_000],
+        });
+        Charge {
+            id: ChargeId::new(now()),
+            account: self.account,
+            key: KeyId::new(now()),
+            endpoint: "/v1/cuf",
+            items: 1,
+            price: Price::PerAnswer(1),
+            request_id: RequestId::accept("a-request").unwrap(),
+            generation: Generation(1),
+            at: now(),
+            keep,
+        }
+    }
+
+    /// Settles charges as one group.
+    fn settle(&mut self, charges: Vec<Charge>) -> Vec<Result<Charged, ChargeError>> {
+        let secrets = self.writer.secrets.clone();
+        let (mut jobs, decisions): (Vec<_>, Vec<_>) = charges
+            .into_iter()
+            .map(|mut charge| {
+                let keep = charge.keep.take();
+                let to_keep = keep
+                    .map(|keep| keeping::seal(&secrets, charge.account, &keep, charge.at).unwrap());
+                let (open, decision) = Open::new((charge, to_keep));
+                (Job::Charge(open), decision)
+            })
+            .unzip();
+        self.writer.settle(&mut jobs);
+        decisions.into_iter().map(|decision| block_on(decision).unwrap()).collect()
+    }
+
+    fn settle_one(&mut self) -> Result<Charged, ChargeError> {
+        self.settle(vec![self.charge(None)]).remove(0)
+    }
+
+    fn settle_grant(&mut self, credits: i64) -> Result<Granted, ChargeError> {
+        let (id, account, note) = (ChargeId::new(now()), self.account, String::new());
+        let grant = Grant { id, account, credits, note, corrects: None, at: now() };
+        let (open, decision) = Open::new(grant);
+        self.writer.settle(&mut vec![Job::Grant(open)]);
+        block_on(decision).unwrap()
+    }
+
+    /// The balance as another process sees it.
+    fn balance(&self) -> u64 {
+        let store = Store::open(self.folder.path(), Options::default()).unwrap();
+        assert_eq!(block_on(store.ledger.verify()).unwrap().faults, [] as [&str; 0]);
+        block_on(store.ledger.balance(self.account)).unwrap().unwrap().0
+    }
+
+    fn pragma(&self, name: &str, value: u32) {
+        let connection = self.writer.connection.as_ref().unwrap();
+        connection.pragma_update(None, name, value).unwrap();
+    }
+
+    /// How many idempotency records there are.
+    fn kept(&self) -> u64 {
+        let connection = self.writer.connection.as_ref().unwrap();
+        connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap()
+    }
+
+    fn pages(&self) -> u32 {
+        let connection = self.writer.connection.as_ref().unwrap();
+        connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
+    }
+}
+
+fn now() -> Timestamp {
+    "2026-11-20T12:00:00Z".parse().unwrap()
+}
+
+fn writer(folder: &Path, max_kept: u64) -> Writer {
+    let secrets = Secrets::load(&folder.join(crate::secret::FILE)).unwrap();
+    let limits = Limits { group: 512, kept: max_kept, durability: Durability::Commit };
+    let is_charging = Arc::new(AtomicBool::new(true));
+    Writer::open(folder.join(LEDGER.file), secrets, limits, is_charging).unwrap()
+}
+
+fn failure(code: i32) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+}
+
+fn taken(balance: u64) -> Charged {
+    Charged::Taken { balance: Credits(balance) }
+}
+
+#[test]
+fn a_failed_wait_for_the_disk_stops_charging() {
+    let mut desk = Desk::with_credits(10);
+    desk.writer.commit = Box::new(|connection| {
+        connection.execute_batch("ROLLBACK")?;
+        Err(failure(IO_ERROR_FSYNC))
+    });
+    let group = vec![desk.charge(None), desk.charge(Some("k"))];
+    let decided = desk.settle(group);
+    assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::Unknown(_)))), "{decided:?}");
+    assert!(!desk.writer.is_charging.load(Ordering::Acquire));
+    desk.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+    assert!(matches!(desk.settle_one(), Err(ChargeError::Stopped)));
+    assert!(matches!(desk.settle_grant(5), Err(ChargeError::Stopped)));
+    assert_eq!(desk.balance(), 10);
+}
+
+#[test]
+fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
+    let mut desk = Desk::with_credits(10);
+    let (dies, died) = std::sync::mpsc::channel::<()>();
+    desk.writer.commit = Box::new(move |_| {
+        died.recv().unwrap();
+        panic!("as if there were a bug")
+    });
+    let [charge, behind, another] = [desk.charge(None), desk.charge(None), desk.charge(None)];
+    let Desk { folder: _folder, writer, .. } = desk;
+    let is_charging = Arc::clone(&writer.is_charging);
+    let (entrance, exit) = queue::bounded(9);
+    let ask = |charge| {
+        let (open, decision) = Open::new((charge, None));
+        (entrance.put(Job::Charge(open)), decision)
+    };
+    let (_, decision) = ask(charge);
+    let thread = thread::spawn(move || writer.run(&exit));
+    // It is being written once it does not wait any more.
+    while entrance.len() > 0 {
+        thread::yield_now();
+    }
+    let (_, decision_behind) = ask(behind);
+    dies.send(()).unwrap();
+    assert!(block_on(decision).is_err() && block_on(decision_behind).is_err());
+    assert!(thread.join().is_err());
+    assert!(!is_charging.load(Ordering::Acquire));
+    assert_eq!(ask(another).0, Err(Refused::Closed));
+}
+
+#[test]
+fn an_unknown_charge_that_came_through_is_replayed_and_not_repeated() {
+    let mut desk = Desk::with_credits(10);
+    desk.writer.commit = Box::new(|connection| {
+        connection.execute_batch("COMMIT")?;
+        Err(failure(IO_ERROR_FSYNC))
+    });
+    let first = desk.settle(vec![desk.charge(Some("k"))]).remove(0);
+    assert!(matches!(first, Err(ChargeError::Unknown(_))), "{first:?}");
+    desk.writer = writer(desk.folder.path(), 1_000);
+    let repeat = desk.settle(vec![desk.charge(Some("k"))]).remove(0);
+    assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
+    assert_eq!(desk.balance(), 9);
+}
+
+#[test]
+fn a_log_without_room_takes_nothing_and_charging_goes_on() {
+    let mut desk = Desk::with_credits(10);
+    desk.writer.commit = Box::new(|_| Err(failure(rusqlite::ffi::SQLITE_FULL)));
+    let group = vec![desk.charge(None), desk.charge(Some("k"))];
+    let decided = desk.settle(group);
+    assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::NotTaken(_)))), "{decided:?}");
+    assert_eq!(desk.balance(), 10);
+    desk.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+    assert_eq!(desk.settle_one().unwrap(), taken(9));
+}
+
+#[test]
+fn a_full_database_takes_nothing_and_charging_goes_on() {
+    let mut desk = Desk::with_credits(1_000);
+    desk.pragma("max_page_count", desk.pages());
+    let mut taken_before = 0;
+    let refused = loop {
+        let key = format!("k{taken_before}");
+        match desk.settle(vec![desk.charge(Some(&key))]).remove(0) {
+            Ok(charged) => {
+                taken_before += 1;
+                assert_eq!(charged, taken(1_000 - taken_before));
+            }
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, ChargeError::NotTaken(_)), "{refused:?}");
+    assert_eq!(desk.balance(), 1_000 - taken_before);
+    desk.pragma("max_page_count", u32::MAX / 2);
+    assert_eq!(desk.settle_one().unwrap(), taken(999 - taken_before));
+}
+
+#[test]
+fn one_that_does_not_fit_takes_nobody_along() {
+    let mut desk = Desk::with_credits(1_000);
+    let mut large = desk.charge(Some("large"));
+    large.keep.as_mut().unwrap().body = vec![b'x'; 1_000_000];
+    desk.pragma("max_page_count", desk.pages() + 8);
+    let group = vec![desk.charge(None), large, desk.charge(None)];
+    let decided = desk.settle(group);
+    assert!(matches!(decided[0], Ok(Charged::Taken { .. })), "{decided:?}");
+    assert!(matches!(decided[1], Err(ChargeError::NotTaken(_))), "{decided:?}");
+    assert!(matches!(decided[2], Ok(Charged::Taken { .. })), "{decided:?}");
+    assert_eq!(desk.balance(), 998);
+}
+
+#[test]
+fn a_group_is_one_transaction() {
+    let mut desk = Desk::with_credits(1_000);
+    let commits = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = Arc::clone(&commits);
+    desk.writer.commit = Box::new(move |connection| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        connection.execute_batch("COMMIT")
+    });
+    let group = (0..512).map(|_| desk.charge(None)).collect();
+    assert!(desk.settle(group).iter().all(Result::is_ok));
+    assert_eq!(commits.load(Ordering::Relaxed), 1);
+    assert_eq!(desk.balance(), 488);
+}
+
+#[test]
+fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
+    let mut desk = Desk::with_credits(100);
+    desk.writer.limits.kept = 2;
+    let group = ["a", "b", "c"].map(|key| desk.charge(Some(key))).to_vec();
+    let decided = desk.settle(group);
+    assert!(decided[..2].iter().all(Result::is_ok), "{decided:?}");
+    assert!(matches!(decided[2], Err(ChargeError::KeepsFull)), "{decided:?}");
+    let repeat = desk.settle(vec![desk.charge(Some("a"))]).remove(0);
+    assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
+    assert_eq!(desk.balance(), 98);
+
+    // The records are counted anew when the ledger is opened again.
+    desk.writer = writer(desk.folder.path(), 2);
+    let refused = desk.settle(vec![desk.charge(Some("c"))]).remove(0);
+    assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
+
+    let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
+    let late = Charge { at: tomorrow, ..desk.charge(Some("c")) };
+    assert_eq!(desk.settle(vec![late]).remove(0).unwrap(), taken(97));
+    assert_eq!(desk.kept(), 1, "the expired ones are gone");
+}
+
+#[test]
+fn room_that_another_process_makes_or_takes_is_noticed() {
+    let mut desk = Desk::with_credits(100);
+    desk.writer.limits.kept = 2;
+    let group = ["a", "b"].map(|key| desk.charge(Some(key))).to_vec();
+    assert!(desk.settle(group).iter().all(Result::is_ok));
+    let other = sqlite::writer(&desk.writer.path, Durability::Commit).unwrap();
+    other
+        .execute("DELETE FROM kept WHERE key_hash = (SELECT min(key_hash) FROM kept)", [])
+        .unwrap();
+    let group = ["c", "d"].map(|key| desk.charge(Some(key))).to_vec();
+    let decided = desk.settle(group);
+    assert!(decided[0].is_ok(), "the other made room: {decided:?}");
+    assert!(matches!(decided[1], Err(ChargeError::KeepsFull)), "{decided:?}");
+
+    desk.writer.limits.kept = 4;
+    let copy = "INSERT INTO kept SELECT account, ?1, asked_hash, sealed, secret, balance, charge,
+                    at FROM kept LIMIT 1";
+    for name in [[1_u8; 32], [2; 32]] {
+        other.execute(copy, [name]).unwrap();
+    }
+    // What was counted a moment ago still counts.
+    let shelf = desk.writer.shelf.as_mut().unwrap();
+    shelf.counted = shelf.counted.checked_sub(Duration::from_secs(1)).unwrap();
+    let refused = desk.settle(vec![desk.charge(Some("e"))]).remove(0);
+    assert!(matches!(refused, Err(ChargeError::KeepsFull)), "the other took it: {refused:?}");
+}
+
+#[test]
+fn a_group_that_keeps_nothing_leaves_the_kept_answers_alone() {
+    let mut desk = Desk::with_credits(100);
+    assert!(desk.settle(vec![desk.charge(Some("a"))]).remove(0).is_ok());
+    let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
+    let late = |charge| Charge { at: tomorrow, ..charge };
+    assert!(desk.settle(vec![late(desk.charge(None))]).remove(0).is_ok());
+    assert_eq!(desk.kept(), 1);
+    assert!(desk.settle(vec![late(desk.charge(Some("b")))]).remove(0).is_ok());
+    assert_eq!(desk.kept(), 1, "the expired one is gone");
+}
+
+#[test]
+fn others_that_keep_the_database_busy_are_waited_for_and_then_told() {
+    let mut desk = Desk::with_credits(10);
+    let other = sqlite::writer(&desk.writer.path, Durability::Commit).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    desk.writer.connection.as_ref().unwrap().busy_timeout(std::time::Duration::ZERO).unwrap();
+    assert!(matches!(desk.settle_one(), Err(ChargeError::Overloaded)));
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(desk.settle_one().unwrap(), taken(9));
+}

@@ -79,7 +79,7 @@ pub enum Refusal {
         /// What there is.
         balance: Credits,
     },
-    /// The charge was not written: nothing was deducted, and charging goes on.
+    /// The look-up failed or the charge was not written: nothing was deducted.
     #[error("the request failed on our side; nothing was charged, repeat it")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Whether the charge was written cannot be told.

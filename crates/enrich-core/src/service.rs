@@ -308,7 +308,7 @@ impl Service {
         let call = course.call;
         let account = course.key.account;
         let before = self.enough(account, call.price.least()).await.map_err(store_refusal)?;
-        let before = before.ok_or(Refusal::InvalidKey)?;
+        let mut before = before.ok_or(Refusal::InvalidKey)?;
         *balance = Some(before);
         let not_enough =
             |needed, balance| Refusal::NotEnoughCredits { price: call.price, needed, balance };
@@ -316,13 +316,29 @@ impl Service {
             return Err(not_enough(Needed::Least(call.price.least()), before));
         }
 
-        let most = most_items(call.price, before);
-        let want = ask.want.at_most(most);
-        // What was found is not kept any longer than its answer is written.
-        let (draft, generation) = {
-            let found = self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
-            let draft = (call.write)(ask, found.as_ref());
-            (draft, found.map(|found| found.generation).unwrap_or_default())
+        let (draft, generation) = loop {
+            let most = most_items(call.price, before);
+            let want = ask.want.at_most(most);
+            // What was found is not kept any longer than its answer is written.
+            let (draft, generation) = {
+                let found =
+                    self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
+                let draft = (call.write)(ask, found.as_ref());
+                (draft, found.map(|found| found.generation).unwrap_or_default())
+            };
+            if want == ask.want || draft.items < most {
+                break (draft, generation);
+            }
+            // There may be more than was read, which costs more than there was. So it is no answer,
+            // also where credits were granted since.
+            let now = self.ledger.balance(account).await.map_err(store_refusal)?;
+            let now = now.ok_or(Refusal::InvalidKey)?;
+            *balance = Some(now);
+            let used = call.price.of(draft.items);
+            if now < used {
+                return Err(not_enough(Needed::AtLeast(used), now));
+            }
+            before = now;
         };
         if draft.items == 0 && named.is_none() {
             let body = Draft::fill(&draft.body, before);
@@ -343,9 +359,7 @@ impl Service {
             }
             Charged::Insufficient { balance: left } => {
                 *balance = Some(left);
-                let is_whole = draft.items < most;
-                let needed = if is_whole { Needed::Exactly(used) } else { Needed::AtLeast(used) };
-                Err(not_enough(needed, left))
+                Err(not_enough(Needed::Exactly(used), left))
             }
         }
     }

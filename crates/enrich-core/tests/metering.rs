@@ -28,6 +28,8 @@ struct World {
     key: ApiKey,
     info: KeyInfo,
     balance: Credits,
+    /// The balance at a glance, where it is another.
+    glanced: Option<Credits>,
     items: u64,
     kept: Option<Kept>,
     kept_later: Option<Kept>,
@@ -55,6 +57,7 @@ impl World {
             key: ApiKey::generate().unwrap(),
             info,
             balance: Credits(10),
+            glanced: None,
             items: 1,
             kept: None,
             kept_later: None,
@@ -142,6 +145,9 @@ impl Accounts for World {
 impl Ledger for World {
     async fn balance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
         Ok(Some(self.balance))
+    }
+    async fn glance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
+        Ok(Some(self.glanced.unwrap_or(self.balance)))
     }
     async fn kept(
         &self,
@@ -411,18 +417,50 @@ fn a_repeat_whose_first_call_took_the_last_credits_meanwhile_is_answered() {
     assert_eq!(text(&outcome), "balance 0");
 }
 
+/// Asks for all employees of a company that has `World::items` of them.
+fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
+    let read_most = || match world.wants.lock().last() {
+        Some(Want::Employees { limit: Some(most) }) => *most,
+        wanted => unreachable!("employees are wanted up to some number, not {wanted:?}"),
+    };
+    pollster::block_on(service(world).answer(&Call {
+        key: Some(world.key.expose()),
+        endpoint: "/test",
+        price,
+        request_id: &RequestId::accept("r1").unwrap(),
+        idempotency_key: None,
+        read: &|| Ok(Ask { want: Want::Employees { limit: None }, ..ask()? }),
+        write: &|_, _| Draft { items: world.items.min(read_most()), body: b"balance \0".to_vec() },
+    }))
+}
+
 #[test]
 fn no_more_of_a_list_is_read_than_can_be_paid_or_named() {
     let reads = [(Price::PerItems(5), 1_000), (Price::PerItems(500), 5_001)];
     for (price, most) in reads {
-        let world = Arc::new(World::new());
-        let all = || {
-            let ask = ask()?;
-            Ok(Ask { want: Want::Employees { limit: None }, ..ask })
-        };
-        call_with(&world, &service(&world), Some(world.key.expose()), price, None, &all);
+        let world = Arc::new(World { items: 10_000, ..World::new() });
+        let refusal = call_for_all(&world, price).result.unwrap_err();
+        let named = price.of(most);
+        assert!(matches!(
+            refusal,
+            Refusal::NotEnoughCredits { needed: Needed::AtLeast(needed), .. } if needed == named
+        ));
         assert_eq!(*world.wants.lock(), [Want::Employees { limit: Some(most) }]);
+        assert!(world.charges.lock().is_empty());
     }
+}
+
+#[test]
+fn a_list_that_was_cut_short_is_read_whole_where_credits_were_granted_since() {
+    let glanced = Some(Credits(1));
+    let world = World { items: 3_000, balance: Credits(10_000), glanced, ..World::new() };
+    let world = Arc::new(world);
+    let outcome = call_for_all(&world, Price::PerItems(5));
+    assert_eq!(outcome.result.unwrap().used, Credits(600));
+    let reads = [1_000, 50_001].map(|most| Want::Employees { limit: Some(most) });
+    assert_eq!(*world.wants.lock(), reads);
+    let charges = world.charges.lock();
+    assert_eq!((charges.len(), charges[0].items), (1, 3_000));
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub enum Charged {
 /// Why a charge was not decided.
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
-    /// Nothing was taken, for certain; charging goes on.
+    /// Nothing was taken, for certain. Whether charging goes on, [`Ledger::is_charging`] tells.
     #[error("the charge could not be written; nothing was taken")]
     NotTaken(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// More charges are waiting than the ledger takes; nothing was taken.
@@ -75,7 +75,8 @@ pub enum ChargeError {
     /// Whether it was taken cannot be told; the idempotency record decides on a repeat.
     #[error("whether the charge was taken cannot be told")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Charging has stopped after an unknown outcome; nothing was taken.
+    /// Charging has stopped; nothing was taken. It stops after an unknown outcome, where the ledger
+    /// is not as it was written, and where what decides has died.
     #[error("charging has stopped; nothing was taken")]
     Stopped,
 }
@@ -203,6 +204,7 @@ pub trait Ledger: Send + Sync {
     /// Walks every row and adds everything up.
     async fn verify(&self) -> Result<Verification, StoreError>;
 
-    /// Whether charges are being decided: `false` after an unknown outcome.
+    /// Whether charges are being decided: `false` once charging has [stopped](ChargeError::Stopped),
+    /// until the ledger is opened anew.
     fn is_charging(&self) -> bool;
 }

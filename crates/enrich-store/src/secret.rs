@@ -105,6 +105,10 @@ pub(crate) enum Purpose {
     /// Compares what was asked.
     Asked,
     /// Seals a kept answer.
+    KeptAnswer,
+    /// Vouches for what a kept answer was told with.
+    KeptTold,
+    /// Sealed a kept answer before there was [`Self::KeptTold`].
     KeptSeal,
     /// Finds a suppressed value.
     Suppression,
@@ -122,7 +126,7 @@ pub(crate) enum Purpose {
     SessionToken,
 }
 
-const PURPOSES: [Purpose; 17] = [
+const PURPOSES: [Purpose; 19] = [
     Purpose::Check,
     Purpose::ApiKeyHash,
     Purpose::ApiKeySeal,
@@ -132,6 +136,8 @@ const PURPOSES: [Purpose; 17] = [
     Purpose::LedgerSeal,
     Purpose::IdempotencyKey,
     Purpose::Asked,
+    Purpose::KeptAnswer,
+    Purpose::KeptTold,
     Purpose::KeptSeal,
     Purpose::Suppression,
     Purpose::Origin,
@@ -155,6 +161,8 @@ impl Purpose {
             Self::LedgerSeal => "enrich 2026-11 ledger seal",
             Self::IdempotencyKey => "enrich 2026-11 idempotency key hash",
             Self::Asked => "enrich 2026-11 asked hash",
+            Self::KeptAnswer => "enrich 2026-11 kept answer",
+            Self::KeptTold => "enrich 2026-11 kept answer told",
             Self::KeptSeal => "enrich 2026-11 kept answer seal",
             Self::Suppression => "enrich 2026-11 suppression hash",
             Self::Origin => "enrich 2026-11 record origin hash",

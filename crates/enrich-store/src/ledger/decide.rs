@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::columns::Column;
 use crate::ledger::book::{BookError, Page};
-use crate::ledger::keeping::{self, KeepError, Shelf, Standing, ToKeep};
+use crate::ledger::keeping::{self, KeepError, Shelf, Standing, ToKeep, Told};
 use crate::ledger::row::{self, Row, kind};
 use crate::secret::Secrets;
 
@@ -63,8 +63,8 @@ impl Desk<'_> {
         }
         if let Some(to_keep) = to_keep {
             let (account, at) = (charge.account, charge.at);
-            let charge = is_charged.then_some(charge.id);
-            match keeping::write(self.connection, account, to_keep, balance, charge, at) {
+            let told = Told { balance, charge: is_charged.then_some(charge.id) };
+            match keeping::write(self.connection, self.secrets, account, to_keep, told, at) {
                 Ok(grown) => self.shelf = self.shelf.map(|shelf| shelf.after_growing(grown)),
                 // The row of the charge is written: only the group's end can take it back.
                 Err(error) if is_charged => return Err(GroupFailed(error)),

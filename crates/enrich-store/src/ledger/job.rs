@@ -77,8 +77,9 @@ impl Job {
 /// Decides a group in order of arrival, after making room for its idempotency records.
 pub(super) fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::keeps_at).max() {
-        let shelf =
-            Shelf::up_to_date(desk.connection, desk.shelf, desk.max_kept).map_err(GroupFailed)?;
+        let wanted = group.iter().filter_map(Job::keeps_at).count() as u64;
+        let shelf = Shelf::up_to_date(desk.connection, desk.shelf, wanted, desk.max_kept)
+            .map_err(GroupFailed)?;
         // Twice what the group can bring, so that expired records become fewer, bounded so that
         // nobody waits long for it.
         let limit = 2 * group.len() + 16;

@@ -2,17 +2,21 @@
 //!
 //! Neither the caller's idempotency key nor what was asked stands in the table, only keyed hashes
 //! of them, made together with the account so that equal keys of two accounts look different. The
-//! answer is sealed together with these hashes and its time, so that a record opens only as it was
-//! written: one that was altered is an error for its repeat, and a fault for `verify`.
+//! answer is sealed together with these hashes and its time, by who asks. What it was told with, its
+//! balance and its charge, is known when it is decided, and a keyed hash behind the sealed answer
+//! vouches for that. So a record opens only as it was written: one that was altered is an error for
+//! its repeat, and a fault for `verify`.
 
 use std::time::{Duration, Instant};
 
 use enrich_core::{AccountId, ChargeId, Credits, IdempotencyKey, Keep, Kept, Timestamp};
-use rusqlite::{Connection, named_params};
+use rusqlite::{Connection, Row, named_params};
 
 use crate::columns::Column;
 use crate::secret::{NotOurs, Purpose, SealError, Secret, Secrets};
 
+/// How long the hash is that vouches for what an answer was told with.
+const VOUCHER_BYTES: usize = 32;
 /// How old a count may be while there is room.
 const RECOUNT: Duration = Duration::from_secs(1);
 
@@ -24,7 +28,33 @@ pub(super) struct Name {
     asked_hash: [u8; 32],
 }
 
-/// An answer ready to be kept, but for the balance it names.
+/// What an answer was told with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    /// The balance that it names.
+    pub(super) balance: Credits,
+    /// What was charged for it; absent where nothing was found.
+    pub(super) charge: Option<ChargeId>,
+}
+
+/// A record as it stands in the table.
+struct Record {
+    account: AccountId,
+    name: Name,
+    /// The answer, and the hash that vouches for what it was told with.
+    sealed: Vec<u8>,
+    told: Told,
+    at: Timestamp,
+}
+
+/// What a record is read from.
+macro_rules! record_columns {
+    () => {
+        "account, key_hash, asked_hash, secret, sealed, balance, charge, at"
+    };
+}
+
+/// An answer ready to be kept, but for what it is told with.
 #[derive(Debug)]
 pub(super) struct ToKeep {
     /// Under every secret, the current one first; never empty.
@@ -91,7 +121,7 @@ pub(super) fn seal(
 ) -> Result<ToKeep, SealError> {
     let names = names(secrets, account, &keep.key, &keep.asked);
     let place = names.first().map(|name| place(account, name, at)).unwrap_or_default();
-    let sealed = secrets.current().seal(Purpose::KeptSeal, &place, &keep.body)?;
+    let sealed = secrets.current().seal(Purpose::KeptAnswer, &place, &keep.body)?;
     Ok(ToKeep { names, sealed })
 }
 
@@ -103,27 +133,25 @@ pub(super) fn find(
     names: &[Name],
     now: Timestamp,
 ) -> Result<Standing, KeepError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT asked_hash, sealed, secret, balance, at FROM kept
-         WHERE account = ?1 AND key_hash = ?2",
-    )?;
+    let mut statement = connection.prepare_cached(concat!(
+        "SELECT ",
+        record_columns!(),
+        " FROM kept WHERE account = ?1 AND key_hash = ?2"
+    ))?;
     let mut standing = Standing::Free;
     for name in names {
         let mut rows = statement.query((Column(account), name.key_hash))?;
         let Some(row) = rows.next()? else {
             continue;
         };
-        let Column(at) = row.get(4)?;
-        if has_expired(at, now) {
+        let record = Record::read(row)?;
+        if has_expired(record.at, now) {
             standing = Standing::Expired;
             continue;
         }
-        let there = Name { asked_hash: row.get(0)?, secret: row.get(2)?, ..*name };
-        let body =
-            open(secrets, account, &there, at, row.get_ref(1)?.as_blob().unwrap_or_default());
-        let (body, Column(balance)) = (body?, row.get(3)?);
-        return Ok(Standing::Kept(if there.asked_hash == name.asked_hash {
-            Kept::Answer { body, balance }
+        let body = record.open(secrets)?;
+        return Ok(Standing::Kept(if record.name.asked_hash == name.asked_hash {
+            Kept::Answer { body, balance: record.told.balance }
         } else {
             Kept::OtherQuestion
         }));
@@ -131,15 +159,29 @@ pub(super) fn find(
     Ok(standing)
 }
 
-fn open(
-    secrets: &Secrets,
-    account: AccountId,
-    name: &Name,
-    at: Timestamp,
-    sealed: &[u8],
-) -> Result<Vec<u8>, NotOurs> {
-    let secret = secrets.with_id(name.secret).ok_or(NotOurs)?;
-    secret.open(Purpose::KeptSeal, &place(account, name, at), sealed)
+impl Record {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let Column(account) = row.get(0)?;
+        let name = Name { key_hash: row.get(1)?, asked_hash: row.get(2)?, secret: row.get(3)? };
+        let (sealed, Column(balance)) = (row.get(4)?, row.get(5)?);
+        let charge: Option<Column<ChargeId>> = row.get(6)?;
+        let told = Told { balance, charge: charge.map(|Column(charge)| charge) };
+        let Column(at) = row.get(7)?;
+        Ok(Self { account, name, sealed, told, at })
+    }
+
+    /// The answer.
+    fn open(&self, secrets: &Secrets) -> Result<Vec<u8>, NotOurs> {
+        let secret = secrets.with_id(self.name.secret).ok_or(NotOurs)?;
+        let place = place(self.account, &self.name, self.at);
+        match self.sealed.split_last_chunk() {
+            Some((sealed, voucher)) if *voucher == vouch(secret, &place, self.told) => {
+                secret.open(Purpose::KeptAnswer, &place, sealed)
+            }
+            // By a build before, unless it was altered; those are gone a day later.
+            _ => secret.open(Purpose::KeptSeal, &place, &self.sealed),
+        }
+    }
 }
 
 /// Goes through all records and calls `altered` with the account of each that is not as it was
@@ -149,23 +191,12 @@ pub(super) fn check(
     secrets: &Secrets,
     mut altered: impl FnMut(Option<AccountId>),
 ) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare("SELECT account, key_hash, asked_hash, secret, at, sealed FROM kept")?;
+    let mut statement = connection.prepare(concat!("SELECT ", record_columns!(), " FROM kept"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let account = row.get(0).map(|Column(account)| account).ok();
-        let name = || -> rusqlite::Result<_> {
-            let (key_hash, asked_hash) = (row.get(1)?, row.get(2)?);
-            let (secret, Column(at)) = (row.get(3)?, row.get(4)?);
-            Ok((Name { secret, key_hash, asked_hash }, at))
-        };
-        let sealed = row.get_ref(5)?.as_blob().unwrap_or_default();
-        let opens = match (account, name()) {
-            (Some(account), Ok((name, at))) => open(secrets, account, &name, at, sealed).is_ok(),
-            _ => false,
-        };
+        let opens = Record::read(row).is_ok_and(|record| record.open(secrets).is_ok());
         if !opens {
-            altered(account);
+            altered(row.get(0).map(|Column(account)| account).ok());
         }
     }
     Ok(())
@@ -176,10 +207,10 @@ pub(super) fn check(
 /// Gives back by how many records the table has grown.
 pub(super) fn write(
     connection: &Connection,
+    secrets: &Secrets,
     account: AccountId,
     to_keep: &ToKeep,
-    balance: Credits,
-    charge: Option<ChargeId>,
+    told: Told,
     at: Timestamp,
 ) -> rusqlite::Result<i64> {
     let mut replaced = 0;
@@ -191,18 +222,20 @@ pub(super) fn write(
     let Some(name) = to_keep.names.first() else {
         return Ok(0);
     };
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO kept (account, key_hash, asked_hash, sealed, secret, balance, charge, at)
-         VALUES (:account, :key_hash, :asked_hash, :sealed, :secret, :balance, :charge, :at)",
-    )?;
+    let voucher = vouch(secrets.current(), &place(account, name, at), told);
+    let mut insert = connection.prepare_cached(concat!(
+        "INSERT INTO kept (",
+        record_columns!(),
+        ") VALUES (:account, :key_hash, :asked_hash, :secret, :sealed, :balance, :charge, :at)"
+    ))?;
     insert.execute(named_params! {
         ":account": Column(account),
         ":key_hash": name.key_hash,
         ":asked_hash": name.asked_hash,
-        ":sealed": to_keep.sealed,
         ":secret": name.secret,
-        ":balance": Column(balance),
-        ":charge": charge.map(Column),
+        ":sealed": [&to_keep.sealed[..], &voucher].concat(),
+        ":balance": Column(told.balance),
+        ":charge": told.charge.map(Column),
         ":at": Column(at),
     })?;
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
@@ -228,18 +261,21 @@ impl Shelf {
     /// How many records there are, seen from inside a transaction that writes: nobody else changes
     /// them before its end. `known` is what `connection` knew after its own last change. Where
     /// others wrote meanwhile it is counted anew, which takes milliseconds for a million records:
-    /// at most once a second, since it keeps a size and not an account, and always before a record
-    /// is refused for want of room.
+    /// at most once a second, since it keeps a size and not an account, and always where there
+    /// would be no room for `wanted` more among the `most` that there may be.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,
+        wanted: u64,
         most: u64,
     ) -> rusqlite::Result<Self> {
         let version =
             connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         match known {
             Some(known) if known.version == version => Ok(known),
-            Some(known) if known.counted.elapsed() < RECOUNT && known.records < most => Ok(known),
+            Some(known) if known.counted.elapsed() < RECOUNT && known.has_room(wanted, most) => {
+                Ok(known)
+            }
             _ => {
                 let records = connection
                     .prepare_cached("SELECT count(*) FROM kept")?
@@ -247,6 +283,10 @@ impl Shelf {
                 Ok(Self { records, version, counted: Instant::now() })
             }
         }
+    }
+
+    fn has_room(self, wanted: u64, most: u64) -> bool {
+        self.records.saturating_add(wanted) <= most
     }
 
     /// The same after so many more, or fewer, by the connection's own doing.
@@ -265,8 +305,47 @@ fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(Keep::SECONDS)
 }
 
+/// The keyed hash of what an answer was told with, of the record at `place`.
+fn vouch(secret: &Secret, place: &[u8], told: Told) -> [u8; VOUCHER_BYTES] {
+    let balance = told.balance.0.to_le_bytes();
+    let charge = told.charge.as_ref().map(|charge| &charge.0.as_bytes()[..]);
+    secret.hash(Purpose::KeptTold, &[place, &balance, charge.unwrap_or_default()])
+}
+
 /// What a sealed answer belongs to: the account, the hashes, the time in microseconds since 1970.
 fn place(account: AccountId, name: &Name, at: Timestamp) -> Vec<u8> {
     let at = at.as_microsecond().to_le_bytes();
     [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of one answer, sealed for `purpose`, without anything that vouches for it.
+    fn unvouched(secrets: &Secrets, purpose: Purpose) -> Record {
+        let at = Timestamp::UNIX_EPOCH;
+        let account = AccountId::new(at);
+        let key = IdempotencyKey::parse("k").unwrap();
+        let name = names(secrets, account, &key, b"asked").remove(0);
+        let place = place(account, &name, at);
+        let sealed = secrets.current().seal(purpose, &place, b"answer").unwrap();
+        Record { account, name, sealed, told: Told { balance: Credits(3), charge: None }, at }
+    }
+
+    #[test]
+    fn a_record_opens_without_a_voucher_only_if_a_build_before_sealed_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = Secrets::create(&folder.path().join("secret.key")).unwrap();
+        let before = unvouched(&secrets, Purpose::KeptSeal);
+        assert_eq!(before.open(&secrets).unwrap(), b"answer");
+
+        let mut record = unvouched(&secrets, Purpose::KeptAnswer);
+        assert_eq!(record.open(&secrets), Err(NotOurs));
+        let place = place(record.account, &record.name, record.at);
+        record.sealed.extend(vouch(secrets.current(), &place, record.told));
+        assert_eq!(record.open(&secrets).unwrap(), b"answer");
+        record.told.balance = Credits(4);
+        assert_eq!(record.open(&secrets), Err(NotOurs));
+    }
 }

@@ -2,25 +2,28 @@
 //!
 //! The rows are read once, in the order of the log, whatever accounts they belong to; what is
 //! expected of each account's next row is kept in memory. What the rows add up to is then held
-//! against everything else that says where accounts stand.
+//! against everything else that says where accounts stand, and against what stands beside the log
+//! ([`beside`]).
 
-use std::collections::{BTreeMap, HashMap};
+mod beside;
+
+use std::collections::HashMap;
 use std::fmt;
 use std::mem;
 use std::path::Path;
 
 use enrich_core::port::ledger::Verification;
-use enrich_core::{AccountId, ChargeId, Credits, EntryKind};
+use enrich_core::{AccountId, Credits, EntryKind};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::columns::Column;
 use crate::ledger::book::MARK_ROWS;
 use crate::ledger::head::Head;
-use crate::ledger::keeping;
 use crate::ledger::row::{
     CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
 };
 use crate::ledger::seal::{Place, Seal};
+use crate::ledger::verify::beside::Ids;
 use crate::secret::Secrets;
 use crate::sqlite;
 
@@ -49,16 +52,10 @@ pub(super) fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verific
         walk.found.fault(broken.0);
     }
     walk.end()?;
-    let Walk { mut found, stands, .. } = walk;
-    ids(&moment, &mut found)?;
-    kept_without_charge(&moment, &mut found)?;
-    keeping::check(&moment, secrets, |account| match account {
-        Some(account) => {
-            found.fault(format_args!("account {account}: a kept answer is not as it was written"))
-        }
-        None => found.fault("the kept answers: one that cannot be read"),
-    })?;
-    used_without_charge(&moment, &stands, &mut found)?;
+    let Walk { mut found, ids, stands, .. } = walk;
+    beside::check_ids(&moment, ids, &mut found)?;
+    beside::check_kept(&moment, secrets, &mut found)?;
+    beside::check_used(&moment, &stands, &mut found)?;
     let accounts = moment.query_row("SELECT count(*) FROM account", [], |row| row.get(0))?;
     Ok(found.told(accounts))
 }
@@ -80,6 +77,8 @@ struct Walk<'a> {
     secrets: &'a Secrets,
     seal: Option<Seal>,
     found: Found,
+    /// The ids of the rows; absent behind a row that cannot be read.
+    ids: Option<Ids>,
     /// Behind the last row, as long as the log up to there is whole.
     place: Option<Place>,
     /// Where each account stands.
@@ -119,6 +118,7 @@ impl<'a> Walk<'a> {
             secrets,
             seal,
             found: Found::default(),
+            ids: Some(Ids::default()),
             place: Some(Place::BEGINNING),
             stands: HashMap::new(),
             at_checkpoint: None,
@@ -135,7 +135,7 @@ impl<'a> Walk<'a> {
         let named = raw.get(0).and_then(|Column(account)| Ok((account, raw.get(1)?)));
         let Ok((account, sequence)) = named else {
             self.found.fault(format_args!("the log, row {position}: cannot be read"));
-            self.place = None;
+            (self.place, self.ids) = (None, None);
             return Ok(());
         };
         let before = self.step_to(account, sequence)?;
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
         let Ok((row, link)) = read else {
             let at = At(account, sequence);
             self.found.fault(format_args!("{at}: cannot be read"));
-            self.place = None;
+            (self.place, self.ids) = (None, None);
             let chain = raw.get(CHAIN_COLUMN).ok();
             let stand = Stand { sequence, position, balance: None, chain, ..before };
             self.stands.insert(account, stand);
@@ -152,6 +152,7 @@ impl<'a> Walk<'a> {
         if sequence.is_multiple_of(MARK_ROWS) {
             self.marks.push((account, sequence, position));
         }
+        self.ids.iter_mut().for_each(|ids| ids.add(row.id, position));
         self.check_links(&row, &link, &before);
         let (balance, chain) = (Some(row.balance), Some(link.chain));
         let charged = before.charged + self.check_kind(row)?;
@@ -334,90 +335,6 @@ impl<'a> Walk<'a> {
         }
         Ok(head != Head::NEW)
     }
-}
-
-/// No id stands in two rows, and every row is found by its own.
-fn ids(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare("SELECT id FROM entry INDEXED BY entry_id ORDER BY id")?;
-    let mut rows = statement.query([])?;
-    let mut before: Option<Column<ChargeId>> = None;
-    let mut count = 0_u64;
-    while let Some(row) = rows.next()? {
-        count += 1;
-        let Ok(id) = row.get(0) else {
-            found.fault("the index of ids: an id that cannot be read");
-            continue;
-        };
-        if before == Some(id) {
-            found.fault(format_args!("the id {} stands in two rows", id.0));
-        }
-        before = Some(id);
-    }
-    if count != found.entries {
-        let entries = found.entries;
-        found.fault(format_args!("the index of ids: {count} ids for {entries} rows"));
-    }
-    Ok(())
-}
-
-/// A kept answer that names a charge was written with it, and names its balance.
-fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
-             ON entry.id = kept.charge AND entry.account = kept.account
-         WHERE kept.charge IS NOT NULL AND
-             (entry.balance IS NULL OR entry.balance <> kept.balance OR entry.at <> kept.at)",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (Ok(Column::<AccountId>(account)), Ok(Column::<ChargeId>(charge))) =
-            (row.get(0), row.get(1))
-        else {
-            found.fault("the kept answers: one that cannot be read");
-            continue;
-        };
-        match row.get::<_, Option<u64>>(2)? {
-            Some(sequence) => found.fault(format_args!(
-                "{}: the answer kept for it names another balance or time",
-                At(account, sequence)
-            )),
-            None => found.fault(format_args!(
-                "account {account}: the charge {charge} is missing, its answer is kept"
-            )),
-        }
-    }
-    Ok(())
-}
-
-/// Usage is counted after the charge: it may have lost some, and never knows of more.
-fn used_without_charge(
-    connection: &Connection,
-    stands: &HashMap<AccountId, Stand>,
-    found: &mut Found,
-) -> rusqlite::Result<()> {
-    let mut statement =
-        connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
-    let mut rows = statement.query([])?;
-    // Summed here: a sum that does not fit into 64 bits is an error to SQLite.
-    let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
-        match (row.get(0), row.get::<_, i64>(1)) {
-            (Ok(Column(account)), Ok(used)) => {
-                *used_by.entry(account).or_default() += i128::from(used)
-            }
-            _ => found.fault("the usage counters: one that cannot be read"),
-        }
-    }
-    for (account, used) in used_by {
-        let charged = stands.get(&account).map_or(0, |stand| stand.charged);
-        if used > charged {
-            found.fault(format_args!(
-                "account {account}: {used} credits are counted as used, {charged} were charged"
-            ));
-        }
-    }
-    Ok(())
 }
 
 impl Found {

@@ -1,6 +1,6 @@
 //! Whatever is changed in the ledger behind its back, walking it tells where.
 
-use enrich_core::port::ledger::{ChargeError, Ledger as _};
+use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
 use enrich_store::{OpenError, Options, Store};
 use futures_util::future::join_all;
 use rusqlite::Connection;
@@ -281,6 +281,9 @@ fn an_altered_kept_answer_is_named() {
         "key_hash = zeroblob(3)",
         "at = at - 1",
         "secret = 7",
+        "balance = 99",
+        "charge = NULL",
+        "charge = NULL, balance = 99",
     ] {
         let customer = five_rows();
         customer.take(customer.keyed("k"));
@@ -292,13 +295,25 @@ fn an_altered_kept_answer_is_named() {
 }
 
 #[test]
-fn an_altered_kept_answer_is_not_given_out() {
+fn an_altered_answer_that_is_kept_for_a_miss_is_named() {
     let customer = five_rows();
-    customer.take(customer.keyed("k"));
-    customer.file().execute_batch("UPDATE kept SET sealed = zeroblob(80)").unwrap();
-    let repeat = pollster::block_on(customer.store.ledger.charge(customer.keyed("k")));
-    assert!(repeat.is_err(), "{repeat:?}");
-    assert_eq!(customer.balance(), 11, "and nothing is taken for it");
+    let miss = Charge { items: 0, ..customer.keyed("k") };
+    pollster::block_on(customer.store.ledger.charge(miss)).unwrap();
+    assert_eq!(customer.faults(), [] as [&str; 0]);
+    let faults = faults_after(&customer, "UPDATE kept SET balance = 99");
+    assert!(faults[0].contains("a kept answer is not as it was written"), "{faults:?}");
+}
+
+#[test]
+fn an_altered_kept_answer_is_not_given_out() {
+    for change in ["sealed = zeroblob(80)", "balance = 99", "charge = NULL"] {
+        let customer = five_rows();
+        customer.take(customer.keyed("k"));
+        customer.file().execute_batch(&format!("UPDATE kept SET {change}")).unwrap();
+        let repeat = pollster::block_on(customer.store.ledger.charge(customer.keyed("k")));
+        assert!(repeat.is_err(), "{change}: {repeat:?}");
+        assert_eq!(customer.balance(), 11, "{change}: nothing is taken for it");
+    }
 }
 
 #[test]

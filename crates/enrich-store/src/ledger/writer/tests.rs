@@ -19,13 +19,13 @@ use crate::{Options, Store};
 const IO_ERROR_FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
 
 /// A writer without its thread, over a ledger with one account.
-struct Desk {
+struct LoneWriter {
     folder: TempDir,
     account: AccountId,
     writer: Writer,
 }
 
-impl Desk {
+impl LoneWriter {
     fn with_credits(credits: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
@@ -42,9 +42,9 @@ impl Desk {
         block_on(store.accounts.create(account, key)).unwrap();
         drop(store);
         let writer = writer(folder.path(), 1_000);
-        let mut desk = Self { folder, account: id, writer };
-        assert!(matches!(desk.settle_grant(credits), Ok(Granted::Written { .. })));
-        desk
+        let mut lone = Self { folder, account: id, writer };
+        assert!(matches!(lone.settle_grant(credits), Ok(Granted::Written { .. })));
+        lone
     }
 
     fn charge(&self, keep: Option<&str>) -> Charge {
@@ -141,31 +141,31 @@ fn taken(balance: u64) -> Charged {
 
 #[test]
 fn a_failed_wait_for_the_disk_stops_charging() {
-    let mut desk = Desk::with_credits(10);
-    desk.writer.commit = Box::new(|connection| {
+    let mut lone = LoneWriter::with_credits(10);
+    lone.writer.commit = Box::new(|connection| {
         connection.execute_batch("ROLLBACK")?;
         Err(failure(IO_ERROR_FSYNC))
     });
-    let group = vec![desk.charge(None), desk.charge(Some("k"))];
-    let decided = desk.settle(group);
+    let group = vec![lone.charge(None), lone.charge(Some("k"))];
+    let decided = lone.settle(group);
     assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::Unknown(_)))), "{decided:?}");
-    assert!(!desk.writer.is_charging.load(Ordering::Acquire));
-    desk.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
-    assert!(matches!(desk.settle_one(), Err(ChargeError::Stopped)));
-    assert!(matches!(desk.settle_grant(5), Err(ChargeError::Stopped)));
-    assert_eq!(desk.balance(), 10);
+    assert!(!lone.writer.is_charging.load(Ordering::Acquire));
+    lone.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+    assert!(matches!(lone.settle_one(), Err(ChargeError::Stopped)));
+    assert!(matches!(lone.settle_grant(5), Err(ChargeError::Stopped)));
+    assert_eq!(lone.balance(), 10);
 }
 
 #[test]
 fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
-    let mut desk = Desk::with_credits(10);
+    let mut lone = LoneWriter::with_credits(10);
     let (dies, died) = std::sync::mpsc::channel::<()>();
-    desk.writer.commit = Box::new(move |_| {
+    lone.writer.commit = Box::new(move |_| {
         died.recv().unwrap();
         panic!("as if there were a bug")
     });
-    let [charge, behind, another] = [desk.charge(None), desk.charge(None), desk.charge(None)];
-    let Desk { folder: _folder, writer, .. } = desk;
+    let [charge, behind, another] = [lone.charge(None), lone.charge(None), lone.charge(None)];
+    let LoneWriter { folder: _folder, writer, .. } = lone;
     let is_charging = Arc::clone(&writer.is_charging);
     let (entrance, exit) = queue::bounded(9);
     let ask = |charge| {
@@ -188,39 +188,39 @@ fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
 
 #[test]
 fn an_unknown_charge_that_came_through_is_replayed_and_not_repeated() {
-    let mut desk = Desk::with_credits(10);
-    desk.writer.commit = Box::new(|connection| {
+    let mut lone = LoneWriter::with_credits(10);
+    lone.writer.commit = Box::new(|connection| {
         connection.execute_batch("COMMIT")?;
         Err(failure(IO_ERROR_FSYNC))
     });
-    let first = desk.settle(vec![desk.charge(Some("k"))]).remove(0);
+    let first = lone.settle(vec![lone.charge(Some("k"))]).remove(0);
     assert!(matches!(first, Err(ChargeError::Unknown(_))), "{first:?}");
-    desk.writer = writer(desk.folder.path(), 1_000);
-    let repeat = desk.settle(vec![desk.charge(Some("k"))]).remove(0);
+    lone.writer = writer(lone.folder.path(), 1_000);
+    let repeat = lone.settle(vec![lone.charge(Some("k"))]).remove(0);
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
-    assert_eq!(desk.balance(), 9);
+    assert_eq!(lone.balance(), 9);
 }
 
 #[test]
 fn a_log_without_room_takes_nothing_and_charging_goes_on() {
-    let mut desk = Desk::with_credits(10);
-    desk.writer.commit = Box::new(|_| Err(failure(rusqlite::ffi::SQLITE_FULL)));
-    let group = vec![desk.charge(None), desk.charge(Some("k"))];
-    let decided = desk.settle(group);
+    let mut lone = LoneWriter::with_credits(10);
+    lone.writer.commit = Box::new(|_| Err(failure(rusqlite::ffi::SQLITE_FULL)));
+    let group = vec![lone.charge(None), lone.charge(Some("k"))];
+    let decided = lone.settle(group);
     assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::NotTaken(_)))), "{decided:?}");
-    assert_eq!(desk.balance(), 10);
-    desk.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
-    assert_eq!(desk.settle_one().unwrap(), taken(9));
+    assert_eq!(lone.balance(), 10);
+    lone.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+    assert_eq!(lone.settle_one().unwrap(), taken(9));
 }
 
 #[test]
 fn a_full_database_takes_nothing_and_charging_goes_on() {
-    let mut desk = Desk::with_credits(1_000);
-    desk.pragma("max_page_count", desk.pages());
+    let mut lone = LoneWriter::with_credits(1_000);
+    lone.pragma("max_page_count", lone.pages());
     let mut taken_before = 0;
     let refused = loop {
         let key = format!("k{taken_before}");
-        match desk.settle(vec![desk.charge(Some(&key))]).remove(0) {
+        match lone.settle(vec![lone.charge(Some(&key))]).remove(0) {
             Ok(charged) => {
                 taken_before += 1;
                 assert_eq!(charged, taken(1_000 - taken_before));
@@ -229,110 +229,135 @@ fn a_full_database_takes_nothing_and_charging_goes_on() {
         }
     };
     assert!(matches!(refused, ChargeError::NotTaken(_)), "{refused:?}");
-    assert_eq!(desk.balance(), 1_000 - taken_before);
-    desk.pragma("max_page_count", u32::MAX / 2);
-    assert_eq!(desk.settle_one().unwrap(), taken(999 - taken_before));
+    assert_eq!(lone.balance(), 1_000 - taken_before);
+    lone.pragma("max_page_count", u32::MAX / 2);
+    assert_eq!(lone.settle_one().unwrap(), taken(999 - taken_before));
 }
 
 #[test]
 fn one_that_does_not_fit_takes_nobody_along() {
-    let mut desk = Desk::with_credits(1_000);
-    let mut large = desk.charge(Some("large"));
+    let mut lone = LoneWriter::with_credits(1_000);
+    let mut large = lone.charge(Some("large"));
     large.keep.as_mut().unwrap().body = vec![b'x'; 1_000_000];
-    desk.pragma("max_page_count", desk.pages() + 8);
-    let group = vec![desk.charge(None), large, desk.charge(None)];
-    let decided = desk.settle(group);
+    lone.pragma("max_page_count", lone.pages() + 8);
+    let group = vec![lone.charge(None), large, lone.charge(None)];
+    let decided = lone.settle(group);
     assert!(matches!(decided[0], Ok(Charged::Taken { .. })), "{decided:?}");
     assert!(matches!(decided[1], Err(ChargeError::NotTaken(_))), "{decided:?}");
     assert!(matches!(decided[2], Ok(Charged::Taken { .. })), "{decided:?}");
-    assert_eq!(desk.balance(), 998);
+    assert_eq!(lone.balance(), 998);
 }
 
 #[test]
 fn a_group_is_one_transaction() {
-    let mut desk = Desk::with_credits(1_000);
+    let mut lone = LoneWriter::with_credits(1_000);
     let commits = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counter = Arc::clone(&commits);
-    desk.writer.commit = Box::new(move |connection| {
+    lone.writer.commit = Box::new(move |connection| {
         counter.fetch_add(1, Ordering::Relaxed);
         connection.execute_batch("COMMIT")
     });
-    let group = (0..512).map(|_| desk.charge(None)).collect();
-    assert!(desk.settle(group).iter().all(Result::is_ok));
+    let group = (0..512).map(|_| lone.charge(None)).collect();
+    assert!(lone.settle(group).iter().all(Result::is_ok));
     assert_eq!(commits.load(Ordering::Relaxed), 1);
-    assert_eq!(desk.balance(), 488);
+    assert_eq!(lone.balance(), 488);
 }
 
 #[test]
 fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
-    let mut desk = Desk::with_credits(100);
-    desk.writer.limits.kept = 2;
-    let group = ["a", "b", "c"].map(|key| desk.charge(Some(key))).to_vec();
-    let decided = desk.settle(group);
+    let mut lone = LoneWriter::with_credits(100);
+    lone.writer.limits.kept = 2;
+    let group = ["a", "b", "c"].map(|key| lone.charge(Some(key))).to_vec();
+    let decided = lone.settle(group);
     assert!(decided[..2].iter().all(Result::is_ok), "{decided:?}");
     assert!(matches!(decided[2], Err(ChargeError::KeepsFull)), "{decided:?}");
-    let repeat = desk.settle(vec![desk.charge(Some("a"))]).remove(0);
+    let repeat = lone.settle(vec![lone.charge(Some("a"))]).remove(0);
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
-    assert_eq!(desk.balance(), 98);
+    assert_eq!(lone.balance(), 98);
 
     // The records are counted anew when the ledger is opened again.
-    desk.writer = writer(desk.folder.path(), 2);
-    let refused = desk.settle(vec![desk.charge(Some("c"))]).remove(0);
+    lone.writer = writer(lone.folder.path(), 2);
+    let refused = lone.settle(vec![lone.charge(Some("c"))]).remove(0);
     assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
 
     let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
-    let late = Charge { at: tomorrow, ..desk.charge(Some("c")) };
-    assert_eq!(desk.settle(vec![late]).remove(0).unwrap(), taken(97));
-    assert_eq!(desk.kept(), 1, "the expired ones are gone");
+    let late = Charge { at: tomorrow, ..lone.charge(Some("c")) };
+    assert_eq!(lone.settle(vec![late]).remove(0).unwrap(), taken(97));
+    assert_eq!(lone.kept(), 1, "the expired ones are gone");
 }
 
 #[test]
 fn room_that_another_process_makes_or_takes_is_noticed() {
-    let mut desk = Desk::with_credits(100);
-    desk.writer.limits.kept = 2;
-    let group = ["a", "b"].map(|key| desk.charge(Some(key))).to_vec();
-    assert!(desk.settle(group).iter().all(Result::is_ok));
-    let other = sqlite::writer(&desk.writer.path, Durability::Commit).unwrap();
+    let mut lone = LoneWriter::with_credits(100);
+    lone.writer.limits.kept = 2;
+    let group = ["a", "b"].map(|key| lone.charge(Some(key))).to_vec();
+    assert!(lone.settle(group).iter().all(Result::is_ok));
+    let other = sqlite::writer(&lone.writer.path, Durability::Commit).unwrap();
     other
         .execute("DELETE FROM kept WHERE key_hash = (SELECT min(key_hash) FROM kept)", [])
         .unwrap();
-    let group = ["c", "d"].map(|key| desk.charge(Some(key))).to_vec();
-    let decided = desk.settle(group);
+    let group = ["c", "d"].map(|key| lone.charge(Some(key))).to_vec();
+    let decided = lone.settle(group);
     assert!(decided[0].is_ok(), "the other made room: {decided:?}");
     assert!(matches!(decided[1], Err(ChargeError::KeepsFull)), "{decided:?}");
 
-    desk.writer.limits.kept = 4;
+    lone.writer.limits.kept = 4;
     let copy = "INSERT INTO kept SELECT account, ?1, asked_hash, sealed, secret, balance, charge,
                     at FROM kept LIMIT 1";
     for name in [[1_u8; 32], [2; 32]] {
         other.execute(copy, [name]).unwrap();
     }
     // What was counted a moment ago still counts.
-    let shelf = desk.writer.shelf.as_mut().unwrap();
+    let shelf = lone.writer.shelf.as_mut().unwrap();
     shelf.counted = shelf.counted.checked_sub(Duration::from_secs(1)).unwrap();
-    let refused = desk.settle(vec![desk.charge(Some("e"))]).remove(0);
+    let refused = lone.settle(vec![lone.charge(Some("e"))]).remove(0);
     assert!(matches!(refused, Err(ChargeError::KeepsFull)), "the other took it: {refused:?}");
 }
 
 #[test]
+fn a_group_too_large_for_the_room_that_is_known_of_has_it_counted() {
+    let mut lone = LoneWriter::with_credits(100);
+    lone.writer.limits.kept = 2;
+    assert!(lone.settle(vec![lone.charge(Some("a"))]).remove(0).is_ok());
+    let other = sqlite::writer(&lone.writer.path, Durability::Commit).unwrap();
+    other.execute("DELETE FROM kept", []).unwrap();
+    let group = ["b", "c"].map(|key| lone.charge(Some(key))).to_vec();
+    let decided = lone.settle(group);
+    assert!(decided.iter().all(Result::is_ok), "the other made room: {decided:?}");
+}
+
+#[test]
 fn a_group_that_keeps_nothing_leaves_the_kept_answers_alone() {
-    let mut desk = Desk::with_credits(100);
-    assert!(desk.settle(vec![desk.charge(Some("a"))]).remove(0).is_ok());
+    let mut lone = LoneWriter::with_credits(100);
+    assert!(lone.settle(vec![lone.charge(Some("a"))]).remove(0).is_ok());
     let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
     let late = |charge| Charge { at: tomorrow, ..charge };
-    assert!(desk.settle(vec![late(desk.charge(None))]).remove(0).is_ok());
-    assert_eq!(desk.kept(), 1);
-    assert!(desk.settle(vec![late(desk.charge(Some("b")))]).remove(0).is_ok());
-    assert_eq!(desk.kept(), 1, "the expired one is gone");
+    assert!(lone.settle(vec![late(lone.charge(None))]).remove(0).is_ok());
+    assert_eq!(lone.kept(), 1);
+    assert!(lone.settle(vec![late(lone.charge(Some("b")))]).remove(0).is_ok());
+    assert_eq!(lone.kept(), 1, "the expired one is gone");
+}
+
+#[test]
+fn a_ledger_opens_while_somebody_reads_what_it_was() {
+    let mut lone = LoneWriter::with_credits(10);
+    let mut other = sqlite::reader(&lone.writer.path).unwrap();
+    let earlier = other.transaction().unwrap();
+    let rows = "SELECT count(*) FROM entry";
+    assert_eq!(earlier.query_row(rows, [], |row| row.get::<_, u64>(0)).unwrap(), 1);
+    assert_eq!(lone.settle_one().unwrap(), taken(9));
+    lone.writer = writer(lone.folder.path(), 1_000);
+    assert_eq!(lone.settle_one().unwrap(), taken(8));
+    assert_eq!(earlier.query_row(rows, [], |row| row.get::<_, u64>(0)).unwrap(), 1);
 }
 
 #[test]
 fn others_that_keep_the_database_busy_are_waited_for_and_then_told() {
-    let mut desk = Desk::with_credits(10);
-    let other = sqlite::writer(&desk.writer.path, Durability::Commit).unwrap();
+    let mut lone = LoneWriter::with_credits(10);
+    let other = sqlite::writer(&lone.writer.path, Durability::Commit).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    desk.writer.connection.as_ref().unwrap().busy_timeout(std::time::Duration::ZERO).unwrap();
-    assert!(matches!(desk.settle_one(), Err(ChargeError::Overloaded)));
+    lone.writer.connection.as_ref().unwrap().busy_timeout(std::time::Duration::ZERO).unwrap();
+    assert!(matches!(lone.settle_one(), Err(ChargeError::Overloaded)));
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(desk.settle_one().unwrap(), taken(9));
+    assert_eq!(lone.settle_one().unwrap(), taken(9));
 }

@@ -1,0 +1,169 @@
+//! What stands beside the log and has to agree with it: the index of ids, the kept answers, the
+//! usage.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
+
+use enrich_core::{AccountId, ChargeId};
+use rusqlite::Connection;
+
+use crate::columns::Column;
+use crate::ledger::keeping;
+use crate::ledger::verify::{At, Found, Stand};
+use crate::secret::Secrets;
+
+/// Which row has which id, as a sum over all of them in whatever order: no other rows have the same
+/// but by a chance of 1 in 2⁶⁴, new with each sum.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids {
+    hasher: RandomState,
+    sum: u64,
+}
+
+impl Ids {
+    /// Adds the row at `position`.
+    pub(super) fn add(&mut self, id: ChargeId, position: u64) {
+        self.sum = self.sum.wrapping_add(self.hasher.hash_one((id, position)));
+    }
+}
+
+/// No id stands in two rows, and every row is found by its own. `in_log` is what the rows themselves
+/// say, if all could be read.
+pub(super) fn check_ids(
+    connection: &Connection,
+    in_log: Option<Ids>,
+    found: &mut Found,
+) -> rusqlite::Result<()> {
+    let mut in_index = in_log.as_ref().map(|ids| Ids { sum: 0, ..ids.clone() });
+    let mut statement =
+        connection.prepare("SELECT id, position FROM entry INDEXED BY entry_id ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    let mut before: Option<Column<ChargeId>> = None;
+    let mut count = 0_u64;
+    while let Some(row) = rows.next()? {
+        count += 1;
+        let Ok(id) = row.get(0) else {
+            found.fault("the index of ids: an id that cannot be read");
+            in_index = None;
+            continue;
+        };
+        if before == Some(id) {
+            found.fault(format_args!("the id {} stands in two rows", id.0));
+        }
+        before = Some(id);
+        if let Some(ids) = &mut in_index {
+            ids.add(id.0, row.get(1).unwrap_or_default());
+        }
+    }
+    let entries = found.entries;
+    if count != entries {
+        found.fault(format_args!("the index of ids: {count} ids for {entries} rows"));
+    } else if let (Some(in_log), Some(in_index)) = (in_log, in_index)
+        && in_log.sum != in_index.sum
+    {
+        found.fault("the index of ids: a row stands under an id that is not its own");
+    }
+    Ok(())
+}
+
+/// Every kept answer is as it was written, and its charge is there.
+pub(super) fn check_kept(
+    connection: &Connection,
+    secrets: &Secrets,
+    found: &mut Found,
+) -> rusqlite::Result<()> {
+    kept_without_charge(connection, found)?;
+    keeping::check(connection, secrets, |account| match account {
+        Some(account) => {
+            found.fault(format_args!("account {account}: a kept answer is not as it was written"))
+        }
+        None => found.fault("the kept answers: one that cannot be read"),
+    })
+}
+
+/// A kept answer that names a charge was written with it, and names its balance.
+fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
+             ON entry.id = kept.charge AND entry.account = kept.account
+         WHERE kept.charge IS NOT NULL AND
+             (entry.balance IS NULL OR entry.balance <> kept.balance OR entry.at <> kept.at)",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (Ok(Column::<AccountId>(account)), Ok(Column::<ChargeId>(charge))) =
+            (row.get(0), row.get(1))
+        else {
+            found.fault("the kept answers: one that cannot be read");
+            continue;
+        };
+        match row.get::<_, Option<u64>>(2)? {
+            Some(sequence) => found.fault(format_args!(
+                "{}: the answer kept for it names another balance or time",
+                At(account, sequence)
+            )),
+            None => found.fault(format_args!(
+                "account {account}: the charge {charge} is missing, its answer is kept"
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Usage is counted after the charge: it may have lost some, and never knows of more.
+pub(super) fn check_used(
+    connection: &Connection,
+    stands: &HashMap<AccountId, Stand>,
+    found: &mut Found,
+) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
+    let mut rows = statement.query([])?;
+    // Summed here: a sum that does not fit into 64 bits is an error to SQLite.
+    let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        match (row.get(0), row.get::<_, i64>(1)) {
+            (Ok(Column(account)), Ok(used)) => {
+                *used_by.entry(account).or_default() += i128::from(used)
+            }
+            _ => found.fault("the usage counters: one that cannot be read"),
+        }
+    }
+    for (account, used) in used_by {
+        let charged = stands.get(&account).map_or(0, |stand| stand.charged);
+        if used > charged {
+            found.fault(format_args!(
+                "account {account}: {used} credits are counted as used, {charged} were charged"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_row_that_stands_under_the_id_of_another_is_noticed() {
+        let connection = Connection::open_in_memory().unwrap();
+        let table = "CREATE TABLE entry (position INTEGER NOT NULL PRIMARY KEY, id BLOB NOT NULL);
+                     CREATE UNIQUE INDEX entry_id ON entry (id)";
+        connection.execute_batch(table).unwrap();
+        let ids = [(); 3].map(|()| ChargeId::new(Timestamp::UNIX_EPOCH));
+        for id in ids {
+            connection.execute("INSERT INTO entry (id) VALUES (?1)", [Column(id)]).unwrap();
+        }
+        let faults_where = |positions: [u64; 3]| {
+            let mut in_log = Ids::default();
+            ids.into_iter().zip(positions).for_each(|(id, position)| in_log.add(id, position));
+            let mut found = Found { entries: 3, ..Found::default() };
+            check_ids(&connection, Some(in_log), &mut found).unwrap();
+            found.faults
+        };
+        assert_eq!(faults_where([1, 2, 3]), [] as [&str; 0]);
+        assert_eq!(faults_where([2, 1, 3]).len(), 1);
+    }
+}

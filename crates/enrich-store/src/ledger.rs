@@ -18,15 +18,17 @@
 //! read in the others' rows ── they cannot be read ── ROLLBACK ──► each again, alone: NotTaken
 //!   │  └── they are not as they were written ───────────────────► NotTaken, and charging stops
 //!   ▼
-//! decide each ── its row breaks a constraint, its account's
-//!   │            checkpoint or its kept answer was altered ─────► NotTaken for that one alone
+//! decide each: Taken, Replayed (its key is there), Insufficient
+//!   │  ├── its row breaks a constraint, its account's checkpoint
+//!   │  │   or its kept answer was altered ──────────────────────► NotTaken for that one alone
 //!   │  ├── no room for another kept answer ─────────────────────► KeepsFull for that one alone
 //!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
 //!   ▼
 //! COMMIT ── busy, or no room in SQLite's log ── ROLLBACK ───────► each again, alone: NotTaken
 //!   │  └── fails otherwise (fsync) ─────────────────────────────► Unknown, and charging stops
 //!   ▼
-//! told ── this thread dies before that ─────────────────────────► Unknown, and charging stops
+//! told what was decided
+//!      └── this thread dies before that ────────────────────────► Unknown, and charging stops
 //! ```
 //!
 //! Before `COMMIT` nothing can have been written for good: a transaction without its commit record

@@ -5,6 +5,7 @@
 //! in one transaction, and a newer one is refused.
 
 use std::fs::OpenOptions;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -184,6 +185,19 @@ pub(crate) fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
+
+/// Waits until the write-ahead log of the database at `path` is on the disk, if there is one.
+///
+/// Nobody holds locks on that file, which closing it here would give up.
+pub(crate) fn sync_log(path: &Path) -> io::Result<()> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match OpenOptions::new().write(true).open(log) {
+        Ok(log) => log.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// How long the file is.

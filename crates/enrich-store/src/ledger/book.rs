@@ -13,7 +13,7 @@ use rusqlite::{CachedStatement, Connection};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::columns::Column;
-use crate::glance::Glance;
+use crate::glance::{Glance, Moment};
 use crate::ledger::NotAsWritten;
 use crate::ledger::head::Head;
 use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
@@ -234,8 +234,14 @@ impl Book {
         Ok(Page { book: self, connection, insert, written })
     }
 
-    /// Enters a page that has become durable.
-    pub(super) fn turn(&mut self, page: Written) {
+    /// The present moment, for a [turn](Self::turn).
+    pub(super) fn moment(&self) -> Moment {
+        self.heads.glance.moment()
+    }
+
+    /// Enters a page that has become durable. `moment` was before its transaction ended, when nobody
+    /// else could write; SQLite may have done more since than end it.
+    pub(super) fn turn(&mut self, page: Written, moment: Moment) {
         let is_checkpoint = page.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();
         if is_checkpoint {
@@ -249,8 +255,7 @@ impl Book {
         keep_to_bounds(&mut known, &self.behind);
         drop(known);
         if page.seal.end != self.seal.end {
-            // Nobody else wrote until the commit, which was just now.
-            self.heads.glance.seen(self.heads.glance.moment());
+            self.heads.glance.seen(moment);
         }
         self.seal = page.seal;
     }

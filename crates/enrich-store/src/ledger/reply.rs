@@ -68,6 +68,7 @@ pub(super) struct Round(Vec<(ThreadId, Arc<List>)>);
 
 /// The lists of a group of which one waiter each was woken.
 #[derive(Default)]
+#[must_use = "dropped, it wakes everybody at once"]
 pub(super) struct Woken(Vec<Arc<List>>);
 
 /// A place for a decision, and what waits for it.
@@ -322,7 +323,7 @@ mod tests {
     fn waiters_of_two_threads_are_woken_apart() {
         let (here, waits_here) = Waiting::begin();
         let (there, waits_there) = thread::spawn(Waiting::begin).join().unwrap();
-        tell(vec![here, there]);
+        let _woken = tell(vec![here, there]);
         assert_eq!((waits_here.times_woken(), waits_there.times_woken()), (1, 1));
     }
 
@@ -359,8 +360,10 @@ mod tests {
             })
             .collect();
         drop(sender);
+        // Kept, so that nobody is woken but by one another.
+        let mut woken = Vec::new();
         while let Ok(first) = replies.recv() {
-            tell(std::iter::once(first).chain(replies.try_iter().take(300)).collect());
+            woken.push(tell(std::iter::once(first).chain(replies.try_iter().take(300)).collect()));
         }
         for told in threads {
             assert!(told.join().unwrap().iter().all(|told| *told == Ok(7)));

@@ -2,7 +2,7 @@
 //! the disk each.
 
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -25,8 +25,9 @@ use crate::sqlite::{self, Durability};
 /// How far apart groups begin, while more than one decision at a time is asked for.
 ///
 /// A commit costs some 100 µs of the kernel's time whatever is in it, which this spreads over more
-/// decisions. With half of it, many callers have less where the processor is short; with twice as
-/// much, they have no more, and few callers wait for nobody (`docs/performance.md`).
+/// decisions. With half of it, many callers have less where the processor is short, though few
+/// callers have more; with twice as much, many have no more and few have less
+/// (`docs/performance.md`).
 const GATHERING: Duration = Duration::from_millis(1);
 /// After how long without a newcomer everybody is taken to be there.
 const LULL: Duration = Duration::from_micros(200);
@@ -93,7 +94,7 @@ impl Writer {
     ) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(&path, source);
         let mut connection = sqlite::writer(&path, limits.durability).map_err(failed)?;
-        make_durable(&connection).map_err(failed)?;
+        make_durable(&connection, &path)?;
         let book = Book::open(&mut connection, secrets.clone()).map_err(|error| match error {
             BookError::Read(source) => failed(source),
             BookError::NotAsWritten(source) => {
@@ -234,10 +235,11 @@ impl Writer {
             Ok(decided) => decided,
             Err(GroupFailed(error)) => return Settled::NotWritten(error),
         };
+        let moment = self.book.moment();
         match (self.commit)(connection) {
             Ok(()) => {
                 self.shelf = shelf;
-                self.book.turn(page);
+                self.book.turn(page, moment);
                 Settled::Written
             }
             Err(error) => match error.sqlite_error_code() {
@@ -269,12 +271,20 @@ impl Writer {
 
 /// Makes durable what was found in the log: commits of a process that did not live to see them on
 /// the disk. What is built on them would be lost with them.
-fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
-    let checkpoint = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-    match checkpoint {
+///
+/// Best in the database, where pages are written again that the disk failed to take before. Where
+/// somebody reads an older state, or moves the log at this moment, at least the log is waited for.
+fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+        let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(!is_busy && moved == in_log)
+    });
+    match moved {
+        Ok(true) => Ok(()),
+        Ok(false) => sqlite::sync_log(path).map_err(|error| OpenError::unusable(path, error)),
         // Waits for the disk with the log first, and only then finds no room in the file.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),
-        done => done,
+        Err(error) => Err(OpenError::of_sqlite(path, error)),
     }
 }
 

@@ -6,6 +6,9 @@ use std::time::Instant;
 use crate::connection::Reply;
 use crate::world::Question;
 
+/// What only that refusal says which promises nothing.
+const NOBODY_KNOWS: &str = "cannot be told";
+
 /// One request and its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
@@ -97,8 +100,7 @@ impl Call {
             200 if answer.is_replay || question.price == 0 => Fate::Free,
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
-            // Its message may say that nobody knows.
-            503 if question.price > 0 => Fate::Open,
+            503 if question.price > 0 && answer.body.contains(NOBODY_KNOWS) => Fate::Open,
             // Every refusal promises that nothing was taken, and so does a 500.
             _ => Fate::Free,
         }

@@ -54,8 +54,8 @@ enum Seen {
     ByCheckAlone(String),
     /// Every balance and row is what it was.
     Harmless {
-        /// What is kept for repeats.
-        kept: Kept,
+        /// A kept answer is lost, and SQLite's own check says so: a repeat would be charged anew.
+        is_kept_lost: bool,
         /// Other usage is told.
         is_used_otherwise: bool,
         /// A charge was refused afterwards, which says it as well.
@@ -72,12 +72,10 @@ enum Seen {
 pub(super) enum Kept {
     /// They are what they were, or reading one fails, which says it.
     Same,
+    /// One is not found any more.
+    Gone,
     /// One names another balance, or is taken for the answer to another question.
     Other,
-    /// One is not found any more, and SQLite's own check says so: a repeat would be charged anew.
-    GoneAndSaid,
-    /// One is not found any more, and nobody says so.
-    Gone,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -87,13 +85,10 @@ struct Found {
     by_verify: u64,
     by_check_alone: u64,
     harmless: u64,
-    /// Of those, where a kept answer differs, and where usage does.
-    kept_other: u64,
+    /// Of those, where usage differs.
     used_otherwise: u64,
-    /// A kept answer is lost, and everything else is what it was.
+    /// A kept answer is lost, as SQLite's own check says, and everything else is what it was.
     kept_lost: u64,
-    /// Of those, where SQLite's own check says so.
-    kept_lost_said: u64,
     charge_refused: u64,
     cut_off: u64,
     wrong: u64,
@@ -166,8 +161,7 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Fou
         .row("reported by verify", in_ledger.by_verify)
         .row("reported by SQLite alone", in_ledger.by_check_alone)
         .row("harmless", in_ledger.harmless)
-        .row("kept answers lost", in_ledger.kept_lost)
-        .row("kept answers lost, reported by SQLite", in_ledger.kept_lost_said)
+        .row("kept answers lost, reported by SQLite", in_ledger.kept_lost)
         .row("wrong", in_ledger.wrong)
         .row("flips in the log", in_log.flips)
         .row("log: refused at start", in_log.at_start)
@@ -175,9 +169,8 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Fou
         .row("log: reported by SQLite alone", in_log.by_check_alone)
         .row("log: harmless", in_log.harmless)
         .row("log: cut off there, unsaid", in_log.cut_off)
-        .row("log: kept answers lost", in_log.kept_lost)
+        .row("log: kept answers lost, reported by SQLite", in_log.kept_lost)
         .row("log: wrong", in_log.wrong)
-        .row("harmless, a kept answer differs", in_ledger.kept_other + in_log.kept_other)
         .row("harmless, usage differs", in_ledger.used_otherwise + in_log.used_otherwise)
         .row("harmless, a charge refused", in_ledger.charge_refused + in_log.charge_refused);
     for (table, (flips, said)) in TABLES.into_iter().zip(in_ledger.aimed) {
@@ -209,16 +202,12 @@ impl Found {
             *said += u64::from(is_said);
         }
         match seen {
-            Seen::Harmless { kept: kept @ (Kept::Gone | Kept::GoneAndSaid), .. } => {
-                self.kept_lost += 1;
-                self.kept_lost_said += u64::from(*kept == Kept::GoneAndSaid);
-            }
+            Seen::Harmless { is_kept_lost: true, .. } => self.kept_lost += 1,
             Seen::AtStart => self.at_start += 1,
             Seen::ByVerify => self.by_verify += 1,
             Seen::ByCheckAlone(_) => self.by_check_alone += 1,
-            Seen::Harmless { kept, is_used_otherwise, charge_refused } => {
+            Seen::Harmless { is_used_otherwise, charge_refused, .. } => {
                 self.harmless += 1;
-                self.kept_other += u64::from(*kept == Kept::Other);
                 self.used_otherwise += u64::from(*is_used_otherwise);
                 self.charge_refused += u64::from(*charge_refused);
             }
@@ -269,23 +258,26 @@ fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
             false => Seen::ByCheckAlone(difference),
         });
     }
-    let mut kept = Kept::Same;
+    let mut is_kept_lost = false;
     let mut is_used_otherwise = false;
     if let Ok(now) = now {
-        kept = now.kept_beside(&original.state);
+        match now.kept_beside(&original.state) {
+            Kept::Same => {}
+            Kept::Gone if !is_checked() => is_kept_lost = true,
+            Kept::Gone if in_log => return Ok(Seen::CutOff("a kept answer is gone".to_owned())),
+            Kept::Gone => return Ok(Seen::Wrong("a kept answer is gone".to_owned())),
+            Kept::Other => return Ok(Seen::Wrong("a kept answer is another".to_owned())),
+        }
         is_used_otherwise = now.is_used_otherwise(&original.state);
     }
-    if kept == Kept::Gone && !is_checked() {
-        kept = Kept::GoneAndSaid;
-    }
-    charge_after(&store, original, kept, is_used_otherwise)
+    charge_after(&store, original, is_kept_lost, is_used_otherwise)
 }
 
 /// What looked harmless must stay so when charging goes on: each account pays one more credit.
 fn charge_after(
     store: &Store,
     original: &Original,
-    kept: Kept,
+    is_kept_lost: bool,
     is_used_otherwise: bool,
 ) -> Result<Seen> {
     let mut charge_refused = false;
@@ -315,7 +307,7 @@ fn charge_after(
         // It is said now, and nobody was told a wrong balance before.
         Ok(_) | Err(_) => charge_refused = true,
     }
-    Ok(Seen::Harmless { kept, is_used_otherwise, charge_refused })
+    Ok(Seen::Harmless { is_kept_lost, is_used_otherwise, charge_refused })
 }
 
 #[cfg(test)]

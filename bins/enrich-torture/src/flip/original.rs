@@ -28,7 +28,7 @@ const CHARGES_EACH: u64 = 1000;
 const CHARGES_EACH_IN_LOG: u64 = 20;
 /// How many charge at once for each account, so that a commit is shared.
 const CLIENTS_EACH: usize = 5;
-/// Every so manieth charge keeps its answer.
+/// Every so manieth charge keeps its answer, and in the middle between two of them a miss does.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";
@@ -164,16 +164,17 @@ impl Original {
         batches.resize_with(ACCOUNTS * CLIENTS_EACH, Vec::new);
         for number in 0..charges_each {
             for (place, (account, key)) in self.accounts.clone().into_iter().enumerate() {
+                let client = place * CLIENTS_EACH + number as usize % CLIENTS_EACH;
                 let name = format!("flip-{:05}", self.written);
                 self.written += 1;
-                let keep = match number % KEPT_EVERY {
-                    0 => Some(IdempotencyKey::parse(&format!("key-{}", self.keeps.len()))?),
-                    _ => None,
-                };
-                self.keeps.extend(keep.iter().map(|key| (account, key.clone())));
-                let charge = self.charge_of(account, key, &name, keep)?;
-                let client = place * CLIENTS_EACH + number as usize % CLIENTS_EACH;
-                batches[client].push(charge);
+                let is_kept = number % KEPT_EVERY == 0;
+                let keep = is_kept.then(|| self.new_keep(account)).transpose()?;
+                batches[client].push(self.charge_of(account, key, &name, keep)?);
+                if number % KEPT_EVERY == KEPT_EVERY / 2 {
+                    let keep = Some(self.new_keep(account)?);
+                    let miss = self.charge_of(account, key, &format!("{name}-miss"), keep)?;
+                    batches[client].push(Charge { items: 0, ..miss });
+                }
             }
         }
         thread::scope(|scope| {
@@ -183,6 +184,13 @@ impl Original {
             ends.try_for_each(|end| end.map_err(|_| anyhow!("a client panicked"))?)
         })?;
         Ok(pollster::block_on(store.usage.flush())?)
+    }
+
+    /// An idempotency key that nobody used yet, noted.
+    fn new_keep(&mut self, account: AccountId) -> Result<IdempotencyKey> {
+        let key = IdempotencyKey::parse(&format!("key-{}", self.keeps.len()))?;
+        self.keeps.push((account, key.clone()));
+        Ok(key)
     }
 
     fn charge_of(
@@ -244,10 +252,10 @@ impl Original {
 fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
     for charge in charges {
         let (account, key, at) = (charge.account, charge.key, charge.at);
+        let taken = charge.credits();
         let told = pollster::block_on(store.ledger.charge(charge))?;
         ensure!(matches!(told, Charged::Taken { .. }), "a charge was refused: {told:?}");
-        for (outcome, credits) in [(UseOutcome::Found, 1), (UseOutcome::NotFound, 0)] {
-            let credits = Credits(credits);
+        for (outcome, credits) in [(UseOutcome::Found, taken), (UseOutcome::NotFound, Credits(0))] {
             store.usage.count(Use { account, key, endpoint: ENDPOINT, outcome, credits, at });
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 const UNHARMED: Seen =
-    Seen::Harmless { kept: Kept::Same, is_used_otherwise: false, charge_refused: false };
+    Seen::Harmless { is_kept_lost: false, is_used_otherwise: false, charge_refused: false };
 
 fn look_at(
     original: &Original,
@@ -46,15 +46,18 @@ fn what_becomes_of_a_ledger_is_told_apart() {
     assert_eq!(in_the_head, Seen::AtStart);
     let in_a_row = look_at(&closed, false, |ledger, _| spoil_all(ledger, b"flip-00007"));
     assert!(matches!(in_a_row, Seen::AtStart | Seen::ByVerify), "{in_a_row:?}");
-    for change in
-        ["UPDATE head SET balance = balance + 1", "UPDATE mark SET position = position + 1"]
-    {
+    for change in [
+        "UPDATE head SET balance = balance + 1",
+        "UPDATE mark SET position = position + 1",
+        "UPDATE kept SET balance = balance + 1 WHERE charge IS NULL",
+        "UPDATE kept SET charge = NULL WHERE charge IS NOT NULL",
+    ] {
         let seen = copy_with(&closed, change);
         assert!(matches!(seen, Seen::AtStart | Seen::ByVerify), "{change}: {seen:?}");
     }
 
     let lost = copy_with(&closed, "DELETE FROM kept");
-    assert!(matches!(lost, Seen::Harmless { kept: Kept::Gone, .. }), "{lost:?}");
+    assert!(matches!(lost, Seen::Wrong(_)), "{lost:?}");
     let used = copy_with(&closed, "UPDATE used SET calls = calls + 1");
     assert!(matches!(used, Seen::Harmless { is_used_otherwise: true, .. }), "{used:?}");
 
@@ -70,11 +73,10 @@ fn a_lost_answer_is_a_finding_of_its_own() {
     let flip = |table| Flip { table, ..Flip::default() };
     let mut found = Found::default();
     found.count(flip(None), &UNHARMED);
-    for kept in [Kept::Gone, Kept::GoneAndSaid] {
-        let seen = Seen::Harmless { kept, is_used_otherwise: false, charge_refused: false };
-        found.count(flip(Some(3)), &seen);
-    }
+    let lost =
+        Seen::Harmless { is_kept_lost: true, is_used_otherwise: false, charge_refused: false };
+    found.count(flip(Some(3)), &lost);
     found.count(flip(Some(3)), &Seen::ByVerify);
-    assert_eq!((found.harmless, found.kept_lost, found.kept_lost_said), (1, 2, 1));
-    assert_eq!(found.aimed[3], (3, 1));
+    assert_eq!((found.harmless, found.kept_lost), (1, 1));
+    assert_eq!(found.aimed[3], (2, 1));
 }

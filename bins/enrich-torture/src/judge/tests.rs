@@ -105,6 +105,9 @@ impl Case {
     }
 }
 
+/// The refusal that promises nothing.
+const UNKNOWN: &str = r#"{"message":"whether this request was charged cannot be told yet"}"#;
+
 #[test]
 fn an_honest_ledger_is_acquitted() {
     let mut case = Case::new();
@@ -114,7 +117,7 @@ fn an_honest_ledger_is_acquitted() {
     case.call(None, End::Silence);
     case.row("r3");
     case.call(None, End::Silence);
-    let unknown = case.answer(503);
+    let unknown = Answer { body: UNKNOWN.into(), ..case.answer(503) };
     case.call(Some("u"), End::Answered(unknown));
     case.row("r5");
     let rolled_back = case.answer(500);
@@ -194,7 +197,7 @@ fn a_charge_that_nobody_asked_for_is_seen() {
 
 #[test]
 fn a_charge_after_a_refusal_is_seen() {
-    for status in [500, 409] {
+    for status in [500, 503, 409] {
         let mut case = Case::new();
         let refused = case.answer(status);
         case.call(Some("k"), End::Answered(refused));

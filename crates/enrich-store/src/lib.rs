@@ -22,6 +22,7 @@ pub use accounts::SqliteAccounts;
 pub use clock::SystemClock;
 pub use directory::SqliteDirectory;
 pub use error::OpenError;
+pub use folder::read_through;
 pub use intake::SqliteIntake;
 pub use ledger::SqliteLedger;
 pub use secret::SecretError;

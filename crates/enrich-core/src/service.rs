@@ -336,7 +336,11 @@ impl Service {
             *balance = Some(now);
             let used = call.price.of(draft.items);
             if now < used {
-                return Err(not_enough(Needed::AtLeast(used), now));
+                // Nothing granted since charging stopped is seen.
+                return Err(match self.ledger.is_charging() {
+                    true => not_enough(Needed::AtLeast(used), now),
+                    false => Refusal::NotCharging,
+                });
             }
             before = now;
         };
@@ -416,7 +420,7 @@ fn most_items(price: Price, balance: Credits) -> u64 {
     match price {
         Price::PerAnswer(_) => u64::MAX,
         Price::PerItems(per_credit) => {
-            balance.0.saturating_mul(per_credit).saturating_add(1).max(USUAL_ITEMS)
+            balance.0.saturating_mul(per_credit.max(1)).saturating_add(1).max(USUAL_ITEMS)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enrich_core::Clock as _;
+use enrich_core::{Clock as _, Refusal};
 use enrich_store::SystemClock;
 
 use super::*;
@@ -105,9 +105,6 @@ impl Case {
     }
 }
 
-/// The refusal that promises nothing.
-const UNKNOWN: &str = r#"{"message":"whether this request was charged cannot be told yet"}"#;
-
 #[test]
 fn an_honest_ledger_is_acquitted() {
     let mut case = Case::new();
@@ -117,7 +114,8 @@ fn an_honest_ledger_is_acquitted() {
     case.call(None, End::Silence);
     case.row("r3");
     case.call(None, End::Silence);
-    let unknown = Answer { body: UNKNOWN.into(), ..case.answer(503) };
+    let nobody_knows = Refusal::OutcomeUnknown("a disk".into()).to_string();
+    let unknown = Answer { body: nobody_knows.into(), ..case.answer(503) };
     case.call(Some("u"), End::Answered(unknown));
     case.row("r5");
     let rolled_back = case.answer(500);

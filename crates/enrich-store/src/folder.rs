@@ -111,7 +111,8 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
 /// Reads both databases of a folder from end to end, so that the system has them in memory.
 ///
 /// What goes through a database in the order of its trees, as [`Store::check`](crate::Store::check)
-/// does, asks a disk for one page here and one there: a hundredth, on some, of what it gives in a row.
+/// does, asks a disk for one page here and one there, which some give at a hundredth of the speed at
+/// which they read in a row.
 ///
 /// No store of this folder may be open in this process: closing a file gives up the locks that the
 /// process has on it, by whatever it holds them (SQLite, How To Corrupt An SQLite Database File, 2.2).

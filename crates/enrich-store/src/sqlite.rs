@@ -5,7 +5,7 @@
 //! in one transaction, and a newer one is refused.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -70,6 +70,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const CHECKPOINT_PAGES: i64 = 4096;
 /// What a write-ahead log that grew beyond it, in a large transaction, shrinks back to: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
+/// How much of it is written again at a time.
+const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// How much of the directory its readers map into their address space instead of copying each
 /// page out of the system's cache: all of it where addresses are plenty. SQLite itself stops at
 /// the `SQLITE_MAX_MMAP_SIZE` it was compiled with and reads what lies behind.
@@ -187,16 +189,26 @@ pub(crate) fn begin_log(path: &Path) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Waits until the write-ahead log of the database at `path` is on the disk, if there is one.
+/// Writes the write-ahead log of the database at `path` once more as it is, and waits until it is on
+/// the disk. There has to be one, which a connection has open, and nobody may be adding to it.
 ///
 /// Nobody holds locks on that file, which closing it here would give up.
-pub(crate) fn sync_log(path: &Path) -> io::Result<()> {
-    let mut log = path.as_os_str().to_owned();
+pub(crate) fn write_log_again(path: &Path) -> io::Result<()> {
+    // Beside the file itself, wherever a link to it is.
+    let mut log = path.canonicalize()?.into_os_string();
     log.push("-wal");
-    match OpenOptions::new().write(true).open(log) {
-        Ok(log) => log.sync_all(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+    let mut log = OpenOptions::new().read(true).write(true).open(log)?;
+    let mut chunk = vec![0; LOG_CHUNK_BYTES];
+    let mut at = 0;
+    loop {
+        log.seek(SeekFrom::Start(at))?;
+        let read = log.read(&mut chunk)?;
+        if read == 0 {
+            return log.sync_all();
+        }
+        log.seek(SeekFrom::Start(at))?;
+        log.write_all(&chunk[..read])?;
+        at += read as u64;
     }
 }
 

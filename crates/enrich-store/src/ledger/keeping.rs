@@ -178,7 +178,8 @@ impl Record {
             Some((sealed, voucher)) if *voucher == vouch(secret, &place, self.told) => {
                 secret.open(Purpose::KeptAnswer, &place, sealed)
             }
-            // By a build before, unless it was altered; those are gone a day later.
+            // By a build before schema 4, unless it was altered. What that kept is no longer given
+            // out a day later, and stays in the table until a call that keeps an answer prunes it.
             _ => secret.open(Purpose::KeptSeal, &place, &self.sealed),
         }
     }
@@ -260,9 +261,9 @@ pub(super) fn prune(
 impl Shelf {
     /// How many records there are, seen from inside a transaction that writes: nobody else changes
     /// them before its end. `known` is what `connection` knew after its own last change. Where
-    /// others wrote meanwhile it is counted anew, which takes milliseconds for a million records:
-    /// at most once a second, since it keeps a size and not an account, and always where there
-    /// would be no room for `wanted` more among the `most` that there may be.
+    /// others wrote meanwhile it is counted anew, which takes milliseconds for a million records. So
+    /// while there is room for `wanted` more among the `most` that there may be, that is done once a
+    /// second, since it keeps a size and not an account; else each time.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,

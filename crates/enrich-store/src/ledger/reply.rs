@@ -210,7 +210,9 @@ impl Woken {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
     use std::task::Wake;
+    use std::time::Duration;
 
     use super::*;
 
@@ -345,28 +347,31 @@ mod tests {
     /// However many wait on however many threads, all are told.
     #[test]
     fn everyone_is_told() {
-        let (sender, replies) = std::sync::mpsc::channel();
-        let threads: Vec<_> = (0..4)
-            .map(|_| {
-                let sender = sender.clone();
-                thread::spawn(move || {
-                    let waiting = (0..5_000).map(|_| {
-                        let (reply, decision) = pair::<u8>();
-                        sender.send(reply).unwrap();
-                        decision
-                    });
-                    pollster::block_on(futures_util::future::join_all(waiting))
-                })
-            })
-            .collect();
+        let (sender, replies) = mpsc::channel();
+        let (done, all_told) = mpsc::channel();
+        for _ in 0..4 {
+            let (sender, done) = (sender.clone(), done.clone());
+            thread::spawn(move || {
+                let waiting = (0..5_000).map(|_| {
+                    let (reply, decision) = pair::<u8>();
+                    sender.send(reply).unwrap();
+                    decision
+                });
+                let waiting = futures_util::future::join_all(waiting);
+                drop(sender);
+                done.send(pollster::block_on(waiting)).unwrap();
+            });
+        }
         drop(sender);
         // Kept, so that nobody is woken but by one another.
         let mut woken = Vec::new();
         while let Ok(first) = replies.recv() {
             woken.push(tell(std::iter::once(first).chain(replies.try_iter().take(300)).collect()));
         }
-        for told in threads {
-            assert!(told.join().unwrap().iter().all(|told| *told == Ok(7)));
+        for _ in 0..4 {
+            let told =
+                all_told.recv_timeout(Duration::from_secs(60)).expect("somebody still waits");
+            assert!(told.iter().all(|told| *told == Ok(7)));
         }
     }
 }

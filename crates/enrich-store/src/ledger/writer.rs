@@ -25,8 +25,8 @@ use crate::sqlite::{self, Durability};
 /// How far apart groups begin, while more than one decision at a time is asked for.
 ///
 /// A commit costs some 100 µs of the kernel's time whatever is in it, which this spreads over more
-/// decisions. With half of it, many callers have less where the processor is short, though few
-/// callers have more; with twice as much, many have no more and few have less
+/// decisions. With half of it, many callers together get fewer decisions a second where the processor
+/// is short, though few callers get more; with twice as much, many get no more and few get fewer
 /// (`docs/performance.md`).
 const GATHERING: Duration = Duration::from_millis(1);
 /// After how long without a newcomer everybody is taken to be there.
@@ -272,20 +272,31 @@ impl Writer {
 /// Makes durable what was found in the log: commits of a process that did not live to see them on
 /// the disk. What is built on them would be lost with them.
 ///
-/// Best in the database, where pages are written again that the disk failed to take before. Where
-/// somebody reads an older state, or moves the log at this moment, at least the log is waited for.
+/// In the log alone, waiting for the disk would not be enough: where it failed to take pages before,
+/// the system may count them as written. So they are written once more, into the database; or, where
+/// somebody reads an older state or moves the log at this moment, into the log itself.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
-    let moved = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+    let failed = |error| OpenError::of_sqlite(path, error);
+    match move_log(connection) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
+        // Waits for the disk with the log first, and only then finds no room in the file.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    }
+    // Nobody adds to the log meanwhile.
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+    let written = sqlite::write_log_again(path);
+    connection.execute_batch("ROLLBACK").map_err(failed)?;
+    written.map_err(|error| OpenError::unusable(path, error))
+}
+
+/// Moves the log into the database as far as nobody is in the way; `true` where that is all of it.
+fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         Ok(!is_busy && moved == in_log)
-    });
-    match moved {
-        Ok(true) => Ok(()),
-        Ok(false) => sqlite::sync_log(path).map_err(|error| OpenError::unusable(path, error)),
-        // Waits for the disk with the log first, and only then finds no room in the file.
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Ok(()),
-        Err(error) => Err(OpenError::of_sqlite(path, error)),
-    }
+    })
 }
 
 /// Says that nothing is charged any more when the thread has ended.

@@ -339,16 +339,40 @@ fn a_group_that_keeps_nothing_leaves_the_kept_answers_alone() {
 }
 
 #[test]
-fn a_ledger_opens_while_somebody_reads_what_it_was() {
+fn a_log_that_cannot_be_moved_is_written_once_more_as_it_is() {
     let mut lone = LoneWriter::with_credits(10);
     let mut other = sqlite::reader(&lone.writer.path).unwrap();
     let earlier = other.transaction().unwrap();
     let rows = "SELECT count(*) FROM entry";
     assert_eq!(earlier.query_row(rows, [], |row| row.get::<_, u64>(0)).unwrap(), 1);
     assert_eq!(lone.settle_one().unwrap(), taken(9));
+
+    let connection = lone.writer.connection.as_ref().unwrap();
+    assert!(!move_log(connection).unwrap(), "an older state is read");
+    let log = lone.folder.path().join("ledger.sqlite-wal");
+    let before = std::fs::read(&log).unwrap();
+    make_durable(connection, &lone.writer.path).unwrap();
+    assert!(std::fs::read(&log).unwrap() == before, "the log is another");
+
     lone.writer = writer(lone.folder.path(), 1_000);
     assert_eq!(lone.settle_one().unwrap(), taken(8));
     assert_eq!(earlier.query_row(rows, [], |row| row.get::<_, u64>(0)).unwrap(), 1);
+    drop(earlier);
+    assert!(move_log(lone.writer.connection.as_ref().unwrap()).unwrap());
+}
+
+#[test]
+fn what_others_wrote_counts_as_seen_up_to_a_commit_and_not_after_it() {
+    let mut lone = LoneWriter::with_credits(10);
+    assert_eq!(lone.settle_one().unwrap(), taken(9));
+    // As long as bringing the log into the database may take.
+    lone.writer.commit = Box::new(|connection| {
+        connection.execute_batch("COMMIT")?;
+        thread::sleep(Duration::from_millis(20));
+        Ok(())
+    });
+    assert_eq!(lone.settle_one().unwrap(), taken(8));
+    assert!(lone.writer.heads().is_look_due());
 }
 
 #[test]

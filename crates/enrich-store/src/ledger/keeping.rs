@@ -38,11 +38,11 @@ pub(super) struct Told {
 }
 
 /// A record as it stands in the table.
-struct Record {
+struct Record<'r> {
     account: AccountId,
     name: Name,
     /// The answer, and the hash that vouches for what it was told with.
-    sealed: Vec<u8>,
+    sealed: &'r [u8],
     told: Told,
     at: Timestamp,
 }
@@ -159,11 +159,11 @@ pub(super) fn find(
     Ok(standing)
 }
 
-impl Record {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+impl<'r> Record<'r> {
+    fn read(row: &'r Row<'_>) -> rusqlite::Result<Self> {
         let Column(account) = row.get(0)?;
         let name = Name { key_hash: row.get(1)?, asked_hash: row.get(2)?, secret: row.get(3)? };
-        let (sealed, Column(balance)) = (row.get(4)?, row.get(5)?);
+        let (sealed, Column(balance)) = (row.get_ref(4)?.as_blob()?, row.get(5)?);
         let charge: Option<Column<ChargeId>> = row.get(6)?;
         let told = Told { balance, charge: charge.map(|Column(charge)| charge) };
         let Column(at) = row.get(7)?;
@@ -180,7 +180,7 @@ impl Record {
             }
             // By a build before schema 4, unless it was altered. What that kept is no longer given
             // out a day later, and stays in the table until a call that keeps an answer prunes it.
-            _ => secret.open(Purpose::KeptSeal, &place, &self.sealed),
+            _ => secret.open(Purpose::KeptSeal, &place, self.sealed),
         }
     }
 }
@@ -323,30 +323,26 @@ fn place(account: AccountId, name: &Name, at: Timestamp) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// A record of one answer, sealed for `purpose`, without anything that vouches for it.
-    fn unvouched(secrets: &Secrets, purpose: Purpose) -> Record {
-        let at = Timestamp::UNIX_EPOCH;
-        let account = AccountId::new(at);
-        let key = IdempotencyKey::parse("k").unwrap();
-        let name = names(secrets, account, &key, b"asked").remove(0);
-        let place = place(account, &name, at);
-        let sealed = secrets.current().seal(purpose, &place, b"answer").unwrap();
-        Record { account, name, sealed, told: Told { balance: Credits(3), charge: None }, at }
-    }
-
     #[test]
     fn a_record_opens_without_a_voucher_only_if_a_build_before_sealed_it() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::create(&folder.path().join("secret.key")).unwrap();
-        let before = unvouched(&secrets, Purpose::KeptSeal);
-        assert_eq!(before.open(&secrets).unwrap(), b"answer");
+        let at = Timestamp::UNIX_EPOCH;
+        let account = AccountId::new(at);
+        let key = IdempotencyKey::parse("k").unwrap();
+        let name = names(&secrets, account, &key, b"asked").remove(0);
+        let place = place(account, &name, at);
+        let told = Told { balance: Credits(3), charge: None };
+        let open = |sealed: &[u8], told| {
+            Record { account, name: name.clone(), sealed, told, at }.open(&secrets)
+        };
+        let seal = |purpose| secrets.current().seal(purpose, &place, b"answer").unwrap();
+        assert_eq!(open(&seal(Purpose::KeptSeal), told).unwrap(), b"answer");
 
-        let mut record = unvouched(&secrets, Purpose::KeptAnswer);
-        assert_eq!(record.open(&secrets), Err(NotOurs));
-        let place = place(record.account, &record.name, record.at);
-        record.sealed.extend(vouch(secrets.current(), &place, record.told));
-        assert_eq!(record.open(&secrets).unwrap(), b"answer");
-        record.told.balance = Credits(4);
-        assert_eq!(record.open(&secrets), Err(NotOurs));
+        let mut sealed = seal(Purpose::KeptAnswer);
+        assert_eq!(open(&sealed, told), Err(NotOurs));
+        sealed.extend(vouch(secrets.current(), &place, told));
+        assert_eq!(open(&sealed, told).unwrap(), b"answer");
+        assert_eq!(open(&sealed, Told { balance: Credits(4), ..told }), Err(NotOurs));
     }
 }

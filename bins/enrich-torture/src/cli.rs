@@ -3,15 +3,17 @@
 use std::fs;
 
 use anyhow::{Context, Result};
+use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand};
 use serde_json::Value;
 
+use crate::attack::{CASES, HealthFigure};
 use crate::fsync::Fails;
 use crate::mount::FileSystem;
 use crate::power::Control;
 use crate::report::{Console, Summary};
 use crate::setting::Setting;
-use crate::{flip, fsync, full, kill, power};
+use crate::{attack, flip, fsync, full, kill, power};
 
 /// Kills, cuts, fills and damages what the ledger stands on, and holds it to its promises
 #[derive(Debug, Parser)]
@@ -104,7 +106,22 @@ enum Torture {
         #[command(flatten)]
         setting: Setting,
     },
-    /// Everything: 1,000 kills, 300 power cuts and both controls, 200 failing fsyncs and 200 failing
+    /// Attack the server over the loopback address, and hold its memory and the time that /healthz
+    /// takes to their limits (needs 9,500 open files: `ulimit -n`)
+    Attack {
+        /// Which attacks; all of them if none is named
+        #[arg(value_name = "CASE", value_parser = PossibleValuesParser::new(CASES.map(|case| case.name)))]
+        cases: Vec<String>,
+        /// How long each goes on
+        #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..=600))]
+        seconds: u64,
+        /// Which figure of /healthz has to stay below 50 ms
+        #[arg(long, value_name = "FIGURE", default_value = "max")]
+        health: HealthFigure,
+        #[command(flatten)]
+        setting: Setting,
+    },
+    /// Everything of the ledger: 1,000 kills, 300 power cuts and both controls, 200 failing fsyncs and 200 failing
     /// writes, 50 full disks, 1,000 flips in the ledger and 200 in its log (needs root and strace)
     All {
         /// Do only one of so many rounds, to see whether everything is there
@@ -144,6 +161,7 @@ impl Torture {
             | Self::Fsync { setting, .. }
             | Self::Full { setting, .. }
             | Self::Flip { setting, .. }
+            | Self::Attack { setting, .. }
             | Self::All { setting, .. } => setting,
         }
     }
@@ -162,6 +180,10 @@ impl Torture {
             Self::Flip { rounds, log_percent, allow_check, allow_cut, keep_going, setting } => {
                 let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };
                 flip::run(&setting, plan, console)?
+            }
+            Self::Attack { cases, seconds, health, setting } => {
+                let plan = attack::Plan { cases, seconds, health };
+                return attack::run(&setting, &plan, console, summaries);
             }
             Self::All { divide_by, setting } => {
                 return all(&setting, divide_by, console, summaries);

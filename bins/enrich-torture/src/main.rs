@@ -3,6 +3,7 @@
 //! What is not here: how the ledger does its work. Everything is asked over HTTP, on the command
 //! line, or through the ports, so that another ledger can be tortured as it is.
 
+mod attack;
 mod audit;
 mod book;
 mod broken;

@@ -1,0 +1,143 @@
+//! Attacks a server on the loopback address, as a stranger or a customer could, and holds its
+//! memory and the answers of `/healthz` to their limits meanwhile.
+//!
+//! A case is a file: what it sends. Starting the server, watching it and judging are done here.
+
+mod descriptors;
+mod figure;
+mod health;
+mod latencies;
+mod memory;
+mod slow_bodies;
+mod slow_readers;
+mod sockets;
+
+use std::fs::File;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use enrich_testkit::serving::Serving;
+
+pub(crate) use figure::Figure;
+pub(crate) use health::HealthFigure;
+
+use crate::broken::Broken;
+use crate::report::{Console, Summary};
+use crate::setting::Setting;
+use crate::world::World;
+
+/// The most memory that the server may have resident at any time, in megabytes.
+const MAX_RESIDENT_MB: f64 = 400.0;
+
+/// An attack.
+pub(crate) struct Case {
+    /// Its name on the command line.
+    pub(crate) name: &'static str,
+    /// What it does, for the table.
+    pub(crate) about: &'static str,
+    /// What `enrich serve` is started with, beside its data folder and its address.
+    pub(crate) options: &'static [&'static str],
+    /// Fills the data folder before the server is started. The world has a few companies, and
+    /// accounts that can pay.
+    pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
+    /// Attacks until the target's time is over. The figures are judged beside those of the frame.
+    pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
+}
+
+/// Every case, in the order in which they run.
+pub(crate) static CASES: [&Case; 2] = [&slow_readers::CASE, &slow_bodies::CASE];
+
+/// How the cases are run.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// The cases by name; all of them where none is named.
+    pub(crate) cases: Vec<String>,
+    /// How long each attack goes on.
+    pub(crate) seconds: u64,
+    /// Which figure of `/healthz` is judged.
+    pub(crate) health: HealthFigure,
+}
+
+/// The server under attack.
+pub(crate) struct Target<'a> {
+    /// Accounts, keys and companies of the server.
+    #[allow(dead_code, reason = "strangers need none of it; cases of customers do")]
+    pub(crate) world: &'a World,
+    /// Where it listens.
+    pub(crate) server: SocketAddr,
+    /// When the attack is over.
+    pub(crate) ends_at: Instant,
+}
+
+impl Target<'_> {
+    /// Whether the attack is over.
+    pub(crate) fn is_over(&self) -> bool {
+        Instant::now() >= self.ends_at
+    }
+}
+
+/// For cases that need nothing in the data folder.
+pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
+    Ok(())
+}
+
+/// Runs the cases one after the other; fails when a figure of any is not held.
+pub(crate) fn run(
+    setting: &Setting,
+    plan: &Plan,
+    console: &mut Console<'_>,
+    summaries: &mut Vec<Summary>,
+) -> Result<()> {
+    descriptors::raise_limit()?;
+    let is_chosen =
+        |case: &&&Case| plan.cases.is_empty() || plan.cases.iter().any(|n| n == case.name);
+    let mut broken = Vec::new();
+    for case in CASES.iter().filter(is_chosen) {
+        console.say(format_args!("attack {}: {}", case.name, case.about))?;
+        let figures = setting.in_folder(|folder| {
+            let log = File::create(folder.join("server.log"))?;
+            let (world, _) = World::create(&setting.enrich, folder.join("data"))?;
+            (case.prepare)(setting, &world)?;
+            let server = Serving::start(&setting.enrich, &world.data, case.options, log.into())?;
+            attack(case, plan, &world, &server)
+        })?;
+        let mut summary = Summary::of(format!("attack {}: {}", case.name, case.about));
+        for figure in figures {
+            if !figure.is_held() {
+                broken.push(format!("{}: {figure}", case.name));
+            }
+            summary = summary.row(figure.name, figure.to_string());
+        }
+        summaries.push(summary);
+    }
+    Broken::unless_none(broken)
+}
+
+/// Watches a server while it is attacked.
+fn attack(case: &Case, plan: &Plan, world: &World, server: &Serving) -> Result<Vec<Figure>> {
+    let probe = health::Probe::start(server.address())?;
+    let ends_at = Instant::now() + Duration::from_secs(plan.seconds);
+    let target = Target { world, server: server.address(), ends_at };
+    let attacked = (case.attack)(&target);
+    let health = probe.stop()?;
+    let resident = memory::peak_resident_mb(server.process_id())
+        .context("the server's memory cannot be read; has it ended?");
+    let mut figures = attacked?;
+    figures.push(Figure::below("resident memory, at most", resident?, "MB", MAX_RESIDENT_MB));
+    figures.extend(health.figures(plan.health));
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_cases_have_one_name() {
+        let names: BTreeSet<&str> = CASES.iter().map(|case| case.name).collect();
+        assert_eq!(names.len(), CASES.len());
+    }
+}

@@ -1,0 +1,74 @@
+//! A figure that was measured, and the limit it is held to.
+
+use std::fmt;
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figure {
+    /// What it is, for the table.
+    pub(crate) name: &'static str,
+    value: f64,
+    unit: &'static str,
+    limit: Limit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Limit {
+    None,
+    Below(f64),
+    AtLeast(f64),
+}
+
+impl Figure {
+    /// A figure that is told and not judged.
+    pub(crate) fn told(name: &'static str, value: f64, unit: &'static str) -> Self {
+        Self { name, value, unit, limit: Limit::None }
+    }
+
+    /// A figure that has to stay below `limit`.
+    pub(crate) fn below(name: &'static str, value: f64, unit: &'static str, limit: f64) -> Self {
+        Self { name, value, unit, limit: Limit::Below(limit) }
+    }
+
+    /// A figure that has to reach `limit`, as proof that the attack took place.
+    pub(crate) fn at_least(name: &'static str, value: f64, unit: &'static str, limit: f64) -> Self {
+        Self { name, value, unit, limit: Limit::AtLeast(limit) }
+    }
+
+    /// Whether it keeps to its limit.
+    pub(crate) fn is_held(&self) -> bool {
+        match self.limit {
+            Limit::None => true,
+            Limit::Below(limit) => self.value < limit,
+            Limit::AtLeast(limit) => self.value >= limit,
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} {}", self.value, self.unit)?;
+        match self.limit {
+            Limit::None => return Ok(()),
+            Limit::Below(limit) => write!(f, " (below {limit})")?,
+            Limit::AtLeast(limit) => write!(f, " (at least {limit})")?,
+        }
+        f.write_str(if self.is_held() { "" } else { " NOT HELD" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_part_of_what_is_not_allowed() {
+        assert!(Figure::below("x", 49.9, "ms", 50.0).is_held());
+        let figure = Figure::below("x", 50.0, "ms", 50.0);
+        assert!(!figure.is_held());
+        assert_eq!(figure.to_string(), "50.0 ms (below 50) NOT HELD");
+        assert!(Figure::at_least("x", 4000.0, "", 4000.0).is_held());
+        assert!(!Figure::at_least("x", 3999.0, "", 4000.0).is_held());
+        assert!(Figure::told("x", f64::NAN, "").is_held());
+    }
+}

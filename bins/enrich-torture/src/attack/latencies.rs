@@ -1,0 +1,48 @@
+//! How long answers took.
+
+use std::time::Duration;
+
+/// The times of answers, in the order they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Latencies(Vec<Duration>);
+
+impl Latencies {
+    /// One more.
+    pub(crate) fn add(&mut self, took: Duration) {
+        self.0.push(took);
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The longest, in milliseconds; 0 where there is none.
+    pub(crate) fn max_ms(&self) -> f64 {
+        self.percentile_ms(100)
+    }
+
+    /// What so many of a hundred do not exceed, in milliseconds; 0 where there is none.
+    pub(crate) fn percentile_ms(&self, percent: usize) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let rank = (sorted.len() * percent).div_ceil(100);
+        sorted.get(rank.saturating_sub(1)).map_or(0.0, |took| took.as_secs_f64() * 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_times_that_were_measured() {
+        let mut latencies = Latencies::default();
+        assert_eq!(latencies.max_ms(), 0.0);
+        for millis in (1..=200).rev() {
+            latencies.add(Duration::from_millis(millis));
+        }
+        let told = [50, 99, 100].map(|percent| latencies.percentile_ms(percent));
+        assert_eq!(told, [100.0, 198.0, 200.0]);
+    }
+}

@@ -1,0 +1,50 @@
+//! Strangers send forms with files to the sign-in page, a byte at a time.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::sockets::Sockets;
+use super::{Case, Figure, Target, nothing_to_prepare};
+
+/// How many connections send: more than the server has places for by default.
+const CONNECTIONS: usize = 8_300;
+/// How many of them have to be open at once for the attack to have taken place.
+const LEAST_OPEN: usize = 8_000;
+/// The length that each body announces, in bytes.
+const ANNOUNCED_BYTES: usize = 65_000;
+/// The pause between two bytes.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How many connections are opened in a turn.
+const OPENED_EACH_TURN: usize = 4_000;
+
+/// The case.
+pub(crate) static CASE: Case = Case {
+    name: "slow-bodies",
+    about: "8,300 connections send a form with a file to the sign-in page, a byte at a time",
+    options: &["--log-level", "error"],
+    prepare: nothing_to_prepare,
+    attack,
+};
+
+fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
+    let host = target.server;
+    let opening = format!(
+        "POST /account/sign-in HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n\
+         Sec-Fetch-Site: same-origin\r\nContent-Type: multipart/form-data; boundary=x\r\n\
+         Content-Length: {ANNOUNCED_BYTES}\r\n\r\n--x\r\n"
+    );
+    let mut senders = Sockets::new(target.server, CONNECTIONS, opening.into_bytes());
+    let mut most_open = 0;
+    while !target.is_over() {
+        senders.open(OPENED_EACH_TURN);
+        senders.write_each(b"y");
+        most_open = most_open.max(senders.count());
+        thread::sleep(PAUSE);
+    }
+    Ok(vec![
+        Figure::at_least("connections at once", most_open as f64, "", LEAST_OPEN as f64),
+        Figure::told("connections made", senders.made as f64, ""),
+    ])
+}

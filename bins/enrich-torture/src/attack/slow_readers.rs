@@ -1,0 +1,51 @@
+//! Strangers ask for the largest file there is, several times on each connection, and read it in
+//! small pieces.
+
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::sockets::Sockets;
+use super::{Case, Figure, Target, nothing_to_prepare};
+
+/// How many connections read.
+const CONNECTIONS: usize = 4_000;
+/// How often each asks before it reads.
+const REQUESTS_EACH: usize = 4;
+/// What the reader's system keeps for it, in bytes.
+const RECEIVE_BUFFER_BYTES: usize = 4_096;
+/// What each connection reads in a turn, in bytes.
+const READ_BYTES: usize = 256;
+/// The pause between two turns.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How many connections are opened in a turn.
+const OPENED_EACH_TURN: usize = 2_000;
+
+/// The case.
+pub(crate) static CASE: Case = Case {
+    name: "slow-readers",
+    about: "4,000 connections ask for the largest file and read it slowly",
+    options: &["--log-level", "error"],
+    prepare: nothing_to_prepare,
+    attack,
+};
+
+fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
+    let request = "GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: enrich.example\r\n\r\n";
+    let opening = request.repeat(REQUESTS_EACH).into_bytes();
+    let mut readers =
+        Sockets::new(target.server, CONNECTIONS, opening).with_receive_buffer(RECEIVE_BUFFER_BYTES);
+    let (mut most_open, mut read) = (0, 0);
+    while !target.is_over() {
+        readers.open(OPENED_EACH_TURN);
+        read += readers.read_each(READ_BYTES);
+        most_open = most_open.max(readers.count());
+        thread::sleep(PAUSE);
+    }
+    Ok(vec![
+        Figure::at_least("connections at once", most_open as f64, "", CONNECTIONS as f64),
+        Figure::told("connections made", readers.made as f64, ""),
+        Figure::told("bytes read", read as f64, ""),
+    ])
+}

@@ -16,15 +16,34 @@
     );
   });
 
-  // Choosing is enough; the button is for where this script is not.
-  document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-go]")) event.target.form.requestSubmit();
-  });
-
   function prepare() {
     for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
-    for (const button of document.querySelectorAll("[data-go-button]")) button.hidden = true;
+    for (const place of document.querySelectorAll(".wide")) mark(place);
   }
+
+  // A table that is wider than its place says so.
+  function mark(place) {
+    place.classList.toggle("overflows", place.scrollWidth > place.clientWidth + 1);
+  }
+
+  // A ceiling that was not typed follows the estimate.
+  function followEstimate() {
+    const estimate = document.getElementById("estimate");
+    const ceiling = document.getElementById("ceiling");
+    const offered = ceiling?.form?.elements.offered;
+    if (!estimate || !offered) return;
+    if (ceiling.value.trim() === offered.value) ceiling.value = estimate.dataset.ceiling;
+    offered.value = estimate.dataset.ceiling;
+  }
+
+  // A file that is too large is refused before it is sent.
+  document.addEventListener("change", (event) => {
+    const field = event.target;
+    if (!field.matches("[data-max-bytes]")) return;
+    const isTooLarge = [...field.files].some((file) => file.size > Number(field.dataset.maxBytes));
+    field.setCustomValidity(isTooLarge ? field.dataset.tooLarge : "");
+    if (isTooLarge) field.reportValidity();
+  });
 
   // The chart shows what the table beside it says.
   function draw(place) {
@@ -59,16 +78,30 @@
     }, [rows.map(day), all, found], place);
   }
 
+  let drawn = "";
+  const shown = () => [...document.querySelectorAll("[data-chart-of]")].map((place) => document.getElementById(place.dataset.chartOf).textContent).join();
+
   function drawAll() {
+    drawn = shown();
     for (const place of document.querySelectorAll("[data-chart-of]")) draw(place);
+  }
+
+  // Figures that a page has fetched anew.
+  function redraw() {
+    if (shown() !== drawn) drawAll();
   }
 
   prepare();
   drawAll();
-  document.addEventListener("htmx:afterSettle", prepare);
+  document.addEventListener("htmx:afterSettle", (event) => {
+    prepare();
+    followEstimate();
+    if (event.target.id === "outcome") event.target.scrollIntoView({ block: "nearest" });
+    redraw();
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   let width = innerWidth;
   addEventListener("resize", () => {
-    if (innerWidth !== width) { width = innerWidth; drawAll(); }
+    if (innerWidth !== width) { width = innerWidth; drawAll(); prepare(); }
   });
 })();

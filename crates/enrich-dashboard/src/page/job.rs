@@ -1,6 +1,7 @@
 //! One list: what is asked of it, how far it is, what came of it.
 
 mod order;
+mod terms;
 
 use std::error::Error;
 use std::io::Read;
@@ -10,7 +11,7 @@ use askama::Template;
 use bytes::Bytes;
 use enrich_bulk::Jobs;
 use enrich_bulk::jobs::{Job, JobError, JobId, Order, Sample, State, Written};
-use enrich_core::{AccountId, KeyId};
+use enrich_core::AccountId;
 use futures_util::stream::{self, StreamExt};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -22,6 +23,7 @@ use super::bulk::JobRow;
 use super::keys::{KeyChoice, active_keys, key_choices};
 use super::{EndpointChoice, endpoint_choices};
 use order::{Asked, asked_of};
+use terms::{Ceiling, Complaint, chosen};
 
 /// How many rows are shown of a new list.
 const SAMPLE_ROWS: usize = 5;
@@ -37,6 +39,8 @@ struct JobPage {
     choices: Vec<EndpointChoice>,
     sample: Sample,
     asked: Option<Asked>,
+    /// The ceiling to go on with.
+    ceiling: Ceiling,
     keys: Vec<KeyChoice>,
 }
 
@@ -44,21 +48,23 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
     shown(visit, member, None).await
 }
 
-/// Starts it, with what the form before has shown.
+/// Starts it, as the form shows it.
 pub(crate) async fn start(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let id = id(visit)?;
+    let refused = |said: &str| Some(Complaint::Page(said.to_owned()));
     let endpoint = visit.form.text("endpoint").to_owned();
-    let Some(asked) = order::of_form(visit, &endpoint, &visit.form) else {
-        return shown(visit, member, Some("Choose an endpoint first.".to_owned())).await;
+    let mapping = match order::of_form(visit, &endpoint, &visit.form) {
+        Some(Ok(mapping)) => mapping,
+        Some(Err(said)) => return shown(visit, member, refused(&said)).await,
+        None => return shown(visit, member, refused("Choose an endpoint first.")).await,
     };
     let (key, max_credits) = match chosen(visit, member).await? {
         Ok(chosen) => chosen,
-        Err(said) => return shown(visit, member, Some(said)).await,
+        Err(complaint) => return shown(visit, member, Some(complaint)).await,
     };
-    let order = Order { endpoint, mapping: asked, key, max_credits };
-    if let Some(said) = order::refused(visit, member, id, &order).await? {
-        let said = format!("{said} Choose a column or a value for `limit`, or empty the ceiling.");
-        return shown(visit, member, Some(said)).await;
+    let order = Order { endpoint, mapping, key, max_credits };
+    if let Some(complaint) = order::refused(visit, member, id, &order).await? {
+        return shown(visit, member, Some(complaint)).await;
     }
     let started = on_list(visit, member, move |jobs, account| jobs.start(account, id, order));
     acted(visit, member, started.await?).await
@@ -71,32 +77,30 @@ pub(crate) async fn stop(visit: &Visit<'_>, member: &Member) -> Result<Response,
 
 pub(crate) async fn go_on(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let id = id(visit)?;
-    match chosen(visit, member).await? {
-        Ok((key, most)) => {
-            let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
-            if let Some(order) = job.and_then(|job| job.order) {
-                let order = Order { max_credits: most, ..order };
-                if let Some(said) = order::refused(visit, member, id, &order).await? {
-                    let said = format!("{said} Empty the ceiling to go on.");
-                    return shown(visit, member, Some(said)).await;
-                }
-            }
-            act(visit, member, move |jobs, account| jobs.go_on(account, id, key, most)).await
+    let (key, max_credits) = match chosen(visit, member).await? {
+        Ok(chosen) => chosen,
+        Err(complaint) => return shown(visit, member, Some(complaint)).await,
+    };
+    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+    if let Some(order) = job.and_then(|job| job.order) {
+        let order = Order { max_credits, ..order };
+        if let Some(complaint) = order::refused(visit, member, id, &order).await? {
+            return shown(visit, member, Some(complaint)).await;
         }
-        Err(said) => shown(visit, member, Some(said)).await,
     }
+    act(visit, member, move |jobs, account| jobs.go_on(account, id, key, max_credits)).await
 }
 
 pub(crate) async fn delete(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let id = id(visit)?;
     if !visit.form.has("sure") {
-        let said = "Tick the box to delete the list: it cannot be taken back.".to_owned();
-        return shown(visit, member, Some(said)).await;
+        let said = "Tick the box to confirm: a deleted list cannot be restored.".to_owned();
+        return shown(visit, member, Some(Complaint::Page(said))).await;
     }
     let deleted = on_files(visit, member, move |jobs, account| jobs.delete(account, id)).await?;
     match deleted.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see("/account/bulk")),
-        Err(said) => shown(visit, member, Some(said?)).await,
+        Err(said) => shown(visit, member, Some(Complaint::Page(said?))).await,
     }
 }
 
@@ -106,8 +110,11 @@ pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Respons
     let written = on_files(visit, member, move |jobs, account| jobs.output(account, id)).await?;
     match written.map_err(Fault::of_job) {
         Ok(Some(written)) => Ok(file(visit, written)),
-        Ok(None) => shown(visit, member, Some("There are no rows yet.".to_owned())).await,
-        Err(said) => shown(visit, member, Some(said?)).await,
+        Ok(None) => {
+            let said = "There are no results yet.".to_owned();
+            shown(visit, member, Some(Complaint::Page(said))).await
+        }
+        Err(said) => shown(visit, member, Some(Complaint::Page(said?))).await,
     }
 }
 
@@ -153,34 +160,14 @@ async fn acted(
 ) -> Result<Response, Fault> {
     match changed.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see(format!("/account/bulk/{}", visit.blank()))),
-        Err(said) => shown(visit, member, Some(said?)).await,
+        Err(said) => shown(visit, member, Some(Complaint::Page(said?))).await,
     }
-}
-
-/// The key and the ceiling of a form; what to say where they cannot be used.
-async fn chosen(
-    visit: &Visit<'_>,
-    member: &Member,
-) -> Result<Result<(KeyId, Option<u64>), String>, Fault> {
-    let wanted = visit.form.text("key");
-    let keys = active_keys(visit, member).await?;
-    let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
-        return Ok(Err("Choose a key of this account that is in use.".to_owned()));
-    };
-    let ceiling = match visit.form.text("ceiling") {
-        "" => None,
-        text => match text.replace(',', "").parse::<u64>() {
-            Ok(credits) => Some(credits),
-            Err(_) => return Ok(Err("A ceiling is a whole number of credits.".to_owned())),
-        },
-    };
-    Ok(Ok((key.id, ceiling)))
 }
 
 async fn shown(
     visit: &Visit<'_>,
     member: &Member,
-    fault: Option<String>,
+    complaint: Option<Complaint>,
 ) -> Result<Response, Fault> {
     let id = id(visit)?;
     let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
@@ -189,26 +176,32 @@ async fn shown(
         Ok(sample) => (sample, None),
         Err(said) => (Sample { columns: Vec::new(), rows: Vec::new() }, Some(said?)),
     };
-    let fault = fault.or(unread);
     // A form that was refused shows what was typed.
-    let fields = if visit.form.has("endpoint") { &visit.form } else { &visit.query };
-    let endpoint = fields.text("endpoint");
+    let is_sent = visit.form.has("endpoint") || visit.form.has("ceiling");
+    let fields = if is_sent { &visit.form } else { &visit.query };
     let asked = if job.state == State::New {
-        asked_of(visit, member, id, &sample.columns, endpoint, fields).await?
+        asked_of(visit, member, id, &sample.columns, fields, complaint.as_ref()).await?
     } else {
         None
     };
-    let ceiling = visit.form.text("key");
+    let row = JobRow::of(&job, visit.dashboard.job_settings.keep_seconds);
+    let ordered_with = job.order.as_ref().map(|order| order.key.to_string()).unwrap_or_default();
+    let key = if fields.has("key") { fields.text("key") } else { &ordered_with };
+    let status = if complaint.is_some() || unread.is_some() { 422 } else { 200 };
     let page_of = JobPage {
         frame: visit.frame(member, "/account/bulk").await?,
-        job: JobRow::of(&job, visit.dashboard.job_settings.keep_seconds),
-        choices: endpoint_choices(visit, endpoint),
+        choices: endpoint_choices(visit, fields.text("endpoint")),
         sample,
         asked,
-        keys: key_choices(&active_keys(visit, member).await?, ceiling),
-        fault,
+        ceiling: Ceiling::of(fields, row.ceiling_typed.clone(), complaint.as_ref()),
+        keys: key_choices(&active_keys(visit, member).await?, key),
+        fault: match complaint {
+            Some(Complaint::Page(said)) => Some(said),
+            _ => unread,
+        },
+        job: row,
     };
-    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+    page(status, &page_of)
 }
 
 /// The first rows of a list that is to be started; of another none.

@@ -77,7 +77,7 @@ fn a_list_is_looked_up_and_paid_to_the_credit() {
     let seen = owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf"));
     assert!(seen.body.contains("<option value=\"Company\" selected>"), "{}", seen.body);
     assert_eq!(figure(&seen, "Rows"), "4");
-    assert_eq!(figure(&seen, "Cannot be asked, free"), "1");
+    assert_eq!(figure(&seen, "Invalid rows (free)"), "1");
     assert_eq!(figure(&seen, "Highest cost in credits"), "3");
     assert!(seen.body.contains("inputmode=\"numeric\" autocomplete=\"off\" value=\"3\""));
     assert_eq!(start(&world, &mut owner, &path, "3").status, 303);
@@ -115,12 +115,16 @@ fn what_cannot_be_ordered_is_said() {
     let (world, mut owner) = world();
     let path = upload(&world, &owner, "leads.csv", "Ort\nBern\n");
     let seen = owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf"));
-    assert!(seen.body.contains("Choose a column, or a value for every row, for companyName."));
+    assert!(
+        seen.body.contains("Choose a column for companyName, or enter one value for every row.")
+    );
     assert!(start(&world, &mut owner, &path, "").body.contains("no column `Company`"));
-    assert!(start(&world, &mut owner, &path, "-1").body.contains("whole number of credits"));
+    assert!(
+        start(&world, &mut owner, &path, "-1").body.contains("Enter a whole number of credits")
+    );
     let none = [("endpoint", "/v1/cuf"), ("map.companyName", "Ort"), ("key", "")];
     let seen = owner.browser.post(&world, &format!("{path}/start"), &none);
-    assert!(seen.body.contains("Choose a key"), "{}", seen.body);
+    assert!(seen.body.contains("Choose an active API key"), "{}", seen.body);
     assert_eq!(owner.browser.post(&world, &format!("{path}/stop"), &[]).status, 422);
 }
 
@@ -130,8 +134,8 @@ fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
     let list = "Domain,most\nquill.example,7\nledger.example,\n";
     let [path, without] = [0, 1].map(|_| upload(&world, &owner, "leads.csv", list));
     let seen = owner.browser.get(&world, &format!("{path}?endpoint=/v1/dte"));
-    assert_eq!(figure(&seen, "Highest cost in credits"), "no limit");
-    assert!(seen.body.contains("have no highest price"), "{}", seen.body);
+    assert_eq!(figure(&seen, "Highest cost in credits"), "unlimited");
+    assert!(seen.body.contains("no ceiling can be set"), "{}", seen.body);
     let key = owner.key.to_string();
     let fields = |ceiling, column, fixed| {
         [
@@ -153,7 +157,11 @@ fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
     for column in ["", "most"] {
         let refused = start(&path, "1000", column, "");
         assert_eq!(refused.status, 422, "{column}");
-        assert!(refused.body.contains("below a ceiling none of them"), "{}", refused.body);
+        assert!(
+            refused.body.contains("A ceiling needs a `limit` in every row"),
+            "{}",
+            refused.body
+        );
         assert!(refused.body.contains(
             "name=\"ceiling\" inputmode=\"numeric\" autocomplete=\"off\" value=\"1000\""
         ));
@@ -230,4 +238,110 @@ fn what_a_list_holds_shows_as_text() {
         assert!(!seen.body.contains("<img"), "{}", seen.body);
         assert!(seen.body.contains("&#60;img src=x onerror=alert(1)&#62;.csv"), "{}", seen.body);
     }
+}
+
+/// The form of an order's page that starts the list.
+fn start_form(seen: &Seen) -> &str {
+    seen.between("/start\"", "</form>")
+}
+
+#[test]
+fn the_form_that_starts_a_list_is_the_one_that_shows_its_fields() {
+    let (world, owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "Company,Land\nQuill,GB\n");
+    let seen = owner.browser.get(&world, &format!("{path}?endpoint=/v2/services/name_to_domain"));
+    for name in ["map.company_name", "fixed.company_name", "map.country_code", "fixed.country_code"]
+    {
+        let field = format!("name=\"{name}\"");
+        assert_eq!(seen.body.matches(&field).count(), 1, "{name}: {}", seen.body);
+        assert!(start_form(&seen).contains(&field), "{name}: {}", start_form(&seen));
+    }
+    assert!(!start_form(&seen).contains("type=\"hidden\" name=\"fixed."));
+}
+
+#[test]
+fn one_value_for_every_row_is_looked_up_as_it_was_posted_at_the_start() {
+    let (world, mut owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "id\n1\n2\n");
+    let key = owner.key.to_string();
+    // The page before showed another value.
+    owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf&fixed.companyName=Nobody"));
+    let fields = [
+        ("endpoint", "/v1/cuf"),
+        ("map.companyName", ""),
+        ("fixed.companyName", "Quill"),
+        ("ceiling", ""),
+        ("key", &key),
+    ];
+    assert_eq!(owner.browser.post(&world, &format!("{path}/start"), &fields).status, 303);
+    assert_eq!(figure(&ended(&world, &owner, &path), "Found"), "2");
+}
+
+#[test]
+fn a_column_and_a_value_for_one_field_are_not_started() {
+    let (world, mut owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "Company\nQuill\n");
+    let key = owner.key.to_string();
+    let fields = [
+        ("endpoint", "/v1/cuf"),
+        ("map.companyName", "Company"),
+        ("fixed.companyName", "Nobody"),
+        ("ceiling", ""),
+        ("key", &key),
+    ];
+    let seen = owner.browser.post(&world, &format!("{path}/start"), &fields);
+    assert_eq!(seen.status, 422);
+    assert!(seen.body.contains("has both a column and one value"), "{}", seen.body);
+    assert!(start_form(&seen).contains("value=\"Nobody\""), "{}", seen.body);
+}
+
+#[test]
+fn a_ceiling_that_is_no_whole_number_is_refused_beside_its_field() {
+    let (world, mut owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "Company\nQuill\n");
+    for ceiling in ["1,5", "1.5", "1,50", "-1", "1500,000"] {
+        let seen = start(&world, &mut owner, &path, ceiling);
+        assert_eq!(seen.status, 422, "{ceiling}");
+        let said = seen.between("id=\"ceiling-fault\"", "</p>");
+        assert!(said.contains("Enter a whole number of credits"), "{said}");
+        assert!(seen.body.contains(&format!("value=\"{ceiling}\" aria-describedby")));
+    }
+    assert_eq!(start(&world, &mut owner, &path, "1,500").status, 303);
+    assert!(owner.browser.get(&world, &path).body.contains("of at most 1,500"));
+}
+
+#[test]
+fn a_ceiling_is_kept_when_the_mapping_changes_and_an_offered_one_follows() {
+    let (world, owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "Company,Other\nQuill,\nLedger,x\n");
+    let ceiling = |rest: &str| {
+        let target = format!("{path}?endpoint=/v1/cuf&map.companyName={rest}");
+        let seen = owner.browser.get(&world, &target);
+        seen.between("name=\"ceiling\" inputmode=\"numeric\" autocomplete=\"off\" value=\"", "\"")
+            .to_owned()
+    };
+    assert_eq!(ceiling("Company"), "2");
+    assert_eq!(ceiling("Other&ceiling=2&offered=2"), "1");
+    assert_eq!(ceiling("Other&ceiling=50&offered=2"), "50");
+    assert_eq!(ceiling("Other&ceiling=1,5&offered=2"), "1,5");
+    assert_eq!(ceiling("Other&ceiling=&offered=2"), "");
+}
+
+#[test]
+fn the_ceiling_that_is_offered_can_be_started_with_and_paid() {
+    let (world, mut owner) = world();
+    let key = owner.key.to_string();
+    let started = |owner: &mut Owner, list: &str, endpoint: &str, column: (&str, &str)| {
+        let path = upload(&world, owner, "leads.csv", list);
+        let seen = owner.browser.get(&world, &format!("{path}?endpoint={endpoint}"));
+        let offered = seen.between("name=\"offered\" value=\"", "\"").to_owned();
+        let fields = [("endpoint", endpoint), column, ("ceiling", offered.as_str()), ("key", &key)];
+        (owner.browser.post(&world, &format!("{path}/start"), &fields).status, offered)
+    };
+    let column = ("map.companyDomain", "Domain");
+    let open = started(&mut owner, "Domain\nquill.example\n", "/v1/dte", column);
+    assert_eq!(open, (303, String::new()));
+    let long = format!("Company\n{}", "Nobody\n".repeat(1_200));
+    let beyond = started(&mut owner, &long, "/v1/cuf", ("map.companyName", "Company"));
+    assert_eq!(beyond, (303, "1000".to_owned()));
 }

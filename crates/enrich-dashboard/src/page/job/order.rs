@@ -12,14 +12,16 @@ use crate::shown::Number;
 use crate::visit::{Member, Visit};
 
 use super::on_list;
+use super::terms::{Ceiling, Complaint};
 
 /// What an order would be, and cost.
 pub(crate) struct Asked {
     pub(crate) path: &'static str,
+    pub(crate) title: &'static str,
     pub(crate) price: String,
     pub(crate) fields: Vec<FieldRow>,
     pub(crate) foreseen: Result<Foreseen, String>,
-    pub(crate) ceiling: String,
+    pub(crate) ceiling: Ceiling,
 }
 
 /// A field of the endpoint and where its text comes from.
@@ -38,13 +40,34 @@ pub(crate) struct Foreseen {
     pub(crate) rows: Number,
     pub(crate) invalid: Number,
     pub(crate) highest: Option<Number>,
-    pub(crate) is_covered: bool,
+    pub(crate) balance: Number,
 }
 
-/// What a form of this page orders; `None` where it names no endpoint.
-pub(crate) fn of_form(visit: &Visit<'_>, path: &str, fields: &Form) -> Option<Mapping> {
-    let rows = rows(endpoint(visit, path)?, fields, &[]);
-    Some(mapping(&rows))
+impl Foreseen {
+    /// Whether the account has the credits for all of it.
+    pub(crate) fn is_covered(&self) -> bool {
+        self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
+    }
+
+    /// The ceiling to offer: the most that the list can cost, or what the account has of it. Without
+    /// a highest cost there is none, since below a ceiling such a list does not start.
+    fn ceiling(&self) -> String {
+        match self.highest {
+            Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
+            Some(highest) => highest.0.min(self.balance.0).to_string(),
+            None => String::new(),
+        }
+    }
+}
+
+/// The mapping that the form of this page shows, or why it is none; `None` where it names no
+/// endpoint.
+pub(crate) fn of_form(
+    visit: &Visit<'_>,
+    path: &str,
+    fields: &Form,
+) -> Option<Result<Mapping, String>> {
+    Some(mapping(&rows(endpoint(visit, path)?, fields, &[])))
 }
 
 /// What is asked of a list with these columns: as the form has it, or as the columns' names suggest.
@@ -53,35 +76,49 @@ pub(super) async fn asked_of(
     member: &Member,
     id: JobId,
     columns: &[String],
-    path: &str,
     fields: &Form,
+    complaint: Option<&Complaint>,
 ) -> Result<Option<Asked>, Fault> {
-    let Some(endpoint) = endpoint(visit, path) else { return Ok(None) };
+    let Some(endpoint) = endpoint(visit, fields.text("endpoint")) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
-    let mapping = mapping(&rows);
+    let foreseen = match mapping(&rows) {
+        Ok(mapping) => foreseen(visit, member, id, endpoint, mapping).await?,
+        Err(said) => Err(said),
+    };
+    let offered = foreseen.as_ref().map_or_else(|_| String::new(), Foreseen::ceiling);
+    Ok(Some(Asked {
+        path: endpoint.path,
+        title: endpoint.title,
+        price: endpoint.price.to_string(),
+        fields: rows,
+        foreseen,
+        ceiling: Ceiling::of(fields, offered, complaint),
+    }))
+}
+
+/// What the list would cost; what to say where that cannot be told.
+async fn foreseen(
+    visit: &Visit<'_>,
+    member: &Member,
+    id: JobId,
+    endpoint: &'static Endpoint,
+    mapping: Mapping,
+) -> Result<Result<Foreseen, String>, Fault> {
     let previewed = on_list(visit, member, move |jobs, account| {
         jobs.preview(account, id, endpoint.path, &mapping)
     });
-    let balance = visit.balance(member).await?.0;
-    let foreseen = match previewed.await? {
-        Ok(preview) => Ok(Foreseen {
+    match previewed.await? {
+        Ok(preview) => Ok(Ok(Foreseen {
             rows: Number(preview.rows),
             invalid: Number(preview.invalid),
             highest: preview.highest_credits.map(Number),
-            is_covered: preview.highest_credits.is_some_and(|highest| highest <= balance),
-        }),
+            balance: Number(visit.balance(member).await?.0),
+        })),
         Err(JobError::Mapping(MappingError::Missing { field, .. })) => {
-            Err(format!("Choose a column, or a value for every row, for {field}."))
+            Ok(Err(format!("Choose a column for {field}, or enter one value for every row.")))
         }
-        Err(error) => Err(Fault::of_job(error)?),
-    };
-    let usual = match &foreseen {
-        Ok(foreseen) => foreseen.highest.map_or(balance, |highest| highest.0).to_string(),
-        Err(_) => String::new(),
-    };
-    let ceiling = if fields.has("ceiling") { fields.text("ceiling").to_owned() } else { usual };
-    let price = endpoint.price.to_string();
-    Ok(Some(Asked { path: endpoint.path, price, fields: rows, foreseen, ceiling }))
+        Err(error) => Ok(Err(Fault::of_job(error)?)),
+    }
 }
 
 /// Why an order can't be carried out below its ceiling: a row that may have any number of answers has
@@ -91,7 +128,7 @@ pub(super) async fn refused(
     member: &Member,
     id: JobId,
     order: &Order,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<Complaint>, Fault> {
     let asked = endpoint(visit, &order.endpoint);
     let is_open = asked.is_some_and(|asked| matches!(asked.price, Price::PerItems(_)));
     if order.max_credits.is_none() || !is_open {
@@ -102,12 +139,11 @@ pub(super) async fn refused(
         on_list(visit, member, move |jobs, account| jobs.preview(account, id, &path, &mapping));
     match previewed.await?.map_err(Fault::of_job) {
         Ok(preview) if preview.highest_credits.is_some() => Ok(None),
-        Ok(_) => Ok(Some(
-            "Rows without a `limit` have no highest price, so below a ceiling none of them can be \
-             asked."
+        Ok(_) => Ok(Some(Complaint::Ceiling(
+            "A ceiling needs a `limit` in every row: without one, a row has no highest price."
                 .to_owned(),
-        )),
-        Err(said) => Ok(Some(said?)),
+        ))),
+        Err(said) => Ok(Some(Complaint::Page(said?))),
     }
 }
 
@@ -134,15 +170,26 @@ fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<F
     inputs.iter().map(row).collect()
 }
 
-/// A column counts before a value for every row.
-fn mapping(rows: &[FieldRow]) -> Mapping {
+/// Columns and values as a mapping.
+///
+/// # Errors
+///
+/// A field has both: which of them was meant is not guessed.
+fn mapping(rows: &[FieldRow]) -> Result<Mapping, String> {
+    let has_both = |row: &&FieldRow| !row.column.is_empty() && !row.fixed.is_empty();
+    if let Some(row) = rows.iter().find(has_both) {
+        return Err(format!(
+            "`{}` has both a column and one value for every row. Keep one of them.",
+            row.name
+        ));
+    }
     let pair = |row: &FieldRow, from: &str| (row.name.to_owned(), from.to_owned());
     let with_column = rows.iter().filter(|row| !row.column.is_empty());
-    let fixed = rows.iter().filter(|row| row.column.is_empty() && !row.fixed.is_empty());
-    Mapping {
+    let fixed = rows.iter().filter(|row| !row.fixed.is_empty());
+    Ok(Mapping {
         columns: with_column.map(|row| pair(row, &row.column)).collect(),
         constants: fixed.map(|row| pair(row, &row.fixed)).collect(),
-    }
+    })
 }
 
 /// What columns are called that hold what a field wants, by a part of the field's name.

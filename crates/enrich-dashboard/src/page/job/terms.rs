@@ -1,0 +1,138 @@
+//! The terms of a start and of going on: the ceiling and the key that pays.
+
+use enrich_core::KeyId;
+
+use crate::fault::Fault;
+use crate::form::Form;
+use crate::page::keys::active_keys;
+use crate::visit::{Member, Visit};
+
+/// Why a form of this page is not carried out, and where the page says so.
+pub(super) enum Complaint {
+    /// Above the page.
+    Page(String),
+    /// Beside the ceiling.
+    Ceiling(String),
+}
+
+/// The ceiling as a form shows it.
+pub(crate) struct Ceiling {
+    /// What stands in the field.
+    pub(crate) typed: String,
+    /// What the page offered; as long as the field holds that, it follows the estimate.
+    pub(crate) offered: String,
+    pub(crate) fault: Option<String>,
+}
+
+impl Ceiling {
+    /// The ceiling of a form where `offered` is the one to offer now. What was typed is kept.
+    pub(super) fn of(fields: &Form, offered: String, complaint: Option<&Complaint>) -> Self {
+        let typed = fields.text("ceiling");
+        let is_kept = fields.has("ceiling") && typed != fields.text("offered");
+        let fault = match complaint {
+            Some(Complaint::Ceiling(said)) => Some(said.clone()),
+            _ if is_kept => read_ceiling(typed).err(),
+            _ => None,
+        };
+        Self { typed: if is_kept { typed.to_owned() } else { offered.clone() }, offered, fault }
+    }
+}
+
+/// The key and the ceiling of the form that was sent.
+pub(super) async fn chosen(
+    visit: &Visit<'_>,
+    member: &Member,
+) -> Result<Result<(KeyId, Option<u64>), Complaint>, Fault> {
+    let wanted = visit.form.text("key");
+    let keys = active_keys(visit, member).await?;
+    let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
+        let said = "Choose an active API key of this account.".to_owned();
+        return Ok(Err(Complaint::Page(said)));
+    };
+    let ceiling = read_ceiling(visit.form.text("ceiling")).map_err(Complaint::Ceiling);
+    Ok(ceiling.map(|ceiling| (key.id, ceiling)))
+}
+
+/// Reads a ceiling: digits, also in groups of three with one kind of separator. `1,5` is no number
+/// of credits: read without its comma it would be ten times as much as was meant.
+fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let credits = plain_digits(text).and_then(|digits| digits.parse().ok());
+    let said = "Enter a whole number of credits, for example 1500 or 1,500, or leave it empty.";
+    credits.map(Some).ok_or_else(|| said.to_owned())
+}
+
+/// The digits of a whole number; `None` where something else stands among them.
+fn plain_digits(text: &str) -> Option<String> {
+    let separator = text.chars().find(|letter| !letter.is_ascii_digit());
+    let Some(separator) = separator else { return Some(text.to_owned()) };
+    if ![',', ' ', '\u{a0}', '\u{202f}', '\'', '\u{2019}'].contains(&separator) {
+        return None;
+    }
+    let groups: Vec<&str> = text.split(separator).collect();
+    let is_digits = |group: &&str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let (first, others) = groups.split_first()?;
+    let is_grouped = (1..=3).contains(&first.len())
+        && others.iter().all(|group| group.len() == 3)
+        && groups.iter().all(is_digits);
+    is_grouped.then(|| groups.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ceiling_is_digits_or_groups_of_three() {
+        for (text, credits) in [
+            ("0", 0),
+            ("15", 15),
+            ("1500", 1_500),
+            ("1,500", 1_500),
+            ("12 345 678", 12_345_678),
+            ("1\u{202f}500", 1_500),
+            ("1'500", 1_500),
+        ] {
+            assert_eq!(read_ceiling(text), Ok(Some(credits)), "{text}");
+        }
+        assert_eq!(read_ceiling(""), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_whole_number_of_credits_is_refused() {
+        for text in [
+            "1,5",
+            "1.5",
+            "1.500",
+            ",500",
+            "1,",
+            "1500,000",
+            "1,50,000",
+            "1,500 000",
+            "1,,000",
+            "-1",
+            "+1",
+            "1e3",
+            "all",
+            "99999999999999999999",
+            "１５",
+        ] {
+            assert!(read_ceiling(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_typed_is_kept_and_what_was_offered_follows_the_estimate() {
+        let ceiling = |query: &str| {
+            let fields = Form::read(query.as_bytes());
+            Ceiling::of(&fields, "40".to_owned(), None).typed
+        };
+        assert_eq!(ceiling(""), "40");
+        assert_eq!(ceiling("ceiling=3&offered=3"), "40");
+        assert_eq!(ceiling("ceiling=&offered="), "40");
+        assert_eq!(ceiling("ceiling=12&offered=3"), "12");
+        assert_eq!(ceiling("ceiling=&offered=3"), "");
+    }
+}

@@ -5,7 +5,7 @@ use std::io;
 use enrich_core::Record;
 
 use crate::batch::Parsed;
-use crate::field::{Field, Kind};
+use crate::field::{Field, Kind, Named};
 use crate::lines::Lines;
 use crate::raw::{Fields, Raw};
 use crate::record::{self, content_hash};
@@ -18,7 +18,7 @@ use crate::splitter::Splitter;
 #[derive(Debug)]
 pub(crate) struct Table {
     kind: Kind,
-    columns: Vec<Option<Field>>,
+    columns: Vec<Column>,
     splitter: Splitter,
 }
 
@@ -30,21 +30,9 @@ impl Table {
         if line.is_too_long || !splitter.feed(&line) {
             return Err(HeaderError::NotOneLine.into());
         }
-        let mut columns = Vec::new();
-        for field in splitter.fields() {
-            let name = std::str::from_utf8(field).map_err(|_| HeaderError::NotUtf8)?.trim();
-            let column = Field::from_name(&name.to_ascii_lowercase());
-            match column {
-                Some(field) if columns.contains(&Some(field)) => {
-                    return Err(HeaderError::RepeatedColumn(field.name()).into());
-                }
-                Some(_) => {}
-                None => notes.ignore_field(name),
-            }
-            columns.push(column);
-        }
-        let kind = Kind::from_fields(|field| columns.contains(&Some(field)));
-        let kind = kind.ok_or(HeaderError::NoKind)?;
+        let columns = columns(&splitter, notes)?;
+        let is_there = |field| columns.iter().any(|column: &Column| column.is_of(field));
+        let kind = Kind::from_fields(is_there).ok_or(HeaderError::NoKind)?;
         Ok(Some(Self { kind, columns, splitter }))
     }
 
@@ -71,22 +59,74 @@ impl Table {
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * expected);
         for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
             let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;
-            if let Some(field) = *column {
-                fields.set(field, Raw::Csv(text));
-                if !text.trim().is_empty() {
-                    parts.extend([field.name().as_bytes(), text.trim().as_bytes()]);
+            match column {
+                Column::Field(named) => {
+                    fields.set(*named, Raw::Csv(text));
+                    if !text.trim().is_empty() {
+                        parts.extend([named.field.name().as_bytes(), text.trim().as_bytes()]);
+                    }
                 }
+                Column::Other(name) => notes.see_unused(name, text),
             }
         }
-        if let Some(Raw::Csv(name)) = fields.get(Field::Type) {
-            match Kind::from_name(name.trim()) {
+        if let Some(name) = fields.get(Field::Type).and_then(|given| given.list().pop()?.text()) {
+            match Kind::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                None => return Err(Rejection::UnknownType),
+                // Many lists have a column of this name that says something else.
+                None => notes.ignore_field(Field::Type.name()),
             }
         }
-        record::read(self.kind, &fields, content_hash(parts), line, notes)
+        record::read(self.kind, &mut fields, content_hash(parts), line, notes)
     }
+}
+
+/// A column of a CSV file.
+#[derive(Debug)]
+enum Column {
+    /// It holds a field.
+    Field(Named),
+    /// It has this name, and no record has such a field.
+    Other(String),
+}
+
+impl Column {
+    fn is_of(&self, field: Field) -> bool {
+        matches!(self, Self::Field(named) if named.field == field)
+    }
+}
+
+/// The columns of the header in the splitter.
+fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, HeaderError> {
+    let names = splitter.fields().map(|name| std::str::from_utf8(name).map(str::trim));
+    let names: Vec<&str> = names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)?;
+    let exact = |name: &str| {
+        let named = Field::from_name(&name.to_ascii_lowercase())?;
+        (named.field.name().eq_ignore_ascii_case(name)).then_some(named)
+    };
+    let mut taken: Vec<Named> = Vec::new();
+    for named in names.iter().filter_map(|name| exact(name)) {
+        if taken.contains(&named) {
+            return Err(HeaderError::RepeatedColumn(named.field.name()));
+        }
+        taken.push(named);
+    }
+    let columns = names.into_iter().map(|name| {
+        let named = exact(name).or_else(|| {
+            // Of two columns that mean the same field, the one of its exact name counts.
+            let named = Field::from_column(name).filter(|named| !taken.contains(named))?;
+            taken.push(named);
+            Some(named)
+        });
+        named.map_or_else(
+            || {
+                notes.ignore_field(name);
+                Column::Other(name.to_owned())
+            },
+            Column::Field,
+        )
+    });
+    Ok(columns.collect())
 }
 
 /// Why a table can't be opened.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::names::plain_name;
+
 /// A kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -25,6 +27,7 @@ impl Kind {
             (Field::FirstName, Self::Person),
             (Field::Name, Self::Company),
             (Field::Domain, Self::Domain),
+            (Field::Domains, Self::Domain),
         ];
         signs.into_iter().find(|&(field, _)| is_there(field)).map(|(_, kind)| kind)
     }
@@ -57,6 +60,15 @@ pub(crate) enum Field {
     Domain,
 }
 
+/// The name of a field as a file has it: the singular and the plural mean the same field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The field.
+    pub(crate) field: Field,
+    /// Whether the file has the singular where the format has the plural.
+    pub(crate) is_singular: bool,
+}
+
 /// Every field, its name and the kinds that have it, in the order of [`Field`].
 const TABLE: [(Field, &str, &[Kind]); 22] = {
     use Kind::{Company, Domain, Person};
@@ -67,7 +79,7 @@ const TABLE: [(Field, &str, &[Kind]); 22] = {
         (Field::Name, "name", &[Company]),
         (Field::Aliases, "aliases", &[Company]),
         (Field::Country, "country", &[Company, Person]),
-        (Field::Domains, "domains", &[Company]),
+        (Field::Domains, "domains", &[Company, Domain]),
         (Field::LinkedIn, "linkedin", &[Company, Person]),
         (Field::Facebook, "facebook", &[Company]),
         (Field::Instagram, "instagram", &[Company]),
@@ -82,7 +94,7 @@ const TABLE: [(Field, &str, &[Kind]); 22] = {
         (Field::Title, "title", &[Person]),
         (Field::Company, "company", &[Person]),
         (Field::CompanyDomain, "company_domain", &[Person]),
-        (Field::Domain, "domain", &[Domain]),
+        (Field::Domain, "domain", &[Company, Domain]),
     ]
 };
 
@@ -95,9 +107,28 @@ impl Field {
         TABLE.into_iter().map(|(field, ..)| field)
     }
 
-    /// The field of this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        TABLE.into_iter().find(|(_, known, _)| *known == name).map(|(field, ..)| field)
+    /// The field of this name, in the singular or in the plural.
+    pub(crate) fn from_name(name: &str) -> Option<Named> {
+        // The format keeps `ids` for the ids of several registers.
+        let is_kept = name == "ids";
+        let exact = TABLE.into_iter().find(|(_, known, _)| *known == name);
+        let other = || TABLE.into_iter().find(|(_, known, _)| differ_in_number(known, name));
+        let (field, known, _) = exact.or_else(|| if is_kept { None } else { other() })?;
+        Some(Named { field, is_singular: name.len() < known.len() })
+    }
+
+    /// The field that a CSV column of this name holds: case, blanks and punctuation do not matter.
+    pub(crate) fn from_column(column: &str) -> Option<Named> {
+        let plain = plain_name(column);
+        let same = TABLE.into_iter().find(|(_, known, _)| plain_name(known) == plain);
+        match same {
+            Some((field, ..)) => Some(Named { field, is_singular: false }),
+            None => TABLE.into_iter().find_map(|(field, known, _)| {
+                let known = plain_name(known);
+                let fits = plain != "ids" && differ_in_number(&known, &plain);
+                fits.then_some(Named { field, is_singular: plain.len() < known.len() })
+            }),
+        }
     }
 
     /// Its name in a file.
@@ -108,6 +139,15 @@ impl Field {
     /// Whether records of a kind have it.
     pub(crate) fn belongs_to(self, kind: Kind) -> bool {
         TABLE[self as usize].2.contains(&kind)
+    }
+}
+
+/// Whether one name is the plural of the other.
+fn differ_in_number(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    match long.strip_prefix(short) {
+        Some(ending) => matches!(ending, "s" | "es"),
+        None => short.strip_suffix('y').is_some_and(|stem| long.strip_prefix(stem) == Some("ies")),
     }
 }
 
@@ -125,8 +165,39 @@ mod tests {
     fn the_table_stands_in_the_order_of_the_fields() {
         for (place, (field, name, _)) in TABLE.into_iter().enumerate() {
             assert_eq!(field as usize, place, "{name}");
-            assert_eq!(Field::from_name(name), Some(field));
+            assert_eq!(Field::from_name(name), Some(Named { field, is_singular: false }));
+            assert_eq!(Field::from_column(name), Some(Named { field, is_singular: false }));
         }
+    }
+
+    #[test]
+    fn singular_and_plural_of_a_name_mean_the_same_field() {
+        let field = |name| Field::from_name(name).map(|named| (named.field, named.is_singular));
+        assert_eq!(field("email"), Some((Field::Emails, true)));
+        assert_eq!(field("alias"), Some((Field::Aliases, true)));
+        assert_eq!(field("countries"), Some((Field::Country, false)));
+        assert_eq!(field("companies"), Some((Field::Company, false)));
+        assert_eq!(field("ids"), None, "it is kept for ids of several registers");
+        assert_eq!(field("colour"), None);
+    }
+
+    #[test]
+    fn case_blanks_and_punctuation_of_a_column_do_not_matter() {
+        for (column, field) in [
+            ("E-Mail", Field::Emails),
+            ("First Name", Field::FirstName),
+            ("PAGE RANK", Field::PageRank),
+            ("Company_Domain", Field::CompanyDomain),
+            ("Linked-In", Field::LinkedIn),
+        ] {
+            assert_eq!(
+                Field::from_column(column).map(|named| named.field),
+                Some(field),
+                "{column}"
+            );
+        }
+        assert_eq!(Field::from_column("IDs"), None);
+        assert_eq!(Field::from_column("-"), None);
     }
 
     #[test]

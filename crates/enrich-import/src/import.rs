@@ -9,6 +9,7 @@ use enrich_core::port::intake::{Atomic, Effect, Intake, Load, Loading};
 use enrich_core::{Record, SourceName};
 
 use crate::batch::{self, Batch, Place, Wanted};
+use crate::record;
 use crate::rejection::Rejection;
 use crate::rejects;
 use crate::report::Report;
@@ -172,12 +173,13 @@ impl Import<'_> {
         if records.is_empty() {
             return Ok(());
         }
+        let is_name_only: Vec<bool> = records.iter().map(record::is_name_only).collect();
         let taken = loading.take(records).await?;
         if taken.len() != places.len() {
             let error = StoreError::failed("it did not say what became of every record");
             return Err(error.into());
         }
-        for (taken, place) in taken.into_iter().zip(places) {
+        for ((taken, place), is_name_only) in taken.into_iter().zip(places).zip(is_name_only) {
             match taken.effect {
                 Effect::Added => self.report.added += 1,
                 Effect::Merged => self.report.merged += 1,
@@ -187,6 +189,7 @@ impl Import<'_> {
                     continue;
                 }
             }
+            self.report.name_only += u64::from(is_name_only);
             self.report.suppressed_values += u64::from(taken.suppressed_values);
             self.report.dropped += u64::from(taken.suppressed_values);
         }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::io;
 
 use enrich_core::Record;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::batch::Parsed;
-use crate::field::{Field, Kind};
+use crate::field::{Field, Kind, Named};
 use crate::lines::{Line, Lines};
 use crate::raw::{Fields, Item, Raw};
 use crate::record::{self, content_hash};
@@ -27,7 +27,7 @@ fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
         return Err(Rejection::TooLong);
     }
     let text = std::str::from_utf8(&line.bytes).map_err(|_| Rejection::NotUtf8)?;
-    let object: Object<'_> = serde_json::from_str(text).map_err(|error| {
+    let mut object: Object<'_> = serde_json::from_str(text).map_err(|error| {
         if error.is_data() {
             Rejection::NotAnObject
         } else {
@@ -37,12 +37,15 @@ fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
     if let Some(field) = object.repeated {
         return Err(Rejection::RepeatedField(field.name()));
     }
-    for name in &object.unknown {
+    for (name, value) in &object.unknown {
         notes.ignore_field(name);
+        if let Some(text) = Item::of_json(value).and_then(Item::text) {
+            notes.see_unused(name, &text);
+        }
     }
     let kind = kind(&object.fields)?;
     let content = content_hash([line.bytes.trim_ascii()]);
-    record::read(kind, &object.fields, content, line.number, notes)
+    record::read(kind, &mut object.fields, content, line.number, notes)
 }
 
 fn kind(fields: &Fields<'_>) -> Result<Kind, Rejection> {
@@ -61,7 +64,7 @@ struct Object<'a> {
     fields: Fields<'a>,
     /// A field that is given twice: one of the two values would be lost unseen.
     repeated: Option<Field>,
-    unknown: Vec<String>,
+    unknown: Vec<(String, &'a RawValue)>,
 }
 
 impl<'de> Deserialize<'de> for Object<'de> {
@@ -83,16 +86,13 @@ impl<'de> Visitor<'de> for ObjectVisitor {
         let mut object = Object::default();
         while let Some(key) = map.next_key()? {
             match key {
-                Key::Known(field) => {
+                Key::Known(named) => {
                     let value: &RawValue = map.next_value()?;
-                    if !object.fields.set(field, Raw::Json(value)) {
-                        object.repeated = Some(field);
+                    if !object.fields.set(named, Raw::Json(value)) {
+                        object.repeated = Some(named.field);
                     }
                 }
-                Key::Unknown(name) => {
-                    map.next_value::<IgnoredAny>()?;
-                    object.unknown.push(name);
-                }
+                Key::Unknown(name) => object.unknown.push((name, map.next_value()?)),
             }
         }
         Ok(object)
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
 }
 
 enum Key {
-    Known(Field),
+    Known(Named),
     Unknown(String),
 }
 

@@ -17,6 +17,7 @@ mod field;
 mod import;
 mod jsonl;
 mod lines;
+mod names;
 mod raw;
 mod record;
 mod rejection;
@@ -29,6 +30,7 @@ mod value;
 
 pub use bounds::{Bounds, Halt};
 pub use import::{Cause, ImportError, Progress, import};
+pub use names::plain_name;
 pub use rejection::{BadValue, Rejection};
 pub use report::{DroppedValues, Report};
 pub use rows::{Cells, MAX_COLUMNS, Row, Rows};

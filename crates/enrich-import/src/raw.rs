@@ -5,24 +5,63 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::field::Field;
+use crate::field::{Field, Named};
 
 /// What separates the values of a list in CSV.
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of one record.
+/// The fields of one record: for each, what stands under its singular and under its own name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields<'a>([Option<Raw<'a>>; Field::COUNT]);
+pub(crate) struct Fields<'a>([[Option<Raw<'a>>; 2]; Field::COUNT]);
 
 impl<'a> Fields<'a> {
-    /// Sets a field; `false` when it was set before.
-    pub(crate) fn set(&mut self, field: Field, raw: Raw<'a>) -> bool {
-        self.0[field as usize].replace(raw).is_none()
+    /// Sets a field; `false` when it was set before under that name.
+    pub(crate) fn set(&mut self, named: Named, raw: Raw<'a>) -> bool {
+        let place = usize::from(!named.is_singular);
+        self.0[named.field as usize][place].replace(raw).is_none()
     }
 
     /// What was given for a field. Null and empty text are absent.
-    pub(crate) fn get(&self, field: Field) -> Option<Raw<'a>> {
-        self.0[field as usize].filter(|raw| !raw.is_absent())
+    pub(crate) fn get(&self, field: Field) -> Option<Given<'a>> {
+        let given = self.0[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
+        given.iter().any(Option::is_some).then_some(Given(given))
+    }
+
+    /// Makes what was given for `from` the singular of `to`, where that has none.
+    pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
+        if let Some(Given([singular, own])) = self.get(from)
+            && self.0[to as usize][0].is_none()
+        {
+            self.0[to as usize][0] = own.or(singular);
+            self.0[from as usize] = [None, None];
+        }
+    }
+}
+
+/// What was given for a field under its singular, then under its own name; one of them at least.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a>([Option<Raw<'a>>; 2]);
+
+impl<'a> Given<'a> {
+    /// The values of a field that holds a list, empty ones left out. One value is a list of one.
+    pub(crate) fn list(self) -> Vec<Item<'a>> {
+        self.0.into_iter().flatten().flat_map(Raw::list).collect()
+    }
+
+    /// The value of a field that holds one: `Err` when there are several.
+    pub(crate) fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
+        match self.0 {
+            [Some(one), Some(other)] => match (one.one()?, other.one()?) {
+                (Some(_), Some(_)) => Err(SeveralValues),
+                (one, other) => Ok(one.or(other)),
+            },
+            [one, other] => one.or(other).map_or(Ok(None), Raw::one),
+        }
+    }
+
+    /// Whether it stands in a row of CSV.
+    pub(crate) fn is_csv(self) -> bool {
+        self.0.into_iter().flatten().any(|raw| matches!(raw, Raw::Csv(_)))
     }
 }
 
@@ -57,7 +96,7 @@ impl<'a> Raw<'a> {
     }
 
     /// The values of a field that holds a list, empty ones left out. One value is a list of one.
-    pub(crate) fn list(self) -> Vec<Item<'a>> {
+    fn list(self) -> Vec<Item<'a>> {
         match self {
             Self::Json(raw) if raw.get().starts_with('[') => json_list(raw),
             Self::Json(raw) => Item::of_json(raw).into_iter().collect(),
@@ -66,7 +105,7 @@ impl<'a> Raw<'a> {
     }
 
     /// The value of a field that holds one: `Err` when it is a list of several.
-    pub(crate) fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
+    fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
         match self {
             Self::Json(_) => {
                 let mut list = self.list();
@@ -86,6 +125,14 @@ impl<'a> Item<'a> {
     fn of_text(text: &'a str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty()).then_some(Self::Text(Cow::Borrowed(text)))
+    }
+
+    /// The text, where it is one.
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Number(_) | Self::Object(_) | Self::Other => None,
+        }
     }
 
     /// `None` when the value is null or an empty text.
@@ -144,6 +191,28 @@ pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_under_the_singular_comes_first() {
+        let mut fields = Fields::default();
+        for (name, text) in [("domains", "b.example|c.example"), ("domain", "a.example")] {
+            assert!(fields.set(Field::from_name(name).unwrap(), Raw::Csv(text)));
+        }
+        fields.move_to_singular(Field::Domain, Field::Domains);
+        let texts: Vec<_> = fields.get(Field::Domains).unwrap().list().iter().map(shown).collect();
+        assert_eq!(texts, ["a.example", "b.example", "c.example"]);
+        assert!(fields.get(Field::Domain).is_none());
+    }
+
+    #[test]
+    fn a_value_under_both_names_of_a_single_field_is_several_values() {
+        let mut fields = Fields::default();
+        let named = |is_singular| Named { field: Field::Title, is_singular };
+        fields.set(named(true), Raw::Csv("Owner"));
+        assert_eq!(shown(&fields.get(Field::Title).unwrap().one().unwrap().unwrap()), "Owner");
+        fields.set(named(false), Raw::Csv("Founder"));
+        assert!(fields.get(Field::Title).unwrap().one().is_err());
+    }
 
     fn items(json: &str) -> String {
         let raw: &RawValue = serde_json::from_str(json).unwrap();

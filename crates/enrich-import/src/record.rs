@@ -8,14 +8,14 @@ use enrich_text::{
 };
 
 use crate::field::{Field, Kind};
-use crate::raw::Fields;
+use crate::raw::{Fields, Item};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 use crate::value::{Values, confidence, ip_address, plain_text};
 
 /// The version of this reading. It is part of every record's hash: raise it whenever the same
 /// bytes come to mean other values, and the next import of a file that is held takes it anew.
-const READING: u8 = 1;
+const READING: u8 = 2;
 
 /// The fields with a company's pages.
 const PAGES: [(Field, Network); 5] = [
@@ -36,20 +36,43 @@ const PAGES: [(Field, Network); 5] = [
 /// When a required field is missing or can't be read.
 pub(crate) fn read(
     kind: Kind,
-    fields: &Fields<'_>,
+    fields: &mut Fields<'_>,
     content: [u8; 16],
     line: u64,
     notes: &mut Notes,
 ) -> Result<Record, Rejection> {
+    match kind {
+        Kind::Company => fields.move_to_singular(Field::Domain, Field::Domains),
+        Kind::Domain if fields.get(Field::Domain).is_none() => {
+            fields.move_to_singular(Field::Domains, Field::Domain);
+        }
+        Kind::Domain | Kind::Person => {}
+    }
     let not_its_own = Field::all().filter(|field| !field.belongs_to(kind));
     for field in not_its_own.filter(|&field| fields.get(field).is_some()) {
         notes.ignore_field(field.name());
+        for text in fields.get(field).iter().flat_map(|given| given.list()).filter_map(Item::text) {
+            notes.see_unused(field.name(), &text);
+        }
     }
     let mut values = Values { fields, line, notes };
     match kind {
         Kind::Company => company(&mut values, content).map(Record::Company),
         Kind::Person => person(&mut values, content).map(Record::Person),
         Kind::Domain => domain_facts(&mut values, content).map(Record::Domain),
+    }
+}
+
+/// Whether a record has no key but a name: nothing that a look-up could find it by, or return.
+pub(crate) fn is_name_only(record: &Record) -> bool {
+    match record {
+        Record::Company(CompanyRecord { sites, pages, emails, phones, .. }) => {
+            sites.is_empty() && pages.is_empty() && emails.is_empty() && phones.is_empty()
+        }
+        Record::Person(PersonRecord { employer, page, emails, phones, .. }) => {
+            employer.is_none() && page.is_none() && emails.is_empty() && phones.is_empty()
+        }
+        Record::Domain(_) => false,
     }
 }
 

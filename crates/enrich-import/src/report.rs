@@ -1,7 +1,9 @@
 //! What became of the records of a source.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
+
+use enrich_text::{Domain, EmailAddress};
 
 use crate::rejection::{BadValue, Rejection};
 
@@ -10,6 +12,9 @@ const MAX_NAMED_REJECTIONS: usize = 10;
 /// How many names of ignored fields a report holds, and how long one may be.
 const MAX_IGNORED_FIELDS: usize = 32;
 const MAX_FIELD_NAME: usize = 40;
+/// How many values of an unused column are looked at, and how long one may be.
+const MAX_SEEN_VALUES: u32 = 200;
+const MAX_SEEN_BYTES: usize = 300;
 
 /// What an import did. `read` is `added + merged + unchanged + rejected`, but for a whole load that
 /// stopped: there is nothing added then, nor merged or unchanged.
@@ -25,6 +30,9 @@ pub struct Report {
     pub unchanged: u64,
     /// Records that were not taken.
     pub rejected: u64,
+    /// Records that were taken and have no key but a name: no domain, page, address or number (and
+    /// for a person no employer). They rarely answer anything.
+    pub name_only: u64,
     /// Values that were left out of records that were taken, suppressed ones included.
     pub dropped: u64,
     /// Values that could not be read, by field and reason.
@@ -36,6 +44,16 @@ pub struct Report {
     /// Names of fields that were given and that the record's kind doesn't have, at most 32: a
     /// mistyped one is there.
     pub ignored_fields: BTreeSet<String>,
+    unused: BTreeMap<String, Seen>,
+}
+
+/// What was seen in a column that is not used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    /// Values that were looked at.
+    values: u32,
+    /// Those of them that are domains, URLs or email addresses.
+    keys: u32,
 }
 
 /// Values of one field that were dropped for one reason.
@@ -57,6 +75,14 @@ impl Report {
         self.added + self.merged + self.unchanged > 0
     }
 
+    /// The columns that were not used though most of their values are domains, URLs or email
+    /// addresses, as far as a sample of 200 values of each batch says.
+    pub fn unused_keys(&self) -> Vec<&str> {
+        let is_key = |seen: &Seen| seen.keys > 0 && 2 * seen.keys >= seen.values;
+        let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));
+        keys.map(|(name, _)| name.as_str()).collect()
+    }
+
     /// Counts a rejected line.
     pub(crate) fn reject(&mut self, line: u64, reason: Rejection) {
         self.rejected += 1;
@@ -74,11 +100,12 @@ impl Report {
         for name in notes.ignored {
             add_name(&mut self.ignored_fields, name);
         }
+        add_seen(&mut self.unused, notes.unused);
     }
 
     /// The same report where nothing of it was kept.
     pub(crate) fn undone(self) -> Self {
-        Self { added: 0, merged: 0, unchanged: 0, ..self }
+        Self { added: 0, merged: 0, unchanged: 0, name_only: 0, ..self }
     }
 }
 
@@ -90,6 +117,7 @@ impl AddAssign for Report {
         self.merged += other.merged;
         self.unchanged += other.unchanged;
         self.rejected += other.rejected;
+        self.name_only += other.name_only;
         self.dropped += other.dropped;
         self.suppressed_values += other.suppressed_values;
         for values in other.dropped_values {
@@ -100,6 +128,7 @@ impl AddAssign for Report {
         for name in other.ignored_fields {
             add_name(&mut self.ignored_fields, name);
         }
+        add_seen(&mut self.unused, other.unused);
     }
 }
 
@@ -108,6 +137,7 @@ impl AddAssign for Report {
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
     ignored: BTreeSet<String>,
+    unused: BTreeMap<String, Seen>,
 }
 
 impl Notes {
@@ -118,12 +148,55 @@ impl Notes {
 
     /// Notes a field that the record's kind doesn't have.
     pub(crate) fn ignore_field(&mut self, name: &str) {
-        // What doesn't look like a field's name may be data, which has no place in a report.
-        let looks_like_one = name.len() <= MAX_FIELD_NAME
-            && name.starts_with(|first: char| first.is_ascii_alphabetic())
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '));
-        if looks_like_one && !self.ignored.contains(name) {
+        if looks_like_a_name(name) && !self.ignored.contains(name) {
             add_name(&mut self.ignored, name.to_owned());
+        }
+    }
+}
+
+impl Notes {
+    /// Notes a value of a column that is not used.
+    pub(crate) fn see_unused(&mut self, name: &str, value: &str) {
+        let value = value.trim();
+        if value.is_empty() || !looks_like_a_name(name) {
+            return;
+        }
+        if !self.unused.contains_key(name) && self.unused.len() < MAX_IGNORED_FIELDS {
+            self.unused.insert(name.to_owned(), Seen::default());
+        }
+        let Some(seen) = self.unused.get_mut(name) else { return };
+        if seen.values < MAX_SEEN_VALUES {
+            seen.values += 1;
+            seen.keys += u32::from(is_key(value));
+        }
+    }
+}
+
+/// What doesn't look like a field's name may be data, which has no place in a report.
+fn looks_like_a_name(name: &str) -> bool {
+    name.len() <= MAX_FIELD_NAME
+        && name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '))
+}
+
+/// Whether a value is a domain, a URL or an email address.
+fn is_key(value: &str) -> bool {
+    // Anything with a dot between letters could be a domain; initials and figures are none.
+    let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
+    let ending = ending.rsplit('.').next().unwrap_or_default();
+    let has_ending = ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
+    has_ending
+        && value.len() <= MAX_SEEN_BYTES
+        && !value.contains(char::is_whitespace)
+        && (EmailAddress::parse(value).is_ok() || Domain::parse(value).is_ok())
+}
+
+fn add_seen(all: &mut BTreeMap<String, Seen>, more: BTreeMap<String, Seen>) {
+    for (name, seen) in more {
+        if all.len() < MAX_IGNORED_FIELDS || all.contains_key(&name) {
+            let known = all.entry(name).or_default();
+            known.values += seen.values;
+            known.keys += seen.keys;
         }
     }
 }
@@ -173,6 +246,27 @@ mod tests {
             notes.ignore_field(name);
         }
         assert_eq!(notes.ignored.into_iter().collect::<Vec<_>>(), ["domian"]);
+    }
+
+    #[test]
+    fn a_column_of_domains_or_addresses_that_is_not_used_is_named() {
+        let mut notes = Notes::default();
+        for (name, value) in [
+            ("Website", "https://www.quill.example/about?x=1.5"),
+            ("Website", "n/a"),
+            ("Contact", "ada@quill.example"),
+            ("Price", "1.50"),
+            ("Owner", "J.R. Quill"),
+            ("Note", "quill.example"),
+            ("Note", "Quill Ltd"),
+            ("Note", "-"),
+            ("ada@quill.example", "quill.example"),
+        ] {
+            notes.see_unused(name, value);
+        }
+        let mut report = Report::default();
+        report.note(notes);
+        assert_eq!(report.unused_keys(), ["Contact", "Website"]);
     }
 
     #[test]

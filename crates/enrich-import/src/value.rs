@@ -6,7 +6,7 @@ use enrich_core::Confidence;
 use enrich_text::{Country, Domain, MAX_CHARACTERS};
 
 use crate::field::Field;
-use crate::raw::{Fields, Item, Raw, SeveralValues, SiteObject, csv_site};
+use crate::raw::{Fields, Item, SeveralValues, SiteObject, csv_site};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 
@@ -84,9 +84,9 @@ impl Values<'_, '_> {
         let mut read = Sites { sites: Vec::new(), has_main: false };
         let Some(raw) = self.fields.get(Field::Domains) else { return read };
         for (place, item) in self.shortened(Field::Domains, raw.list()).iter().enumerate() {
-            let site = match (raw, item) {
-                (Raw::Csv(_), Item::Text(text)) => self.csv_site(text),
-                (Raw::Json(_), Item::Object(object)) => self.site_object(object.get()),
+            let site = match (raw.is_csv(), item) {
+                (true, Item::Text(text)) => self.csv_site(text),
+                (false, Item::Object(object)) => self.site_object(object.get()),
                 _ => {
                     let domain = parse_item(Field::Domains, item, Domain::parse);
                     self.kept(Field::Domains, domain).map(|domain| (domain, None))

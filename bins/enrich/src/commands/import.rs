@@ -28,7 +28,9 @@ Examples:
 Reads JSON Lines and CSV, plain, .gz or .zst. A running server answers from what was imported
 without a restart. Lines that cannot be taken are rejected and the rest goes on; importing a file
 again is harmless and completes an import that stopped.
-JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"dropped\",\"seconds\"}.
+Columns and fields may stand in the singular or the plural. Records without any key but a name are
+counted as name_only.
+JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"}.
 
 Exit status: 0 if anything was added, merged or unchanged; 1 if nothing was, or with --strict if a
 line was bad; 2 if a file cannot be read.")]

@@ -24,13 +24,15 @@ fn a_file_imported_twice_is_unchanged_the_second_time_and_both_end_with_zero() {
     assert_eq!(first.status, 0, "{first:?}");
     assert_eq!(first.err, "made the data folder ./enrich-data\n");
     let expected = json!({
-        "read": 2, "added": 2, "merged": 0, "unchanged": 0, "rejected": 0, "dropped": 0
+        "read": 2, "added": 2, "merged": 0, "unchanged": 0, "rejected": 0, "name_only": 0,
+        "dropped": 0
     });
     assert_eq!(counts(first.json()), expected);
     let second = desk.run(&["import", "crm.jsonl", "--json"]);
     assert_eq!((second.status, second.err.as_str()), (0, ""));
     let expected = json!({
-        "read": 2, "added": 0, "merged": 0, "unchanged": 2, "rejected": 0, "dropped": 0
+        "read": 2, "added": 0, "merged": 0, "unchanged": 2, "rejected": 0, "name_only": 0,
+        "dropped": 0
     });
     assert_eq!(counts(second.json()), expected);
 }

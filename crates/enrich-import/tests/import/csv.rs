@@ -98,7 +98,6 @@ fn a_row_is_rejected_for_a_reason() {
         ("name,country\n,US\n", "`name` is missing"),
         ("name,country\n\" \",US\n", "`name` is missing"),
         ("name,type\nQuill,person\n", "`type` is another than the one the header's columns mean"),
-        ("name,type\nQuill,robot\n", "`type` is none of `company`, `person` and `domain`"),
         (
             "name,country\n\"Quill\nInk\",US\n",
             "`name` can't be read: a company name holds no control characters; send plain text",
@@ -188,7 +187,7 @@ fn a_site_is_a_domain_with_a_country_or_a_url_with_a_user() {
 fn a_column_no_record_has_is_named() {
     let (report, _) = imported(FILE, "name,domain,revenue\nQuill,quill.example,7\n");
     let names: Vec<_> = report.ignored_fields.iter().map(String::as_str).collect();
-    assert_eq!(names, ["domain", "revenue"]);
+    assert_eq!(names, ["revenue"]);
 }
 
 #[test]
@@ -207,4 +206,52 @@ fn a_file_without_rows_brings_nothing() {
         assert_eq!(report.read, 0, "{text:?}");
         assert!(!report.took_anything());
     }
+}
+
+#[test]
+fn a_type_column_that_says_something_else_rejects_no_row() {
+    let text = "Name,Type\nQuill,GmbH\nInk,Company\nPen,\n";
+    let (report, records) = imported(FILE, text);
+    assert_eq!((report.rejected, records.len()), (0, 3));
+    assert!(report.ignored_fields.contains("type"), "{:?}", report.ignored_fields);
+}
+
+#[test]
+fn singular_and_plural_of_a_column_mean_the_same() {
+    let companies = companies(
+        "Name,Domain,E-Mail,phone,alias,countries\n\
+         Quill,quill.example|quill.de@DE,a@quill.example,+44 20 7946 0123,QUILL,DE\n",
+    );
+    let domains: Vec<_> = companies[0].sites.iter().map(|(domain, _)| domain.as_str()).collect();
+    assert_eq!(domains, ["quill.example", "quill.de"]);
+    assert_eq!(texts(&companies[0].emails), ["a@quill.example"]);
+    assert_eq!(texts(&companies[0].phones), ["+442079460123"]);
+    assert_eq!(texts(&companies[0].aliases), ["QUILL"]);
+    assert_eq!(texts(&companies[0].seats), ["DE"]);
+    let (_, records) = imported(FILE, "domains,ips\nquill.example,192.0.2.7\n");
+    assert!(matches!(&records[..], [Record::Domain(facts)] if facts.ip.is_some()), "{records:?}");
+}
+
+#[test]
+fn both_numbers_of_a_column_add_up_and_the_exact_name_counts() {
+    let text = "name,domain,domains,Domain!\nQuill,a.example,b.example,c.example\n";
+    let companies = companies(text);
+    let domains: Vec<_> = companies[0].sites.iter().map(|(domain, _)| domain.as_str()).collect();
+    assert_eq!(domains, ["a.example", "b.example"]);
+}
+
+#[test]
+fn records_with_a_name_alone_are_counted() {
+    let text = "name,country,domain\nQuill,DE,\nInk,DE,ink.example\nPen,,\n,DE,\n";
+    let (report, _) = imported(FILE, text);
+    assert_eq!((report.read, report.rejected, report.name_only), (4, 1, 2));
+    let (report, _) = imported(FILE, "first_name,last_name,company\nAda,Quill,\nBo,Ink,Ink Ltd\n");
+    assert_eq!((report.read, report.name_only), (2, 1));
+}
+
+#[test]
+fn a_column_of_domains_that_is_not_used_is_named() {
+    let text = "name,Web page,Note\nQuill,www.quill.example,good\nInk,https://ink.example,x\n";
+    let (report, _) = imported(FILE, text);
+    assert_eq!(report.unused_keys(), ["Web page"]);
 }

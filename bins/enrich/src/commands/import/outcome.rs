@@ -18,6 +18,7 @@ pub(super) struct Outcome {
     merged: u64,
     unchanged: u64,
     rejected: u64,
+    name_only: u64,
     dropped: u64,
     seconds: f64,
     #[serde(skip)]
@@ -28,6 +29,8 @@ pub(super) struct Outcome {
 struct Details {
     dropped: Vec<[String; 4]>,
     ignored: Vec<String>,
+    unused_keys: Vec<String>,
+    name_only: u64,
 }
 
 impl Outcome {
@@ -39,6 +42,7 @@ impl Outcome {
             merged: report.merged,
             unchanged: report.unchanged,
             rejected: report.rejected,
+            name_only: report.name_only,
             dropped: report.dropped,
             // Milliseconds are plenty.
             seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
@@ -70,7 +74,12 @@ impl Details {
             let count = report.suppressed_values.to_string();
             dropped.push([count, "any".into(), String::new(), "the value is suppressed".into()]);
         }
-        Self { dropped, ignored: report.ignored_fields.iter().cloned().collect() }
+        Self {
+            dropped,
+            ignored: report.ignored_fields.iter().cloned().collect(),
+            unused_keys: report.unused_keys().into_iter().map(str::to_owned).collect(),
+            name_only: report.name_only,
+        }
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -91,6 +100,21 @@ impl Details {
             let names = self.ignored.join(", ");
             writeln!(out, "fields that no record of their kind has were ignored: {names}")?;
         }
+        if !self.unused_keys.is_empty() {
+            let names = self.unused_keys.join(", ");
+            writeln!(
+                out,
+                "columns that look like domains or addresses were not used: {names}; rename them \
+                 to import them, for example to domains or emails"
+            )?;
+        }
+        if self.name_only > 0 {
+            writeln!(
+                out,
+                "{} records have no key but a name (name only); they rarely answer anything",
+                self.name_only
+            )?;
+        }
         Ok(())
     }
 }
@@ -103,6 +127,7 @@ impl Shown for Outcome {
             ("merged", self.merged.to_string()),
             ("unchanged", self.unchanged.to_string()),
             ("rejected", self.rejected.to_string()),
+            ("name only", self.name_only.to_string()),
             ("dropped", self.dropped.to_string()),
             ("seconds", format!("{:.3}", self.seconds)),
         ];

@@ -20,6 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_pa
 use crate::blocking;
 use crate::columns::Column;
 use crate::error::OpenError;
+use crate::ledger::LedgerFiles;
 use crate::secret::{NotOurs, Purpose, Secret, Secrets};
 use crate::sqlite::{self, Durability, Readers, store_error};
 use recent::{KeyHash, RecentKeys};
@@ -31,6 +32,7 @@ pub struct SqliteAccounts {
     writer: Arc<Mutex<Connection>>,
     secrets: Secrets,
     recent: Arc<RecentKeys>,
+    files: Arc<LedgerFiles>,
 }
 
 /// Why an operator's change was not made.
@@ -57,7 +59,11 @@ const KEYS_OF_ACCOUNT: &str = key_info!("account = ?1 ORDER BY created_at, id");
 
 impl SqliteAccounts {
     /// Accounts in the ledger at `path`, which has been prepared.
-    pub(crate) fn open(path: &Path, secrets: &Secrets) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        files: Arc<LedgerFiles>,
+    ) -> Result<Self, OpenError> {
         let writer = sqlite::writer(path, Durability::Commit)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
         Ok(Self {
@@ -65,6 +71,7 @@ impl SqliteAccounts {
             writer: Arc::new(Mutex::new(writer)),
             secrets: secrets.clone(),
             recent: Arc::new(RecentKeys::new()),
+            files,
         })
     }
 
@@ -74,7 +81,7 @@ impl SqliteAccounts {
         change: impl FnOnce(&Connection, &Secrets) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (writer, secrets) = (Arc::clone(&self.writer), self.secrets.clone());
-        let recent = Arc::clone(&self.recent);
+        let (recent, files) = (Arc::clone(&self.recent), Arc::clone(&self.files));
         blocking::apart(move || {
             let mut connection = writer.lock();
             let transaction = connection
@@ -85,6 +92,7 @@ impl SqliteAccounts {
             // Also when it failed: whether it was written is not always known.
             recent.clear();
             committed.map_err(store_error)?;
+            files.check().map_err(StoreError::failed)?;
             Ok(result)
         })
         .await

@@ -41,6 +41,21 @@ pub enum OpenError {
         /// The files that are missing, separated by commas.
         missing: String,
     },
+    /// A database's write-ahead log was removed while a process had it open, and nobody has opened
+    /// it since.
+    #[error(
+        "{log} was removed while {path} was open, and with it perhaps charges that were \
+         acknowledged; restore a backup of the whole folder, or, to go on without what was in it, \
+         remove {index}"
+    )]
+    LogRemoved {
+        /// The database.
+        path: PathBuf,
+        /// Its log, which is not there.
+        log: PathBuf,
+        /// The index of the log, which is.
+        index: PathBuf,
+    },
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be used; check that it exists and that this user may read and write it")]
     Unusable {

@@ -103,6 +103,9 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
     // Two who found an older schema at once would both bring it up to date, and one would fail.
     let _changing = in_use::changing_schema(folder)?;
     for database in [DIRECTORY, LEDGER] {
+        sqlite::refuse_without_log(&folder.join(database.file))?;
+    }
+    for database in [DIRECTORY, LEDGER] {
         sqlite::prepare(&folder.join(database.file), &database)?;
     }
     Ok(secrets)

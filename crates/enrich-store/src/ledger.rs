@@ -13,7 +13,8 @@
 //!   │  └── charging has stopped ────────────────────────────────► Stopped
 //!   ▼
 //! BEGIN IMMEDIATE ── others are busy for 5 s ───────────────────► Overloaded
-//!   │  └── fails, or the file does not open again ── ROLLBACK ──► each again, alone: NotTaken
+//!   │  ├── fails, or the file does not open again ── ROLLBACK ──► each again, alone: NotTaken
+//!   │  └── a file of the ledger was unlinked or replaced ───────► NotTaken, and charging stops
 //!   ▼
 //! read in the others' rows ── they cannot be read ── ROLLBACK ──► each again, alone: NotTaken
 //!   │  └── they are not as they were written ───────────────────► NotTaken, and charging stops
@@ -25,7 +26,8 @@
 //!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
 //!   ▼
 //! COMMIT ── busy, or no room in SQLite's log ── ROLLBACK ───────► each again, alone: NotTaken
-//!   │  └── fails otherwise (fsync) ─────────────────────────────► Unknown, and charging stops
+//!   │  ├── fails otherwise (fsync) ─────────────────────────────► Unknown, and charging stops
+//!   │  └── a file was unlinked or replaced meanwhile ───────────► Unknown, and charging stops
 //!   ▼
 //! told what was decided
 //!      └── this thread dies before that ────────────────────────► Unknown, and charging stops
@@ -63,6 +65,7 @@
 mod book;
 mod decide;
 mod entries;
+mod files;
 mod head;
 mod job;
 mod keeping;
@@ -90,6 +93,7 @@ use rusqlite::Connection;
 use crate::blocking;
 use crate::error::OpenError;
 use crate::ledger::book::Heads;
+pub(crate) use crate::ledger::files::LedgerFiles;
 use crate::ledger::head::Head;
 use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::keeping::Standing;
@@ -107,6 +111,7 @@ pub struct SqliteLedger {
     readers: Readers,
     secrets: Secrets,
     heads: Arc<Heads>,
+    files: Arc<LedgerFiles>,
     is_charging: Arc<AtomicBool>,
     /// Absent only while it is dropped.
     queue: Option<queue::Entrance<Job>>,
@@ -175,7 +180,7 @@ impl SqliteLedger {
         };
         let charging = Arc::clone(&is_charging);
         let writer = Writer::open(path.into(), secrets.clone(), limits, charging)?;
-        let heads = writer.heads();
+        let (heads, files) = (writer.heads(), writer.files());
         let (queue, jobs) = queue::bounded(options.charge_queue.max(1));
         let thread = thread::Builder::new()
             .name("enrich-ledger".to_owned())
@@ -186,10 +191,21 @@ impl SqliteLedger {
             readers: Readers::open(path)?,
             secrets: secrets.clone(),
             heads,
+            files,
             is_charging,
             queue: Some(queue),
             thread: Some(thread),
         })
+    }
+
+    /// The files that it is open on.
+    pub(crate) fn files(&self) -> Arc<LedgerFiles> {
+        Arc::clone(&self.files)
+    }
+
+    /// Whether charging has not stopped, as far as is known.
+    fn is_deciding(&self) -> bool {
+        self.is_charging.load(Ordering::Acquire)
     }
 
     /// The account's balance as far as it is in memory.
@@ -214,7 +230,7 @@ impl SqliteLedger {
         job: impl FnOnce(Open<A, T>) -> Job,
         asked: A,
     ) -> Result<Awaited<T>, ChargeError> {
-        if !self.is_charging() {
+        if !self.is_deciding() {
             return Err(ChargeError::Stopped);
         }
         let Some(queue) = &self.queue else {
@@ -253,7 +269,7 @@ async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
 #[async_trait]
 impl Ledger for SqliteLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
-        if !self.is_charging() {
+        if !self.is_deciding() {
             // What was acknowledged until then still counts.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
@@ -334,11 +350,27 @@ impl Ledger for SqliteLedger {
 
     async fn verify(&self) -> Result<Verification, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        blocking::apart(move || verify::verify(&path, &secrets).map_err(store_error)).await
+        let files = self.files();
+        blocking::apart(move || {
+            let replaced = files.check().err();
+            let verified = match verify::verify(&path, &secrets) {
+                Ok(verified) => verified,
+                // Another log than the one that its index tells of.
+                Err(_) if replaced.is_some() => Verification::default(),
+                Err(error) => return Err(store_error(error)),
+            };
+            let faults = replaced.map(|replaced| replaced.to_string());
+            let faults = faults.into_iter().chain(verified.faults).collect();
+            Ok(Verification { faults, ..verified })
+        })
+        .await
     }
 
     fn is_charging(&self) -> bool {
-        self.is_charging.load(Ordering::Acquire)
+        if self.is_deciding() && self.files.check().is_err() {
+            self.is_charging.store(false, Ordering::Release);
+        }
+        self.is_deciding()
     }
 }
 

@@ -25,6 +25,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use crate::blocking;
 use crate::columns::Column;
 use crate::error::OpenError;
+use crate::ledger::LedgerFiles;
 use crate::secret::{NotOurs, Purpose, Secrets};
 use crate::sqlite::{self, Durability, Readers, store_error};
 use rows::{
@@ -45,6 +46,7 @@ pub struct SqliteSignIns {
     /// Does not.
     passing: Writer,
     secrets: Secrets,
+    files: Arc<LedgerFiles>,
 }
 
 /// A connection that changes are made on, one at a time.
@@ -52,7 +54,11 @@ type Writer = Arc<Mutex<Connection>>;
 
 impl SqliteSignIns {
     /// Sign-ins in the ledger at `path`, which has been prepared.
-    pub(crate) fn open(path: &Path, secrets: &Secrets) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        files: Arc<LedgerFiles>,
+    ) -> Result<Self, OpenError> {
         let writer = |durability| {
             let connection = sqlite::writer(path, durability);
             connection
@@ -64,6 +70,7 @@ impl SqliteSignIns {
             lasting: writer(Durability::Commit)?,
             passing: writer(Durability::Checkpoint)?,
             secrets: secrets.clone(),
+            files,
         })
     }
 
@@ -119,7 +126,7 @@ impl SqliteSignIns {
         writer: &Writer,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let writer = Arc::clone(writer);
+        let (writer, files) = (Arc::clone(writer), Arc::clone(&self.files));
         blocking::apart(move || {
             let mut connection = writer.lock();
             let transaction = connection
@@ -127,6 +134,7 @@ impl SqliteSignIns {
                 .map_err(store_error)?;
             let result = change(&transaction).map_err(store_error)?;
             transaction.commit().map_err(store_error)?;
+            files.check().map_err(StoreError::failed)?;
             Ok(result)
         })
         .await

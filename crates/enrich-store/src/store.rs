@@ -138,6 +138,8 @@ impl Store {
         let (directory, ledger) = (folder.join(DIRECTORY.file), folder.join(LEDGER.file));
         let in_use = Arc::new(in_use);
         folder::match_secrets(folder, secrets)?;
+        let ledger_port = SqliteLedger::open(&ledger, secrets, options)?;
+        let files = ledger_port.files();
         let index = Arc::new(hash_index::Current::default());
         Ok(Self {
             directory: Arc::new(SqliteDirectory::open(
@@ -147,9 +149,9 @@ impl Store {
                 Arc::clone(&in_use),
             )?),
             intake: Arc::new(SqliteIntake::open(&directory, secrets, index, in_use)),
-            accounts: Arc::new(SqliteAccounts::open(&ledger, secrets)?),
-            sign_ins: Arc::new(SqliteSignIns::open(&ledger, secrets)?),
-            ledger: Arc::new(SqliteLedger::open(&ledger, secrets, options)?),
+            accounts: Arc::new(SqliteAccounts::open(&ledger, secrets, Arc::clone(&files))?),
+            sign_ins: Arc::new(SqliteSignIns::open(&ledger, secrets, files)?),
+            ledger: Arc::new(ledger_port),
             usage: Arc::new(SqliteUsage::open(&ledger)?),
             folder: folder.into(),
         })

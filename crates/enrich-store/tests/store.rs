@@ -15,6 +15,8 @@ mod at_rest;
 mod crash;
 #[path = "store/customer.rs"]
 mod customer;
+#[path = "store/files.rs"]
+mod files;
 #[path = "store/folder.rs"]
 mod folder;
 #[path = "store/migrations.rs"]

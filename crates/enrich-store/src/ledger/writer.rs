@@ -15,6 +15,7 @@ use crate::error::OpenError;
 use crate::ledger::NotAsWritten;
 use crate::ledger::book::{Book, BookError, Heads, Written};
 use crate::ledger::decide::{Desk, GroupFailed};
+use crate::ledger::files::{FileReplaced, LedgerFiles};
 use crate::ledger::job::{Job, decide, refuse, tell};
 use crate::ledger::keeping::Shelf;
 use crate::ledger::queue::{Exit, Waited};
@@ -60,6 +61,7 @@ pub(super) struct Writer {
     /// The idempotency records as this connection last saw them; counted when the first is kept.
     shelf: Option<Shelf>,
     is_charging: Arc<AtomicBool>,
+    files: Arc<LedgerFiles>,
     commit: Commit,
     /// Who was told last.
     woken: Woken,
@@ -77,6 +79,10 @@ enum Settled {
     Altered(NotAsWritten),
     /// Perhaps written; what failed.
     Unknown(rusqlite::Error),
+    /// Certainly not written: a file of the ledger is another one.
+    Replaced(FileReplaced),
+    /// Written, perhaps into a file that is lost.
+    Lost(FileReplaced),
 }
 
 /// One failure that a whole group met.
@@ -101,10 +107,27 @@ impl Writer {
                 OpenError::NotAsWritten { path: path.clone(), source: source.into() }
             }
         })?;
+        let files = Arc::new(LedgerFiles::open(&path)?);
         let commit: Commit = Box::new(|connection| connection.execute_batch("COMMIT"));
         let connection = Some(connection);
         let (shelf, woken) = (None, Woken::default());
-        Ok(Self { path, secrets, limits, connection, book, shelf, is_charging, commit, woken })
+        Ok(Self {
+            path,
+            secrets,
+            limits,
+            connection,
+            book,
+            shelf,
+            is_charging,
+            files,
+            commit,
+            woken,
+        })
+    }
+
+    /// The files that it is open on.
+    pub(super) fn files(&self) -> Arc<LedgerFiles> {
+        Arc::clone(&self.files)
     }
 
     /// Where accounts stand, for everyone to read.
@@ -170,16 +193,10 @@ impl Writer {
                     let shared = Shared(Arc::new(error));
                     refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
                 }
-                Settled::Altered(error) => {
-                    self.stop();
-                    let shared = Shared(Arc::new(error));
-                    refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
-                }
-                Settled::Unknown(error) => {
-                    self.stop();
-                    let shared = Shared(Arc::new(error));
-                    refuse(group, || ChargeError::Unknown(Box::new(shared.clone())))
-                }
+                Settled::Altered(error) => self.stop_without(group, error),
+                Settled::Replaced(error) => self.stop_without(group, error),
+                Settled::Unknown(error) => self.stop_in_doubt(group, error),
+                Settled::Lost(error) => self.stop_in_doubt(group, error),
             }
         } else {
             refuse(group, || ChargeError::Stopped)
@@ -187,6 +204,28 @@ impl Writer {
         // Those of the group before have had as long as this one took.
         self.woken.complete();
         self.woken = told;
+    }
+
+    /// Stops, with a group of which nothing was written.
+    fn stop_without(
+        &mut self,
+        group: &mut Vec<Job>,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Woken {
+        self.stop();
+        let shared = Shared(Arc::new(error));
+        refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
+    }
+
+    /// Stops, with a group that was perhaps written.
+    fn stop_in_doubt(
+        &mut self,
+        group: &mut Vec<Job>,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Woken {
+        self.stop();
+        let shared = Shared(Arc::new(error));
+        refuse(group, || ChargeError::Unknown(Box::new(shared.clone())))
     }
 
     /// Decides nothing any more.
@@ -197,6 +236,9 @@ impl Writer {
 
     /// Writes a group in one transaction.
     fn write(&mut self, group: &mut [Job]) -> Settled {
+        if let Err(replaced) = self.files.check() {
+            return Settled::Replaced(replaced);
+        }
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => match sqlite::writer(&self.path, self.limits.durability) {
@@ -240,7 +282,10 @@ impl Writer {
             Ok(()) => {
                 self.shelf = shelf;
                 self.book.turn(page, moment);
-                Settled::Written
+                match self.files.check() {
+                    Ok(()) => Settled::Written,
+                    Err(replaced) => Settled::Lost(replaced),
+                }
             }
             Err(error) => match error.sqlite_error_code() {
                 // The record that ends the transaction did not fit into the log, or was not
@@ -277,7 +322,7 @@ impl Writer {
 /// somebody reads an older state or moves the log at this moment, into the log itself.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
-    match move_log(connection) {
+    match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
         // Waits for the disk with the log first, and only then finds no room in the file.
@@ -289,14 +334,6 @@ fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let written = sqlite::write_log_again(path);
     connection.execute_batch("ROLLBACK").map_err(failed)?;
     written.map_err(|error| OpenError::unusable(path, error))
-}
-
-/// Moves the log into the database as far as nobody is in the way; `true` where that is all of it.
-fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
-        let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(!is_busy && moved == in_log)
-    })
 }
 
 /// Says that nothing is charged any more when the thread has ended.

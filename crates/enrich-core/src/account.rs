@@ -130,6 +130,9 @@ pub struct KeyInfo {
     pub created_at: Timestamp,
     /// From when on it is refused: revoked, or rotated away. `None` while it has no end.
     pub expires_at: Option<Timestamp>,
+    /// Whether that end is final: the key was revoked, or its end was seen to have come. It stays
+    /// refused then, also where the clock is set back.
+    pub has_ended: bool,
     /// When it was last used, to within the delay of the usage counters.
     pub last_used_at: Option<Timestamp>,
 }
@@ -137,6 +140,6 @@ pub struct KeyInfo {
 impl KeyInfo {
     /// Whether the key is accepted at `now`.
     pub fn is_active(&self, now: Timestamp) -> bool {
-        self.expires_at.is_none_or(|end| now < end)
+        !self.has_ended && self.expires_at.is_none_or(|end| now < end)
     }
 }

@@ -248,7 +248,16 @@ impl Service {
     async fn identify(&self, key: Option<&str>, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
         let key = key.and_then(|text| ApiKey::parse(text).ok()).ok_or(Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
-        found.filter(|info| info.is_active(now)).ok_or(Refusal::InvalidKey)
+        let info = found.ok_or(Refusal::InvalidKey)?;
+        if info.is_active(now) {
+            return Ok(info);
+        }
+        if !info.has_ended {
+            // Its end is seen for the first time. Where that cannot be written, the next call sees
+            // it again; this one is refused either way.
+            let _ = self.accounts.settle_ends(now).await;
+        }
+        Err(Refusal::InvalidKey)
     }
 
     /// From the fields to the answer. `balance` is left at the last one seen, if one was.

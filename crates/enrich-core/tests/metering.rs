@@ -39,6 +39,8 @@ struct World {
     wants: Mutex<Vec<Want>>,
     charges: Mutex<Vec<Charge>>,
     uses: Mutex<Vec<Use>>,
+    /// When the ends of keys were made final.
+    settled: Mutex<Vec<Timestamp>>,
 }
 
 impl World {
@@ -51,6 +53,7 @@ impl World {
             rate: RateOverride::default(),
             created_at: NOW,
             expires_at: None,
+            has_ended: false,
             last_used_at: None,
         };
         Self {
@@ -67,6 +70,7 @@ impl World {
             wants: Mutex::default(),
             charges: Mutex::default(),
             uses: Mutex::default(),
+            settled: Mutex::default(),
         }
     }
 
@@ -136,8 +140,12 @@ impl Accounts for World {
     async fn set_label(&self, _: KeyId, _: &str) -> Result<bool, StoreError> {
         unreachable!()
     }
-    async fn expire_key(&self, _: KeyId, _: Timestamp) -> Result<bool, StoreError> {
+    async fn expire_key(&self, _: KeyId, _: Timestamp, _: Timestamp) -> Result<bool, StoreError> {
         unreachable!()
+    }
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.settled.lock().push(now);
+        Ok(1)
     }
 }
 
@@ -178,6 +186,9 @@ impl Ledger for World {
         unreachable!()
     }
     async fn first_entry_at(&self, _: AccountId, _: Timestamp) -> Result<u64, StoreError> {
+        unreachable!()
+    }
+    async fn end_of_entries_before(&self, _: AccountId, _: Timestamp) -> Result<u64, StoreError> {
         unreachable!()
     }
     async fn verify(&self) -> Result<Verification, StoreError> {
@@ -296,6 +307,33 @@ fn a_caller_without_a_key_learns_nothing_about_the_fields() {
 fn an_expired_key_is_an_unknown_key() {
     let mut world = World::new();
     world.info.expires_at = Some(NOW);
+    let outcome = call(&Arc::new(world), Price::PerAnswer(1), None);
+    assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
+}
+
+#[test]
+fn the_end_of_a_key_is_made_final_by_the_first_call_that_meets_it() {
+    let mut world = World::new();
+    world.info.expires_at = Some(NOW);
+    let world = Arc::new(world);
+    call(&world, Price::PerAnswer(1), None);
+    assert_eq!(*world.settled.lock(), [NOW]);
+    let mut ended = World::new();
+    (ended.info.expires_at, ended.info.has_ended) = (Some(NOW), true);
+    let ended = Arc::new(ended);
+    let outcome = call(&ended, Price::PerAnswer(1), None);
+    assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
+    assert!(ended.settled.lock().is_empty());
+    let world = Arc::new(World::new());
+    assert!(call(&world, Price::PerAnswer(1), None).result.is_ok());
+    assert!(world.settled.lock().is_empty());
+}
+
+#[test]
+fn a_key_that_was_revoked_under_a_clock_ahead_is_refused() {
+    let mut world = World::new();
+    let ahead = Timestamp::from_second(7_200).unwrap();
+    (world.info.expires_at, world.info.has_ended) = (Some(ahead), true);
     let outcome = call(&Arc::new(world), Price::PerAnswer(1), None);
     assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
 }

@@ -76,6 +76,11 @@ impl Days {
         Ok(Self { first, last })
     }
 
+    /// Whether an instant is in one of the days.
+    pub(crate) fn hold(self, at: Timestamp) -> bool {
+        (self.first..=self.last).contains(&Day::of(at))
+    }
+
     /// The same without what lies before `first` or after `last`; `None` when nothing is left.
     pub(crate) fn within(self, first: Day, last: Day) -> Option<Self> {
         let (first, last) = (self.first.max(first), self.last.min(last));

@@ -46,7 +46,7 @@ macro_rules! key_info {
     ($where:literal) => {
         concat!(
             "SELECT id, account, label, hint, requests, window_seconds, created_at, expires_at, ",
-            "last_used_at FROM api_key WHERE ",
+            "last_used_at, ended FROM api_key WHERE ",
             $where
         )
     };
@@ -167,7 +167,7 @@ impl Accounts for SqliteAccounts {
                 }
                 Some(_) => {}
             }
-            end_key(connection, old, old_until)?;
+            end_key(connection, old, old_until, successor.created_at)?;
             insert_key(connection, secrets.current(), &successor)?;
             Ok(true)
         })
@@ -256,19 +256,47 @@ impl Accounts for SqliteAccounts {
         .await
     }
 
-    async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError> {
-        self.write(move |connection, _| end_key(connection, id, at)).await
+    async fn expire_key(
+        &self,
+        id: KeyId,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection, _| end_key(connection, id, at, now)).await
+    }
+
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let is_due = self.readers.read(|connection| {
+            let due = "SELECT 1 FROM api_key WHERE ended = 0 AND expires_at <= ?1";
+            connection.prepare_cached(due)?.exists([Column(now)])
+        })?;
+        if !is_due {
+            return Ok(0);
+        }
+        self.write(move |connection, _| {
+            let settle = "UPDATE api_key SET ended = 1 WHERE ended = 0 AND expires_at <= ?1";
+            let settled = connection.execute(settle, [Column(now)]).map_err(store_error)?;
+            Ok(settled as u64)
+        })
+        .await
     }
 }
 
-/// Ends a key at `at`, or leaves it at an earlier end. Whether there is such a key.
-fn end_key(connection: &Connection, id: KeyId, at: Timestamp) -> Result<bool, StoreError> {
+/// Ends a key at `at`, or leaves it at an earlier end; for good where that has come at `now`. Whether
+/// there is such a key.
+fn end_key(
+    connection: &Connection,
+    id: KeyId,
+    at: Timestamp,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
     let changed = connection
         .execute(
-            "UPDATE api_key SET expires_at =
-                 CASE WHEN expires_at < ?2 THEN expires_at ELSE ?2 END
+            "UPDATE api_key SET
+                 expires_at = CASE WHEN expires_at < ?2 THEN expires_at ELSE ?2 END,
+                 ended = ended OR ?2 <= ?3 OR coalesce(expires_at <= ?3, 0)
              WHERE id = ?1",
-            (Column(id), Column(at)),
+            (Column(id), Column(at), Column(now)),
         )
         .map_err(store_error)?;
     Ok(changed > 0)
@@ -321,6 +349,7 @@ fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
         rate: RateOverride { requests: row.get(4)?, window_seconds: row.get(5)? },
         created_at,
         expires_at: time(7)?.map(|Column(at)| at),
+        has_ended: row.get(9)?,
         last_used_at: time(8)?.map(|Column(at)| at),
     })
 }

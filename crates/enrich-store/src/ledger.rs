@@ -348,6 +348,15 @@ impl Ledger for SqliteLedger {
         self.readers.read(|connection| entries::first_at(connection, account, &head, at))
     }
 
+    async fn end_of_entries_before(
+        &self,
+        account: AccountId,
+        at: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let head = self.head_for_reading(account).await?.unwrap_or(Head::NEW);
+        self.readers.read(|connection| entries::end_before(connection, account, &head, at))
+    }
+
     async fn verify(&self) -> Result<Verification, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
         let files = self.files();

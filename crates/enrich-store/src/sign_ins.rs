@@ -20,7 +20,7 @@ use enrich_core::port::sign_ins::{EmailSet, SignIns};
 use enrich_core::{AccountId, PasswordHash, Session, SignIn, Timestamp, Token};
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use crate::blocking;
 use crate::columns::Column;
@@ -29,13 +29,19 @@ use crate::ledger::LedgerFiles;
 use crate::secret::{NotOurs, Purpose, Secrets};
 use crate::sqlite::{self, Durability, Readers, store_error};
 use rows::{
-    BY_ACCOUNT, BY_EMAIL, BY_INVITATION, Hash, Sealed, SignInRow, end_invitation, end_sessions,
+    BY_ACCOUNT, BY_EMAIL, Hash, INVITATION, Sealed, SignInRow, end_invitation, end_sessions,
     first_of, read_session, read_sign_in, set_password,
 };
 
 /// How many ended sessions the beginning of another one takes out: more than one, so that they grow
 /// fewer, and never so many that a charge waits for it.
 const FORGOTTEN_AT_ONCE: u32 = 100;
+
+/// How many are taken out at once when that is all that is done.
+const SETTLED_AT_ONCE: u32 = 10_000;
+/// Takes out sessions that have ended, the oldest first.
+const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
+    SELECT token_hash FROM session WHERE ends_at <= ?1 ORDER BY ends_at LIMIT ?2)";
 
 /// Keeps who may sign in, and who is signed in.
 #[derive(Debug)]
@@ -224,11 +230,22 @@ impl SignIns for SqliteSignIns {
 
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError> {
         let hashes = self.hashes(Purpose::InvitationToken, token.expose());
-        let row = self.readers.read(|connection| {
-            let values = |hash: &Hash| (*hash, Column(now));
-            first_of(connection, BY_INVITATION, &hashes, values, read_sign_in)
+        let invitation = self.readers.read(|connection| {
+            let read = |row: &Row<'_>| {
+                let (Column::<AccountId>(account), Column::<Timestamp>(until)) =
+                    (row.get(0)?, row.get(1)?);
+                Ok((account, until))
+            };
+            first_of(connection, INVITATION, &hashes, |hash| [*hash], read)
         })?;
-        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+        match invitation {
+            Some((account, until)) if now < until => self.sign_in(account).await,
+            Some(_) => {
+                self.settle_ends(now).await?;
+                Ok(None)
+            }
+            None => Ok(None),
+        }
     }
 
     async fn accept(
@@ -281,11 +298,7 @@ impl SignIns for SqliteSignIns {
         let (hash, secret) = self.current_hash(Purpose::SessionToken, token.expose());
         self.write(&self.passing, move |connection| {
             connection
-                .prepare_cached(
-                    "DELETE FROM session WHERE token_hash IN (
-                         SELECT token_hash FROM session WHERE ends_at <= ?1
-                         ORDER BY ends_at LIMIT ?2)",
-                )?
+                .prepare_cached(ENDED_SESSIONS)?
                 .execute((Column(session.started_at), FORGOTTEN_AT_ONCE))?;
             connection
                 .prepare_cached(
@@ -329,6 +342,25 @@ impl SignIns for SqliteSignIns {
         self.write(&self.lasting, move |connection| {
             let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
             hashes.iter().try_for_each(|hash| end.execute([hash]).map(|_| ()))
+        })
+        .await
+    }
+
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let is_due = self.readers.read(|connection| {
+            let due = "SELECT 1 FROM session WHERE ends_at <= ?1
+                       UNION ALL SELECT 1 FROM invitation WHERE until <= ?1";
+            connection.prepare_cached(due)?.exists([Column(now)])
+        })?;
+        if !is_due {
+            return Ok(0);
+        }
+        self.write(&self.lasting, move |connection| {
+            let mut sessions = connection.prepare_cached(ENDED_SESSIONS)?;
+            let sessions = sessions.execute((Column(now), SETTLED_AT_ONCE))?;
+            let mut invitations =
+                connection.prepare_cached("DELETE FROM invitation WHERE until <= ?1")?;
+            Ok((sessions + invitations.execute([Column(now)])?) as u64)
         })
         .await
     }

@@ -215,9 +215,8 @@ pub(crate) fn beside(path: &Path) -> [PathBuf; 2] {
 pub(crate) fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
     let [log, index] = beside(&path);
-    let is_there = |file: &Path| {
-        file.try_exists().map_err(|source| OpenError::unusable(file, source))
-    };
+    let is_there =
+        |file: &Path| file.try_exists().map_err(|source| OpenError::unusable(file, source));
     // The log once more: somebody may have opened the database meanwhile.
     if !is_there(&log)? && is_there(&index)? && !is_there(&log)? {
         return Err(OpenError::LogRemoved { path, log, index });

@@ -35,6 +35,8 @@ const WRITE_TIME: Duration = Duration::from_secs(20);
 const FLUSH_TIME: Duration = Duration::from_secs(2);
 /// After how many times of it lists are looked through for those that were kept long enough.
 const SWEEP_EACH: u32 = 120;
+/// After how many times of it the ends that have come are made final: once a minute.
+const SETTLE_EACH: u32 = 12;
 /// How long rows of lists may be on their way at the end.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// How long everything after the waiting for requests may take at the end. With the default of
@@ -61,13 +63,16 @@ pub(crate) fn serve(
     let addresses = (public.address(), admin.as_ref().map(Listener::address));
     System::new().block_on(async {
         let stop = told_to_stop().context("signals cannot be listened for")?;
-        let (shared, jobs, greeting) = shared(prepare(public.address())?, settings)?;
+        let prepared = prepare(public.address())?;
+        let sign_ins = Arc::clone(&prepared.sign_ins);
+        let (shared, jobs, greeting) = shared(prepared, settings)?;
         let shared = Arc::new(shared);
         let mut servers = Servers::start(&shared, public, admin, settings)?;
         // The servers begin when they are polled for the first time.
         yield_now().await;
         servers.still_run().await?;
-        let tidying = spawn(tidy(Arc::clone(&shared), jobs.clone()));
+        let (lists, signed_in) = (jobs.clone(), Arc::clone(&sign_ins));
+        let tidying = spawn(tidy(Arc::clone(&shared), lists, signed_in));
         greet(addresses, &greeting);
         let ended = servers.until(stop).await;
         watch_the_clock(settings);
@@ -262,14 +267,28 @@ fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
     }
 }
 
-async fn tidy(shared: Arc<Shared>, jobs: Option<Arc<Jobs>>) {
+async fn tidy(shared: Arc<Shared>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn SignIns>) {
     let mut ticks = interval(TIDYING);
     for tick in 0_u32.. {
         ticks.tick().await;
         shared.tidy_metrics();
+        if !tick.is_multiple_of(SETTLE_EACH) {
+            continue;
+        }
+        settle_ends(shared.service(), &*sign_ins).await;
         if let Some(jobs) = jobs.as_ref().filter(|_| tick.is_multiple_of(SWEEP_EACH)) {
             sweep(Arc::clone(jobs), shared.service().clock.now()).await;
         }
+    }
+}
+
+/// Makes final what has ended by itself: keys, invitations, sessions.
+async fn settle_ends(service: &Service, sign_ins: &dyn SignIns) {
+    let now = service.clock.now();
+    let settled = [service.accounts.settle_ends(now).await, sign_ins.settle_ends(now).await];
+    for error in settled.into_iter().filter_map(Result::err) {
+        let error = crate::explained::explained(&error);
+        warn!(error, "the ends of keys and sessions cannot be noted");
     }
 }
 

@@ -103,7 +103,7 @@ fn a_revoked_key_and_another_account_s_answer_nothing() {
     let process = Process::start(folder.path());
     let (own, own_key) = account(&process.store);
     let (_, other_key) = account(&process.store);
-    let expired = process.store.accounts.expire_key(own_key, SystemClock.now());
+    let expired = process.store.accounts.expire_key(own_key, SystemClock.now(), SystemClock.now());
     assert!(pollster::block_on(expired).unwrap());
     for key in [own_key, other_key] {
         let list = numbered(5);

@@ -26,7 +26,7 @@ pub trait Accounts: Send + Sync {
     async fn add_key(&self, key: NewKey) -> Result<bool, StoreError>;
 
     /// Stores `successor` and lets `old` live until `old_until`, both or neither; an earlier end
-    /// stays. `false`, and nothing changed, when there is no such key.
+    /// stays, and one that has come when the successor is made is final. `false`, and nothing changed, when there is no such key.
     async fn rotate_key(
         &self,
         old: KeyId,
@@ -53,6 +53,15 @@ pub trait Accounts: Send + Sync {
     /// Gives a key another label. `false` when there is no such key.
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
 
-    /// Ends a key at `at`; an earlier end stays. `false` when there is no such key.
-    async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError>;
+    /// Ends a key at `at`; an earlier end stays. An end that has come at `now` is
+    /// [final](KeyInfo::has_ended). `false` when there is no such key.
+    async fn expire_key(
+        &self,
+        id: KeyId,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Makes the ends of all keys final that have come at `now`; of how many.
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

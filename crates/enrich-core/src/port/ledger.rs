@@ -196,10 +196,17 @@ pub trait Ledger: Send + Sync {
     /// The sequence number of an account's first row at or after `at`; one more than its last
     /// row's when all are earlier.
     ///
-    /// Rows are in the order of their times but where the clock was set back: there it is some row
-    /// at or after `at` behind an earlier one, and what lies before it may be later than `at` by as
-    /// much as the clock was set back.
+    /// Rows are in the order of their arrival, which is not that of their times where the clock was
+    /// set back: rows behind it may be earlier than `at`.
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
+
+    /// One more than the sequence number of an account's last row before `at`; 1 when none is
+    /// earlier. So all rows of a range of times lie from its [first](Self::first_entry_at) to here.
+    async fn end_of_entries_before(
+        &self,
+        account: AccountId,
+        at: Timestamp,
+    ) -> Result<u64, StoreError>;
 
     /// Walks every row and adds everything up.
     async fn verify(&self) -> Result<Verification, StoreError>;

@@ -49,7 +49,7 @@ pub trait SignIns: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Whose password an invitation is to set; `None` when it was used, has ended at `now`, or
-    /// never was.
+    /// never was. One that is seen to have ended is taken away.
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError>;
 
     /// Uses an invitation up to set the password, and ends all sessions of the account, all or
@@ -82,6 +82,10 @@ pub trait SignIns: Send + Sync {
 
     /// Ends a session. One that is not there is ended already.
     async fn end_session(&self, token: &Token) -> Result<(), StoreError>;
+
+    /// Takes away the invitations and sessions that have ended at `now`, so that they stay ended
+    /// where the clock is set back; how many.
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Ends all sessions of an account but `kept`; how many.
     async fn end_sessions(

@@ -82,11 +82,13 @@ impl CallRow {
     }
 }
 
-/// The sequence numbers of a range's rows: from `first` on, before `end`.
+/// The sequence numbers of a range's rows: from `first` on, before `end`. Rows of other days lie
+/// among them where the clock was set back.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
     end: u64,
+    days: Days,
 }
 
 pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
@@ -125,8 +127,8 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
 
 async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows, Fault> {
     let first = service.ledger.first_entry_at(account, days.first.start()).await?;
-    let end = service.ledger.first_entry_at(account, days.end()).await?;
-    Ok(Rows { first, end })
+    let end = service.ledger.end_of_entries_before(account, days.end()).await?;
+    Ok(Rows { first, end, days })
 }
 
 /// What a page shows of the rows.
@@ -159,7 +161,7 @@ async fn gather(
             before = entry.sequence;
             gathered.looked_through += 1;
             gathered.back_to = Some(Time(entry.at));
-            if is_wanted(&entry, wanted) {
+            if rows.days.hold(entry.at) && is_wanted(&entry, wanted) {
                 gathered.charges.push(entry);
             }
         }
@@ -210,7 +212,8 @@ async fn lines(
 ) -> Result<(Bytes, Option<u64>), Box<dyn Error>> {
     let read = service.ledger.newest_entries(account, Some(rows.end), AT_ONCE).await?;
     let next = read.last().map(|entry| entry.sequence).filter(|last| *last > rows.first);
-    let of_range = read.into_iter().filter(|entry| entry.sequence >= rows.first);
+    let of_range =
+        read.into_iter().filter(|entry| entry.sequence >= rows.first && rows.days.hold(entry.at));
     let lines = of_range.filter_map(|entry| {
         let (id, credits) = (entry.id.to_string(), entry.credits.unsigned_abs().to_string());
         let balance = entry.balance.to_string();

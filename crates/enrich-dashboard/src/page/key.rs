@@ -111,7 +111,7 @@ pub(crate) async fn revoke(visit: &Visit<'_>, member: &Member) -> Result<Respons
         let said = "Tick the box to revoke the key: it cannot be taken back.".to_owned();
         return shown(visit, member, &key, false, Some(said)).await;
     }
-    visit.dashboard.service.accounts.expire_key(key.id, visit.now).await?;
+    visit.dashboard.service.accounts.expire_key(key.id, visit.now, visit.now).await?;
     Ok(Response::see("/account/keys"))
 }
 

@@ -110,6 +110,7 @@ fn info(key: &NewKey) -> KeyInfo {
         rate: key.rate,
         created_at: key.created_at,
         expires_at: None,
+        has_ended: false,
         last_used_at: None,
     }
 }
@@ -141,7 +142,7 @@ impl Accounts for Ports {
         old_until: Timestamp,
         successor: NewKey,
     ) -> Result<bool, StoreError> {
-        self.expire_key(old, old_until).await?;
+        self.expire_key(old, old_until, successor.created_at).await?;
         self.add_key(successor).await
     }
 
@@ -175,8 +176,17 @@ impl Accounts for Ports {
         Ok(self.change(id, |key| key.label = label.to_owned()))
     }
 
-    async fn expire_key(&self, id: KeyId, at: Timestamp) -> Result<bool, StoreError> {
-        Ok(self.change(id, |key| key.expires_at = Some(at)))
+    async fn expire_key(
+        &self,
+        id: KeyId,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        Ok(self.change(id, |key| (key.expires_at, key.has_ended) = (Some(at), at <= now)))
+    }
+
+    async fn settle_ends(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
     }
 }
 
@@ -275,8 +285,19 @@ impl Ledger for Ports {
 
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError> {
         let entries = self.entries.lock();
-        let own = entries.iter().filter(|entry| entry.account == account);
-        Ok(own.filter(|entry| entry.at < at).count() as u64 + 1)
+        let own: Vec<_> = entries.iter().filter(|entry| entry.account == account).collect();
+        let first = own.iter().position(|entry| entry.at >= at);
+        Ok(first.unwrap_or(own.len()) as u64 + 1)
+    }
+
+    async fn end_of_entries_before(
+        &self,
+        account: AccountId,
+        at: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let entries = self.entries.lock();
+        let own: Vec<_> = entries.iter().filter(|entry| entry.account == account).collect();
+        Ok(own.iter().rposition(|entry| entry.at < at).map_or(1, |last| last as u64 + 2))
     }
 
     async fn verify(&self) -> Result<Verification, StoreError> {
@@ -407,6 +428,10 @@ impl SignIns for Ports {
     async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
         self.sessions.lock().remove(token.expose());
         Ok(())
+    }
+
+    async fn settle_ends(&self, _: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
     }
 
     async fn end_sessions(

@@ -138,6 +138,7 @@ mod tests {
             rate: RateOverride::default(),
             created_at: now,
             expires_at: None,
+            has_ended: false,
             last_used_at: None,
         })
     }

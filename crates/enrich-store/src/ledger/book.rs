@@ -15,7 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::columns::Column;
 use crate::glance::{Glance, Moment};
 use crate::ledger::NotAsWritten;
-use crate::ledger::head::Head;
+use crate::ledger::entries;
+use crate::ledger::head::{Head, Span};
 use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
 use crate::ledger::seal::{Place, Seal};
 use crate::secret::Secrets;
@@ -79,8 +80,17 @@ pub(super) struct Page<'a> {
 pub(super) struct Written {
     seal: Seal,
     heads: FxHashMap<AccountId, Head>,
-    /// Rows to be marked: account, number, position.
-    marks: Vec<(AccountId, u64, u64)>,
+    marks: Vec<Mark>,
+}
+
+/// A row to be marked.
+struct Mark {
+    account: AccountId,
+    sequence: u64,
+    position: u64,
+    /// Of the rows since the mark before it, this one included; absent where the first of them were
+    /// written before the ledger was opened.
+    span: Option<Span>,
 }
 
 impl Heads {
@@ -210,6 +220,7 @@ impl Book {
             balance: row.balance,
             position: link.position,
             chain: link.chain,
+            span: Span::with_next(head.sequence, head.span, row.at),
         })
     }
 
@@ -261,6 +272,27 @@ impl Book {
     }
 }
 
+impl Mark {
+    fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let span = match self.span {
+            Some(span) => span,
+            None => entries::span_of(connection, self.sequence, self.position)?,
+        };
+        let mut insert = connection.prepare_cached(
+            "INSERT INTO mark (account, sequence, position, earliest, latest)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        insert.execute((
+            Column(self.account),
+            self.sequence,
+            self.position,
+            span.earliest,
+            span.latest,
+        ))?;
+        Ok(())
+    }
+}
+
 /// Forgets, where too many are known, those that can be read from their checkpoints again.
 fn keep_to_bounds(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
@@ -288,16 +320,17 @@ impl Page<'_> {
     pub(super) fn add(&mut self, mut row: Row<'_>, head: &Head) -> rusqlite::Result<()> {
         let secret = self.book.secrets.current();
         let (account, sequence) = (row.account, head.sequence + 1);
+        let span = Span::with_next(head.sequence, head.span, row.at);
         (row.sequence, row.secret) = (sequence, secret.id());
         let chain = row.chain(&head.chain, secret);
         let place = self.written.seal.end.after(&chain, secret);
         let position = place.position;
         row.insert(&mut self.insert, &Link { chain, position, previous: head.position })?;
         if sequence.is_multiple_of(MARK_ROWS) {
-            self.written.marks.push((account, sequence, position));
+            self.written.marks.push(Mark { account, sequence, position, span });
         }
         self.written.seal.end = place;
-        let head = Head { sequence, balance: row.balance, position, chain };
+        let head = Head { sequence, balance: row.balance, position, chain, span };
         self.written.heads.insert(account, head);
         Ok(())
     }
@@ -308,11 +341,8 @@ impl Page<'_> {
         if seal.end == self.book.seal.end {
             return Ok(self.written);
         }
-        for (account, sequence, position) in &self.written.marks {
-            let mut mark = self.connection.prepare_cached(
-                "INSERT INTO mark (account, sequence, position) VALUES (?1, ?2, ?3)",
-            )?;
-            mark.execute((Column(*account), sequence, position))?;
+        for mark in &self.written.marks {
+            mark.write(self.connection)?;
         }
         let secret = self.book.secrets.current();
         if seal.end.position - seal.checkpoint.position >= CHECKPOINT_ROWS {

@@ -3,15 +3,17 @@
 //! Each row names the position of the account's row before it, and every 256th is marked: reading
 //! begins at a mark not far behind what is asked for and goes back from row to row, each a point
 //! read. So a page costs about the same wherever it is, and nothing was written for it with the row.
-//! A time is looked for among the marks first.
+//! A time is looked for among the marks first, each with the times of the rows before it.
+
+use std::ops::ControlFlow;
 
 use enrich_core::{AccountId, Entry, Timestamp};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use crate::columns::Column;
 use crate::ledger::NotAsWritten;
 use crate::ledger::book::{BookError, MARK_ROWS};
-use crate::ledger::head::Head;
+use crate::ledger::head::{Head, Span};
 use crate::ledger::row::{Link, Row, link_columns, row_columns};
 
 const ROW: &str =
@@ -48,38 +50,114 @@ pub(super) fn newest(
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
-/// The number of an account's row that is written at or after `at` while the one before it was not;
-/// one more than `head`'s when its last row was not either.
+/// The number of an account's first row that was written at or after `at`; one more than `head`'s
+/// when none was.
 ///
-/// Of ten million rows 16 marks are looked at, and at most 256 rows behind one of them. Where the
-/// clock was set back there can be several such rows; one of them is found.
+/// Of ten million rows the times of 39,000 marks are looked through, which lie side by side, and 256
+/// rows before one of them.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
     head: &Head,
     at: Timestamp,
 ) -> Result<u64, BookError> {
-    // The last mark that is known to be earlier, and the first that is not: one behind the last
-    // mark stands for the head.
-    let (mut earlier, mut first) = (0, head.sequence / MARK_ROWS + 1);
-    let mut place = (head.sequence, head.position);
-    while first - earlier > 1 {
-        let middle = earlier.midpoint(first);
-        let marked = mark(connection, account, middle * MARK_ROWS)?;
-        if time_of(connection, account, marked)?.0 < at {
-            earlier = middle;
-        } else {
-            (first, place) = (middle, marked);
-        }
+    let mut select = connection.prepare_cached(
+        "SELECT sequence, position FROM mark
+         WHERE account = ?1 AND sequence <= ?2 AND latest >= ?3 ORDER BY sequence LIMIT 1",
+    )?;
+    let mark = marked(&mut select, account, head, at)?;
+    let (end, mut first) = (mark.unwrap_or((head.sequence, head.position)), None);
+    back_through_block(connection, account, end, |sequence, written_at| {
+        first = if written_at >= at { Some(sequence) } else { first };
+        ControlFlow::Continue(())
+    })?;
+    match first {
+        Some(first) => Ok(first),
+        None if mark.is_none() => Ok(head.sequence + 1),
+        None => Err(unreadable(account, end.0).into()),
     }
-    while place.0 > 0 {
+}
+
+/// One more than the number of an account's last row that was written before `at`; 1 when none was.
+pub(super) fn end_before(
+    connection: &Connection,
+    account: AccountId,
+    head: &Head,
+    at: Timestamp,
+) -> Result<u64, BookError> {
+    let last_of_block = |end: (u64, u64)| {
+        let mut last = None;
+        back_through_block(connection, account, end, |sequence, written_at| {
+            if written_at < at {
+                last = Some(sequence);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok::<_, BookError>(last)
+    };
+    // The rows behind the last mark first.
+    if !head.sequence.is_multiple_of(MARK_ROWS)
+        && let Some(last) = last_of_block((head.sequence, head.position))?
+    {
+        return Ok(last + 1);
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT sequence, position FROM mark
+         WHERE account = ?1 AND sequence <= ?2 AND earliest < ?3 ORDER BY sequence DESC LIMIT 1",
+    )?;
+    let Some(mark) = marked(&mut select, account, head, at)? else { return Ok(1) };
+    last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
+}
+
+/// When the rows were written that end with the marked one of this number, at this position.
+pub(super) fn span_of(
+    connection: &Connection,
+    sequence: u64,
+    mut position: u64,
+) -> rusqlite::Result<Span> {
+    let mut select = connection.prepare_cached(TIME)?;
+    let mut read = |position| {
+        select.query_row([position], |row| Ok((row.get::<_, Column<Timestamp>>(2)?.0, row.get(3)?)))
+    };
+    let (at, previous): (_, u64) = read(position)?;
+    let mut span = Span::of(at);
+    position = previous;
+    for _ in 1..MARK_ROWS.min(sequence) {
+        let (at, previous) = read(position)?;
+        (span, position) = (span.and(at), previous);
+    }
+    Ok(span)
+}
+
+/// A mark of an account, which `select` finds by a time: its number and position.
+fn marked(
+    select: &mut Statement<'_>,
+    account: AccountId,
+    head: &Head,
+    at: Timestamp,
+) -> rusqlite::Result<Option<(u64, u64)>> {
+    let values = (Column(account), head.sequence, Column(at));
+    select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+/// Goes back from a row to the one behind the mark before it, and calls `each` with the number and
+/// the time of each, until that breaks off.
+fn back_through_block(
+    connection: &Connection,
+    account: AccountId,
+    mut place: (u64, u64),
+    mut each: impl FnMut(u64, Timestamp) -> ControlFlow<()>,
+) -> Result<(), BookError> {
+    let after = place.0.saturating_sub(1) / MARK_ROWS * MARK_ROWS;
+    while place.0 > after {
         let (written_at, previous) = time_of(connection, account, place)?;
-        if written_at < at {
+        if each(place.0, written_at).is_break() {
             break;
         }
         place = (place.0 - 1, previous);
     }
-    Ok(place.0 + 1)
+    Ok(())
 }
 
 /// The rows of an account from the one numbered `last` back to the one behind `after`.
@@ -130,18 +208,6 @@ fn time_of(
         }
         _ => Err(unreadable(account, sequence).into()),
     }
-}
-
-/// The number of a marked row, and its position.
-fn mark(
-    connection: &Connection,
-    account: AccountId,
-    sequence: u64,
-) -> Result<(u64, u64), BookError> {
-    let mut select = connection
-        .prepare_cached("SELECT position FROM mark WHERE account = ?1 AND sequence = ?2")?;
-    let position = select.query_row((Column(account), sequence), |row| row.get(0)).optional()?;
-    Ok((sequence, position.ok_or_else(|| unreadable(account, sequence))?))
 }
 
 fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {

@@ -1,9 +1,10 @@
 //! Where an account stands: its last row, and the balance there.
 
-use enrich_core::{AccountId, Credits};
+use enrich_core::{AccountId, Credits, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::Column;
+use crate::ledger::book::MARK_ROWS;
 use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
 use crate::secret::{Purpose, Secret, Secrets};
@@ -19,6 +20,38 @@ pub(super) struct Head {
     pub(super) position: u64,
     /// Its hash.
     pub(super) chain: Chain,
+    /// When the rows behind its last mark were written. Not known behind a checkpoint that was read.
+    pub(super) span: Option<Span>,
+}
+
+/// The earliest and the latest time of some rows, in microseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) earliest: i64,
+    pub(super) latest: i64,
+}
+
+impl Span {
+    /// Of one row.
+    pub(super) fn of(at: Timestamp) -> Self {
+        let at = at.as_microsecond();
+        Self { earliest: at, latest: at }
+    }
+
+    /// Of these and another row.
+    pub(super) fn and(self, at: Timestamp) -> Self {
+        let at = at.as_microsecond();
+        Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
+    }
+
+    /// Of an account's rows behind its last mark with the next one, where that of those up to row
+    /// `sequence` is `before`.
+    pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
+        match before {
+            _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),
+            before => before.map(|span| span.and(at)),
+        }
+    }
 }
 
 /// The version of [`Head::hash`]; another layout takes another number.
@@ -27,7 +60,7 @@ const LAYOUT: u8 = 1;
 impl Head {
     /// An account without rows.
     pub(super) const NEW: Self =
-        Self { sequence: 0, balance: Credits::ZERO, position: 0, chain: NO_ROW };
+        Self { sequence: 0, balance: Credits::ZERO, position: 0, chain: NO_ROW, span: None };
 
     /// Where the account stood at the last checkpoint; `None` when there is no such account.
     pub(super) fn read(
@@ -43,7 +76,8 @@ impl Head {
             .query_row([Column(account)], |row| {
                 let Some(sequence) = row.get(0)? else { return Ok(None) };
                 let Column(balance) = row.get(1)?;
-                let head = Self { sequence, balance, position: row.get(2)?, chain: row.get(3)? };
+                let (position, chain) = (row.get(2)?, row.get(3)?);
+                let head = Self { sequence, balance, position, chain, span: None };
                 Ok(Some((head, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?)))
             })
             .optional();

@@ -18,7 +18,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::columns::Column;
 use crate::ledger::book::MARK_ROWS;
-use crate::ledger::head::Head;
+use crate::ledger::head::{Head, Span};
 use crate::ledger::row::{
     CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
 };
@@ -86,7 +86,7 @@ struct Walk<'a> {
     /// Where each stood at the checkpoint, once that was passed.
     at_checkpoint: Option<HashMap<AccountId, Stand>>,
     /// The rows that have to be marked.
-    marks: Vec<(AccountId, u64, u64)>,
+    marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
 /// Where the walk stands in an account.
@@ -99,6 +99,8 @@ struct Stand {
     balance: Option<Credits>,
     /// The hash there; absent likewise.
     chain: Option<Chain>,
+    /// When the rows behind its last mark were written; absent likewise.
+    span: Option<Span>,
     /// What its charges add up to.
     charged: i128,
 }
@@ -108,6 +110,7 @@ const START: Stand = Stand {
     position: 0,
     balance: Some(Credits::ZERO),
     chain: Some(NO_ROW),
+    span: None,
     charged: 0,
 };
 
@@ -145,18 +148,19 @@ impl<'a> Walk<'a> {
             self.found.fault(format_args!("{at}: cannot be read"));
             (self.place, self.ids) = (None, None);
             let chain = raw.get(CHAIN_COLUMN).ok();
-            let stand = Stand { sequence, position, balance: None, chain, ..before };
+            let stand = Stand { sequence, position, balance: None, chain, span: None, ..before };
             self.stands.insert(account, stand);
             return Ok(());
         };
+        let span = Span::with_next(sequence.saturating_sub(1), before.span, row.at);
         if sequence.is_multiple_of(MARK_ROWS) {
-            self.marks.push((account, sequence, position));
+            self.marks.push((account, sequence, position, span));
         }
         self.ids.iter_mut().for_each(|ids| ids.add(row.id, position));
         self.check_links(&row, &link, &before);
         let (balance, chain) = (Some(row.balance), Some(link.chain));
         let charged = before.charged + self.check_kind(row)?;
-        self.stands.insert(account, Stand { sequence, position, balance, chain, charged });
+        self.stands.insert(account, Stand { sequence, position, balance, chain, span, charged });
         Ok(())
     }
 
@@ -208,7 +212,7 @@ impl<'a> Walk<'a> {
         }
         let from = At(account, before.sequence.saturating_add(1));
         self.found.fault(format_args!("{from}: missing, the next row is {sequence}"));
-        Ok(Stand { balance: None, chain: None, ..before })
+        Ok(Stand { balance: None, chain: None, span: None, ..before })
     }
 
     /// Checks how a row hangs together with the one before it in its account, and in the log.
@@ -296,12 +300,21 @@ impl<'a> Walk<'a> {
                 .fault(format_args!("the checkpoint: {more} accounts that have no rows in it"));
         }
         let marks = mem::take(&mut self.marks);
-        for (account, sequence, position) in &marks {
+        for (account, sequence, position, span) in &marks {
             let mut mark = self.connection.prepare_cached(
-                "SELECT 1 FROM mark WHERE account = ?1 AND sequence = ?2 AND position = ?3",
+                "SELECT earliest, latest FROM mark
+                 WHERE account = ?1 AND sequence = ?2 AND position = ?3",
             )?;
-            if !mark.exists((Column(*account), sequence, position))? {
-                self.found.fault(format_args!("{}: is not marked", At(*account, *sequence)));
+            let marked = mark.query_row((Column(*account), sequence, position), |row| {
+                Ok(Span { earliest: row.get(0)?, latest: row.get(1)? })
+            });
+            let at = At(*account, *sequence);
+            match (marked.optional()?, span) {
+                (None, _) => self.found.fault(format_args!("{at}: is not marked")),
+                (Some(marked), Some(span)) if marked != *span => {
+                    self.found.fault(format_args!("{at}: is marked with other times"));
+                }
+                (Some(_), _) => {}
             }
         }
         if marked > marks.len() as u64 {
@@ -326,7 +339,7 @@ impl<'a> Walk<'a> {
             return Ok(true);
         };
         let Stand { sequence, position, .. } = *stand;
-        if head != (Head { sequence, balance, position, chain }) {
+        if head != (Head { sequence, balance, position, chain, span: None }) {
             self.found.fault(format_args!(
                 "account {account}: its checkpoint says {} at row {}, its rows say {balance} at row \
                  {sequence}",

@@ -31,9 +31,8 @@ macro_rules! sign_in {
 
 pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = ?1");
 pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
-pub(super) const BY_INVITATION: &str = sign_in!(
-    "JOIN invitation ON invitation.account = sign_in.account WHERE token_hash = ?1 AND until > ?2"
-);
+/// Whose an invitation is, and when it ends.
+pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE token_hash = ?1";
 
 /// The first row that `query` gives for any of `hashes`.
 pub(super) fn first_of<T, P: rusqlite::Params>(

@@ -75,7 +75,7 @@ fn a_sealed_key_does_not_open_in_another_row() {
     let other = uuid::Uuid::from_bytes([7; 16]);
     file.execute(
         "INSERT INTO api_key SELECT ?1, account, label, hint, randomblob(32), sealed, secret,
-             requests, window_seconds, created_at, expires_at, last_used_at FROM api_key",
+             requests, window_seconds, created_at, expires_at, last_used_at, ended FROM api_key",
         [other.as_bytes()],
     )
     .unwrap();

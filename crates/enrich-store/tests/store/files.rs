@@ -98,7 +98,7 @@ fn a_ledger_that_nobody_charges_notices_too() {
 fn a_key_is_not_said_to_be_revoked_in_a_log_that_was_unlinked() {
     let customer = charged();
     fs::remove_file(file(&customer, "ledger.sqlite-wal")).unwrap();
-    assert!(block_on(customer.store.accounts.expire_key(customer.key, now())).is_err());
+    assert!(block_on(customer.store.accounts.expire_key(customer.key, now(), now())).is_err());
     assert!(block_on(customer.store.sign_ins.end_sessions(customer.account, None)).is_err());
     assert!(!customer.store.ledger.is_charging());
 }

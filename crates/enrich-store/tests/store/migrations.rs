@@ -3,18 +3,26 @@
 use std::fs;
 use std::path::Path;
 
+use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::ledger::Ledger as _;
+use futures_util::future::join_all;
+use pollster::block_on;
+
+use crate::customer::{Customer, now, open};
+
 /// Every file of the schema with the BLAKE3 hash of its text.
 ///
 /// A file that was released never changes, not even in a comment: databases out there were made
 /// with it, and one whose history differs is refused. A change of the schema is a new file, and a
 /// new row here.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("directory/V1__directory.sql", V1_DIRECTORY),
     ("directory/V2__name_words.sql", V2_NAME_WORDS),
     ("ledger/V1__ledger.sql", V1_LEDGER),
     ("ledger/V2__key_changes.sql", V2_KEY_CHANGES),
     ("ledger/V3__sign_ins.sql", V3_SIGN_INS),
     ("ledger/V4__kept_vouchers.sql", V4_KEPT_VOUCHERS),
+    ("ledger/V5__final_ends.sql", V5_FINAL_ENDS),
 ];
 
 const V1_DIRECTORY: &str = "0b77f0e468d8513bd0a013bda32a91d262eaed0bc088976d4317bb72251ca336";
@@ -23,6 +31,7 @@ const V1_LEDGER: &str = "b3c1d0f8d24088fba9630ed77fbf911537b1cceb9898272a749f6a7
 const V2_KEY_CHANGES: &str = "4205efb77486837753ddff8b350a5edbef089daf0ad5f0adb57aaf344e0516a4";
 const V3_SIGN_INS: &str = "a21d8a8e1d0df345195bbdf2a0bf687f7fafdcf553044020e8516a1622448f50";
 const V4_KEPT_VOUCHERS: &str = "6d898e1a86b27c6437eb76232aeee6206acb6357700ee99cae0aae696ef68860";
+const V5_FINAL_ENDS: &str = "43949115289e5fef783dd9ac51f3ab2d1aaa125ac74690f81dc30be639e489cd";
 
 #[test]
 fn a_released_schema_never_changes() {
@@ -38,4 +47,36 @@ fn a_released_schema_never_changes() {
     there.sort();
     let released = FILES.map(|(name, hash)| (name.to_owned(), hash.to_owned()));
     assert_eq!(there, released, "a released file was changed, or a new one has no row");
+}
+
+/// Takes back what the last files of the ledger's schema did.
+const BACK_TO_V4: &str = "
+    DROP INDEX api_key_end;
+    DROP TRIGGER api_key_changed;
+    ALTER TABLE api_key DROP COLUMN ended;
+    ALTER TABLE mark DROP COLUMN earliest;
+    ALTER TABLE mark DROP COLUMN latest;
+    CREATE TRIGGER api_key_changed AFTER UPDATE OF id ON api_key
+    BEGIN UPDATE key_changes SET number = number + 1; END;
+    DELETE FROM refinery_schema_history WHERE version > 4;";
+
+#[test]
+fn a_ledger_of_schema_4_is_brought_forward_with_what_it_holds() {
+    let customer = Customer::with(1_000);
+    let charges = (0..600).map(|_| customer.store.ledger.charge(customer.charge()));
+    assert!(block_on(join_all(charges)).iter().all(Result::is_ok));
+    let long_ago = "2020-01-01T00:00:00Z".parse().unwrap();
+    block_on(customer.store.accounts.expire_key(customer.key, long_ago, long_ago)).unwrap();
+    let Customer { folder, store, account, secret, .. } = customer;
+    drop(store);
+    let file = rusqlite::Connection::open(folder.path().join("ledger.sqlite")).unwrap();
+    file.execute_batch(BACK_TO_V4).unwrap();
+    drop(file);
+
+    let store = open(folder.path());
+    let verified = block_on(store.ledger.verify()).unwrap();
+    assert_eq!((verified.entries, verified.faults), (601, Vec::new()));
+    assert_eq!(block_on(store.ledger.first_entry_at(account, now())).unwrap(), 1);
+    let key = block_on(store.accounts.find_key(&secret)).unwrap().unwrap();
+    assert!(key.has_ended && !key.is_active(long_ago));
 }

@@ -21,7 +21,7 @@ fn another_process_s_end_of_a_key_shows_within_a_second() {
     let found = || block_on(customer.store.accounts.find_key(&customer.secret)).unwrap().unwrap();
     let command_line = open(customer.folder.path());
     assert!(found().is_active(now()));
-    assert!(block_on(command_line.accounts.expire_key(customer.key, now())).unwrap());
+    assert!(block_on(command_line.accounts.expire_key(customer.key, now(), now())).unwrap());
     let ended = Instant::now();
     // Asked all the time, so that what is remembered is never left to age.
     while found().is_active(now()) {
@@ -36,7 +36,7 @@ fn this_process_s_end_of_a_key_shows_at_once() {
     let accounts = &customer.store.accounts;
     let found = || block_on(accounts.find_key(&customer.secret)).unwrap().unwrap();
     assert!(found().is_active(now()));
-    assert!(block_on(accounts.expire_key(customer.key, now())).unwrap());
+    assert!(block_on(accounts.expire_key(customer.key, now(), now())).unwrap());
     assert!(!found().is_active(now()));
 }
 

@@ -75,16 +75,59 @@ pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
 pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
-    assert!(ports.accounts.expire_key(key.id, after_noon(60)).await.unwrap());
-    assert!(ports.accounts.expire_key(key.id, after_noon(90)).await.unwrap());
+    assert!(ports.accounts.expire_key(key.id, after_noon(60), noon()).await.unwrap());
+    assert!(ports.accounts.expire_key(key.id, after_noon(90), noon()).await.unwrap());
     let found = ports.accounts.find_key(&key.key).await.unwrap().unwrap();
     assert_eq!(found.expires_at, Some(after_noon(60)));
     assert!(found.is_active(after_noon(59)));
     assert!(!found.is_active(after_noon(60)));
-    assert!(ports.accounts.expire_key(key.id, after_noon(30)).await.unwrap());
+    assert!(ports.accounts.expire_key(key.id, after_noon(30), noon()).await.unwrap());
     let found = ports.accounts.key(key.id).await.unwrap().unwrap();
     assert_eq!(found.expires_at, Some(after_noon(30)));
-    assert!(!ports.accounts.expire_key(KeyId::new(noon()), noon()).await.unwrap());
+    assert!(!ports.accounts.expire_key(KeyId::new(noon()), noon(), noon()).await.unwrap());
+}
+
+/// A key that was revoked stays revoked when the clock is set back.
+pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, key) = account_with_key(&ports, "Northwind").await;
+    let ahead = after_noon(7200);
+    assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
+    assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
+    // Nor does one that is rotated away without an overlap.
+    let old = new_key(account, "old");
+    assert!(ports.accounts.add_key(old.clone()).await.unwrap());
+    let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
+    assert!(ports.accounts.rotate_key(old.id, ahead, successor).await.unwrap());
+    let ports = harness.reopen(ports).await;
+    for ended in [&key, &old] {
+        let found = ports.accounts.find_key(&ended.key).await.unwrap().unwrap();
+        assert!(!found.is_active(noon()) && found.has_ended);
+        // A later end changes nothing.
+        ports.accounts.expire_key(ended.id, after_noon(9_000), noon()).await.unwrap();
+        let found = ports.accounts.key(ended.id).await.unwrap().unwrap();
+        assert!(!found.is_active(noon()));
+    }
+}
+
+/// An end that was seen to have come is final; one that lies ahead is not.
+pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
+    harness: &dyn Harness,
+) {
+    let ports = harness.fresh().await;
+    let (account, early) = account_with_key(&ports, "Northwind").await;
+    let late = new_key(account, "late");
+    assert!(ports.accounts.add_key(late.clone()).await.unwrap());
+    ports.accounts.expire_key(early.id, after_noon(60), noon()).await.unwrap();
+    ports.accounts.expire_key(late.id, after_noon(61), noon()).await.unwrap();
+    assert_eq!(ports.accounts.settle_ends(after_noon(59)).await.unwrap(), 0);
+    assert!(ports.accounts.find_key(&early.key).await.unwrap().unwrap().is_active(noon()));
+    assert_eq!(ports.accounts.settle_ends(after_noon(60)).await.unwrap(), 1);
+    let found = async |key| ports.accounts.find_key(key).await.unwrap().unwrap();
+    assert!(!found(&early.key).await.is_active(noon()), "it was seen to have ended");
+    assert!(found(&late.key).await.is_active(noon()));
+    assert!(!found(&late.key).await.has_ended);
+    assert_eq!(ports.accounts.settle_ends(after_noon(60)).await.unwrap(), 0);
 }
 
 /// A key that is rotated lives on beside its successor for as long as it is given.
@@ -172,6 +215,8 @@ macro_rules! accounts_contract {
             a_key_that_was_never_issued_is_not_found,
             a_key_is_revealed_again,
             a_key_ends_at_the_earlier_of_two_ends,
+            a_revoked_key_stays_revoked_when_the_clock_is_set_back,
+            a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back,
             a_rotated_key_overlaps_with_its_successor,
             an_unknown_key_is_not_rotated,
             a_rotated_key_stays_with_its_account,

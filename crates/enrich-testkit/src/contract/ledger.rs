@@ -362,25 +362,47 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// Where the clock was set back, a row is found that is not earlier, and the one before it is.
-pub async fn the_first_entry_at_a_time_is_near_it_where_the_clock_was_set_back(
-    harness: &dyn Harness,
-) {
+/// The rows of a range of times are all between its first row and its end, wherever the clock was
+/// set, and however many there are.
+pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    let customer = Customer::with(&ports, 1_000).await;
-    // Forwards for 400 seconds, back by 60, and on from there.
-    let times: Vec<_> = (1..=400).chain(341..=700).map(after_noon).collect();
-    let charges = times.iter().map(|at| Charge { at: *at, ..customer.charge(1) });
-    let charges = charges.map(|charge| ports.ledger.charge(charge));
-    assert!(join_all(charges).await.iter().all(Result::is_ok));
+    let customer = Customer::with(&ports, 2_000).await;
+    // Forwards for 900 seconds, two hours ahead for 3 rows, back by 660, and on from there.
+    let seconds = (1..=900).chain(7_201..=7_203).chain(241..=700);
+    let times: Vec<_> = seconds.map(after_noon).collect();
+    for some in times.chunks(300) {
+        let charges = some.iter().map(|at| Charge { at: *at, ..customer.charge(1) });
+        let charges = charges.map(|charge| ports.ledger.charge(charge));
+        assert!(join_all(charges).await.iter().all(Result::is_ok));
+    }
     let all: Vec<_> = [noon()].into_iter().chain(times).collect();
-    for seconds in 1..=700 {
+    let ports = harness.reopen(ports).await;
+    for seconds in (-1..=910).chain(7_199..=7_205) {
         let at = after_noon(seconds);
         let first = ports.ledger.first_entry_at(customer.account, at).await.unwrap();
-        let row = usize::try_from(first).unwrap() - 1;
-        assert!(all[row] >= at && all[row - 1] < at, "{seconds}: row {first}");
-        assert!(all[row] <= after_noon(seconds + 60), "{seconds}: row {first}");
+        let expected = all.iter().position(|time| *time >= at).unwrap_or(all.len());
+        assert_eq!(first, expected as u64 + 1, "the first at {seconds} s");
+        let end = ports.ledger.end_of_entries_before(customer.account, at).await.unwrap();
+        let expected = all.iter().rposition(|time| *time < at).map_or(0, |last| last + 1);
+        assert_eq!(end, expected as u64 + 1, "the end before {seconds} s");
     }
+    assert_sound(&ports).await;
+}
+
+/// An answer that is kept is given again where the clock was set back, and nothing is charged twice.
+pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let customer = Customer::with(&ports, 10).await;
+    let first = customer.keyed_at(1, "k", "q", after_noon(7_200));
+    assert_eq!(ports.ledger.charge(first).await.unwrap(), taken(9));
+    let again = ports.ledger.charge(customer.keyed_at(1, "k", "q", noon())).await.unwrap();
+    assert_eq!(again, Charged::Replayed(answer_to("q", 9)));
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9)));
+    // A day later it is charged again, and that answer is the one that holds from then on.
+    let a_day = 7_200 + Keep::SECONDS;
+    let later = customer.keyed_at(1, "k", "q", after_noon(a_day));
+    assert_eq!(ports.ledger.charge(later).await.unwrap(), taken(8));
+    assert_eq!(customer.kept(&ports, "k", "q", after_noon(7_201)).await, Some(answer_to("q", 8)));
 }
 
 /// Only a row of the same account can be corrected.
@@ -458,7 +480,8 @@ macro_rules! ledger_contract {
             entries_come_back_as_they_were_made,
             the_newest_entries_come_first,
             the_first_entry_at_a_time_is_found,
-            the_first_entry_at_a_time_is_near_it_where_the_clock_was_set_back,
+            no_entry_of_a_time_is_missed_where_the_clock_was_set_back,
+            a_kept_answer_is_given_again_where_the_clock_was_set_back,
             a_correction_needs_a_row_of_the_account,
             a_charge_id_is_charged_once,
             the_ledger_adds_up,

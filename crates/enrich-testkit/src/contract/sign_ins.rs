@@ -197,7 +197,10 @@ pub async fn an_invitation_ends(harness: &dyn Harness) {
     }
     assert_eq!(password_of(&ports, account).await, None);
     let last = ports.sign_ins.accept(&invitation, hash("one"), after_noon(59)).await.unwrap();
-    assert_eq!(last, Some(account), "to be late by a look uses nothing up");
+    assert_eq!(last, None, "its end was seen");
+    let invitation = invitation_to(&ports, account).await;
+    let last = ports.sign_ins.accept(&invitation, hash("one"), after_noon(59)).await.unwrap();
+    assert_eq!(last, Some(account));
 }
 
 /// A second invitation ends the first.
@@ -342,6 +345,24 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     assert!(has_session(&ports, &others).await);
 }
 
+/// An invitation and a session whose ends were seen stay ended when the clock is set back.
+pub async fn what_was_seen_to_end_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
+    let (looked_at, settled) =
+        (invitation_to(&ports, account).await, invitation_to(&ports, other).await);
+    let (early, late) = (session_of(&ports, account).await, token());
+    let longer = Session { ends_at: after_noon(7_200), ..session(account) };
+    ports.sign_ins.begin_session(&late, longer).await.unwrap();
+    assert_eq!(ports.sign_ins.settle_ends(after_noon(59)).await.unwrap(), 0);
+    assert!(!is_invited(&ports, &looked_at, after_noon(60)).await);
+    assert!(!is_invited(&ports, &looked_at, noon()).await, "its end was seen");
+    ports.sign_ins.settle_ends(after_noon(3_600)).await.unwrap();
+    assert!(!is_invited(&ports, &settled, noon()).await);
+    assert!(!has_session(&ports, &early).await && has_session(&ports, &late).await);
+    assert_eq!(ports.sign_ins.settle_ends(after_noon(3_600)).await.unwrap(), 0);
+}
+
 /// Addresses, passwords, invitations and sessions are there after a restart.
 pub async fn who_is_signed_in_stays_so_over_a_restart(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -385,6 +406,7 @@ macro_rules! sign_ins_contract {
             a_session_in_use_is_noted,
             an_ended_session_is_gone,
             all_sessions_end_but_the_kept_one,
+            what_was_seen_to_end_stays_ended_when_the_clock_is_set_back,
             who_is_signed_in_stays_so_over_a_restart,
         ]);
     };

@@ -110,7 +110,7 @@ impl Revoke {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
         let store = self.data.open()?;
         let now = SystemClock.now();
-        if !pollster::block_on(store.accounts.expire_key(self.key_id, now))? {
+        if !pollster::block_on(store.accounts.expire_key(self.key_id, now, now))? {
             return Err(named::no_key(self.key_id));
         }
         console.show(&record(&store, self.key_id)?, self.format)

@@ -69,6 +69,7 @@ pub(super) fn service() -> (Service, Arc<Switches>, String) {
         rate: RateOverride::default(),
         created_at: now,
         expires_at: None,
+        has_ended: false,
         last_used_at: None,
     };
     let switches = Arc::new(Switches::default());
@@ -175,6 +176,10 @@ impl Ledger for Ports {
         not_here()
     }
 
+    async fn end_of_entries_before(&self, _: AccountId, _: Timestamp) -> Result<u64, StoreError> {
+        not_here()
+    }
+
     async fn verify(&self) -> Result<Verification, StoreError> {
         not_here()
     }
@@ -230,7 +235,11 @@ impl Accounts for Ports {
         not_here()
     }
 
-    async fn expire_key(&self, _: KeyId, _: Timestamp) -> Result<bool, StoreError> {
+    async fn expire_key(&self, _: KeyId, _: Timestamp, _: Timestamp) -> Result<bool, StoreError> {
+        not_here()
+    }
+
+    async fn settle_ends(&self, _: Timestamp) -> Result<u64, StoreError> {
         not_here()
     }
 }

@@ -348,7 +348,7 @@ fn a_log_that_cannot_be_moved_is_written_once_more_as_it_is() {
     assert_eq!(lone.settle_one().unwrap(), taken(9));
 
     let connection = lone.writer.connection.as_ref().unwrap();
-    assert!(!move_log(connection).unwrap(), "an older state is read");
+    assert!(!sqlite::move_log(connection).unwrap(), "an older state is read");
     let log = lone.folder.path().join("ledger.sqlite-wal");
     let before = std::fs::read(&log).unwrap();
     make_durable(connection, &lone.writer.path).unwrap();
@@ -358,7 +358,7 @@ fn a_log_that_cannot_be_moved_is_written_once_more_as_it_is() {
     assert_eq!(lone.settle_one().unwrap(), taken(8));
     assert_eq!(earlier.query_row(rows, [], |row| row.get::<_, u64>(0)).unwrap(), 1);
     drop(earlier);
-    assert!(move_log(lone.writer.connection.as_ref().unwrap()).unwrap());
+    assert!(sqlite::move_log(lone.writer.connection.as_ref().unwrap()).unwrap());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use enrich_core::KEY_PREFIX;
 use crate::commands::account::AccountCommand;
 use crate::commands::bulk::Bulk;
 use crate::commands::check::Check;
+use crate::commands::compact::Compact;
 use crate::commands::credits::CreditsCommand;
 use crate::commands::endpoints::Endpoints;
 use crate::commands::forget::Forget;
@@ -95,6 +96,8 @@ It has a data folder of its own, which is gone when it ends; for your own data s
     Check(Check),
     /// Make a directory of an earlier Enrich ready for this one
     Reindex(Reindex),
+    /// Give the directory's free space back to the disk
+    Compact(Compact),
 }
 
 /// Says what is wrong with the command line, or prints the help that was asked for.

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod bulk;
 pub(crate) mod check;
+pub(crate) mod compact;
 mod console;
 pub(crate) mod credits;
 pub(crate) mod endpoints;
@@ -46,6 +47,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Openapi(openapi) => openapi.run(console),
         Command::Check(check) => check.run(console),
         Command::Reindex(reindex) => reindex.run(console),
+        Command::Compact(compact) => compact.run(console),
     };
     verdict.map(ExitCode::from)
 }

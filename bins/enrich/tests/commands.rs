@@ -7,6 +7,8 @@
 mod accounts;
 #[path = "commands/checking.rs"]
 mod checking;
+#[path = "commands/compacting.rs"]
+mod compacting;
 #[path = "commands/desk.rs"]
 mod desk;
 #[path = "commands/endpoints.rs"]

@@ -17,7 +17,7 @@ mod removal;
 mod sheet;
 mod sources;
 mod suppression;
-mod turn;
+pub(crate) mod turn;
 mod words;
 mod writer;
 
@@ -132,7 +132,7 @@ impl Intake for SqliteIntake {
 ///
 /// It waits for who reads an older state, and tries again where somebody else moves the log at that
 /// moment. Where others keep it busy for seconds, the next checkpoint does it, and the log says so.
-fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     for _ in 0..EMPTYING_TRIES {
         let mut checkpoint = connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;
         let is_busy: bool = checkpoint.query_row([], |row| row.get(0))?;

@@ -5,6 +5,7 @@ mod background;
 mod blocking;
 mod clock;
 mod columns;
+mod compaction;
 mod directory;
 mod error;
 mod folder;
@@ -20,6 +21,7 @@ mod usage;
 
 pub use accounts::SqliteAccounts;
 pub use clock::SystemClock;
+pub use compaction::{CompactError, CompactReport, compact};
 pub use directory::SqliteDirectory;
 pub use error::OpenError;
 pub use folder::read_through;

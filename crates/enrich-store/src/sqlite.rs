@@ -76,9 +76,10 @@ const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// page out of the system's cache: all of it where addresses are plenty. SQLite itself stops at
 /// the `SQLITE_MAX_MMAP_SIZE` it was compiled with and reads what lies behind.
 ///
-/// A mapped page that the file no longer has ends the process. SQLite never makes the file
-/// shorter, since nothing here vacuums it, and a folder that is replaced is a new file. A reader
-/// maps anew after every commit, so that it sees what was written and where the file ends now.
+/// A mapped page that the file no longer has would end the process. Only `compaction` makes the file
+/// shorter, by a checkpoint: that waits for every read that began before, and a read that begins
+/// later maps the file anew and asks for no page behind its end. A folder that is replaced is a new
+/// file.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
 /// How many prepared statements a connection keeps.
 const STATEMENT_CACHE: usize = 64;

@@ -64,3 +64,41 @@ pub(crate) fn to_the_second(at: Timestamp) -> String {
 pub(crate) fn credits(number: u64) -> String {
     if number == 1 { "1 credit".to_owned() } else { format!("{number} credits") }
 }
+
+/// A sum of credits that may be negative, for people.
+pub(crate) fn credits_of(sum: i64) -> String {
+    if sum == 1 { "1 credit".to_owned() } else { format!("{sum} credits") }
+}
+
+/// A size in its largest decimal unit, for people.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} bytes");
+    }
+    let (mut tenths, mut unit) = (bytes.div_ceil(100), 0);
+    while tenths >= 10_000 && unit + 1 < UNITS.len() {
+        tenths = tenths.div_ceil(1000);
+        unit += 1;
+    }
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_is_told_in_its_largest_unit_and_never_as_less_than_it_is() {
+        for (bytes, told) in [
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (1000, "1.0 kB"),
+            (90_800_000, "90.8 MB"),
+            (90_800_001, "90.9 MB"),
+            (1_500_000_000, "1.5 GB"),
+        ] {
+            assert_eq!(size(bytes), told);
+        }
+    }
+}

@@ -176,6 +176,42 @@ fn what_is_looked_up_is_what_the_facts_make() {
     }
 }
 
+#[test]
+fn nothing_is_left_when_every_source_is_removed() {
+    for seed in 0..4 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let mut chance = Chance(100 + seed);
+        for step in 0..30 {
+            pollster::block_on(change(&store, &mut chance, step > 20));
+        }
+        let connection = sqlite::reader(&folder.path().join(DIRECTORY.file)).unwrap();
+        let rows = |table| {
+            let query = format!("SELECT count(*) FROM {table}");
+            connection.query_row(&query, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        assert!(rows("fact") > 0 && rows("name_word") > 0);
+        for source in SOURCES {
+            let source = SourceName::new(source).unwrap();
+            pollster::block_on(store.intake.remove_source(&source)).unwrap();
+        }
+        for table in [
+            "source",
+            "subject",
+            "fact",
+            "domain_fact",
+            "identifier",
+            "employee",
+            "record",
+            "name_word",
+            "name_word_chunk",
+            "name_word_variant",
+        ] {
+            assert_eq!(rows(table), 0, "{table}");
+        }
+    }
+}
+
 async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
     let source = SourceName::new(chance.one(&SOURCES)).unwrap();
     match chance.below(12) {

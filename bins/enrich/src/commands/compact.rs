@@ -1,0 +1,67 @@
+//! `enrich compact`: gives the directory's free space back to the disk.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use enrich_store::{CompactError, compact};
+use serde::Serialize;
+
+use super::table::write_pairs;
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich compact
+
+What `source remove` and `forget` take out leaves free space in directory.sqlite, which later
+imports use. This writes the file anew without it. It may run while a server does: look-ups go on;
+imports and removals wait, and give up after ten seconds. While it runs the disk needs twice the
+size that the data takes; it is refused where there is less. The ledger is left as it is. JSON:
+{\"before_bytes\",\"after_bytes\",\"freed_bytes\"}.
+
+Exit status: 0 when it is done; 2 if there is no data folder, too little space, or somebody else
+writes to the directory all the time.")]
+pub(crate) struct Compact {
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Done {
+    before_bytes: u64,
+    after_bytes: u64,
+    freed_bytes: u64,
+}
+
+impl Compact {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let report = compact(self.data.path())?;
+        let (before_bytes, after_bytes) = (report.before_bytes, report.after_bytes);
+        let freed_bytes = before_bytes.saturating_sub(after_bytes);
+        console.show(&Done { before_bytes, after_bytes, freed_bytes }, self.format)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Shown for Done {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let pairs = [
+            ("before", named::size(self.before_bytes)),
+            ("after", named::size(self.after_bytes)),
+            ("freed", named::size(self.freed_bytes)),
+        ];
+        write_pairs(&pairs, out)
+    }
+}
+
+impl From<CompactError> for Failure {
+    fn from(error: CompactError) -> Self {
+        match error {
+            CompactError::Open(error) => error.into(),
+            error => Self::impossible(&error),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `enrich compact`.
+
+use std::fs;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::desk::{Desk, QUILL, call, server};
+
+const KILLS: u64 = 16;
+
+/// A folder with one company that stays and many that can be taken out.
+fn with_two_sources() -> Desk {
+    let desk = Desk::new();
+    let records: Vec<String> = (0..4000)
+        .map(|number| {
+            let name = format!("Lantern Works {number} of Harbour Street");
+            let domain = format!("lantern-{number}.example");
+            let emails = [format!("info@{domain}"), format!("jobs@{domain}")];
+            json!({"name": name, "domains": [domain], "emails": emails}).to_string()
+        })
+        .collect();
+    desk.file("many.jsonl", records.join("\n"));
+    desk.file("stays.jsonl", QUILL);
+    assert_eq!(desk.run(&["import", "many.jsonl", "stays.jsonl"]).status, 0);
+    desk
+}
+
+#[test]
+fn what_was_taken_out_is_given_back_to_the_disk() {
+    let desk = with_two_sources();
+    let size = || fs::metadata(desk.data().join("directory.sqlite")).unwrap().len();
+    desk.json(&["source", "remove", "many.jsonl"]);
+    let before = size();
+    assert!(before > 2_000_000, "{before}");
+    let done = desk.json(&["compact"]);
+    let after = size();
+    assert!(after < 300_000, "{after}");
+    assert_eq!(done["before_bytes"], before);
+    assert_eq!(done["after_bytes"], after);
+    assert_eq!(done["freed_bytes"], before - after);
+    assert_eq!(desk.json(&["check"])["ok"], true);
+    let found = desk.run(&["lookup", "cuf", "companyName=Quill Ltd"]).json();
+    assert_eq!(found["url"], "quill.example");
+    let left = fs::read_dir(desk.data()).unwrap().map(|file| file.unwrap().file_name());
+    let strays: Vec<_> = left.filter(|name| name.to_string_lossy().contains("etilqs")).collect();
+    assert!(strays.is_empty(), "{strays:?}");
+    let text = desk.run(&["compact"]);
+    assert!(text.out.contains("\nfreed   0 bytes\n"), "{text:?}");
+}
+
+#[test]
+fn look_ups_and_charges_go_on_while_the_directory_is_compacted() {
+    let desk = with_two_sources();
+    let (_, key) = desk.account(1_000_000);
+    let store = desk.store();
+    store.directory.prepare().unwrap();
+    let service = server(&store);
+    let is_over = AtomicBool::new(false);
+    let size = || fs::metadata(desk.data().join("directory.sqlite")).unwrap().len();
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..2)
+            .map(|caller| {
+                let (service, key, is_over) = (&service, &key, &is_over);
+                scope.spawn(move || {
+                    let mut calls = 0_u64;
+                    while !is_over.load(Ordering::SeqCst) || calls < 20 {
+                        let asked = match (calls + caller) % 2 {
+                            0 => json!({"companyName": "Quill Ltd"}),
+                            _ => json!({"companyName": "Quil Ltd"}),
+                        };
+                        let answer = call(service, key, "cuf", "r", asked);
+                        assert_eq!(answer.status, 200);
+                        let body = String::from_utf8(answer.body.clone()).unwrap();
+                        assert!(body.contains("quill.example") || (calls + caller) % 2 == 1);
+                        calls += 1;
+                    }
+                })
+            })
+            .collect();
+        desk.json(&["compact"]);
+        desk.json(&["source", "remove", "many.jsonl"]);
+        let before = size();
+        desk.json(&["compact"]);
+        assert!(size() < before / 4, "{before} then {}", size());
+        // What a server keeps in memory follows what is changed after it, as ever.
+        desk.json(&["import", "many.jsonl"]);
+        is_over.store(true, Ordering::SeqCst);
+        for caller in callers {
+            caller.join().unwrap();
+        }
+    });
+    let asked = json!({"companyName": "Lantern Works 17 of Harbour Street"});
+    let answer = call(&service, &key, "cuf", "r", asked);
+    assert!(String::from_utf8(answer.body).unwrap().contains("lantern-17.example"));
+}
+
+#[test]
+fn a_compaction_that_is_killed_changes_nothing() {
+    let desk = with_two_sources();
+    desk.json(&["source", "remove", "many.jsonl"]);
+    let mut early = 0;
+    for round in 0..KILLS {
+        let mut child = desk.command(&["compact"]).stdout(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(round * round * 800));
+        early += u64::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(desk.json(&["check"])["ok"], true);
+        assert_eq!(desk.json(&["check"])["directory"]["counts"]["companies"], 1);
+        let found = desk.run(&["lookup", "cuf", "companyName=Quill Ltd"]).json();
+        assert_eq!(found["url"], "quill.example");
+    }
+    assert!(early > 0, "none was killed before its end");
+    desk.json(&["compact"]);
+    let size = fs::metadata(desk.data().join("directory.sqlite")).unwrap().len();
+    assert!(size < 300_000, "{size}");
+}

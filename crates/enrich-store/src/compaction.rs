@@ -1,0 +1,150 @@
+//! Giving back to the disk what the directory's file holds and no longer needs.
+//!
+//! SQLite keeps the pages of what was taken out for what comes next, and never makes the file
+//! smaller by itself. `VACUUM` writes the directory anew, first to a temporary file, then into the
+//! log, and the next checkpoint cuts the file off. All of that is one transaction:
+//!
+//! - look-ups go on, from the state before and then from the log, as beside an import. Nothing that
+//!   is looked up changes, ids included, so the generation stays, and with it what a server keeps
+//!   in memory;
+//! - imports, `forget` and other removals wait, and give up after ten seconds, as they do for each
+//!   other;
+//! - killed at any moment, the file is as it was, or as it should be.
+//!
+//! The ledger is left alone: nobody may charge while it is written anew, and the pages of answers
+//! that are no longer kept are used by the next ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::error::OpenError;
+use crate::folder;
+use crate::in_use;
+use crate::intake::{empty_the_log, turn};
+use crate::sqlite::{self, DIRECTORY};
+
+/// Memory for pages: 64 MiB, in SQLite's unit of −1 KiB.
+const CACHE: i64 = -64 * 1024;
+/// How much more than its pages the log takes for each of them.
+const LOG_PART: u64 = 64;
+/// How much disk is left free beside what is written.
+const RESERVE_BYTES: u64 = 16_000_000;
+const MEGABYTE: u64 = 1_000_000;
+
+/// What compacting did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompactReport {
+    /// The size of the directory with its log before, in bytes.
+    pub before_bytes: u64,
+    /// The same after it.
+    pub after_bytes: u64,
+}
+
+/// Why the directory was not compacted. It is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum CompactError {
+    /// The data folder cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The disk has too little space.
+    #[error(
+        "{needed} MB are needed on the disk of {folder} while the directory is compacted, and \
+         {free} MB are free; nothing was changed"
+    )]
+    NoSpace {
+        /// Where.
+        folder: PathBuf,
+        /// How much is needed, in megabytes.
+        needed: u64,
+        /// How much is free, in megabytes.
+        free: u64,
+    },
+    /// Somebody else writes.
+    #[error("an import or another command writes to the directory; try again when it is done")]
+    Busy,
+}
+
+/// Writes the directory of a data folder anew, without what it no longer needs. Others may use the
+/// folder meanwhile.
+///
+/// # Errors
+///
+/// See [`CompactError`].
+pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
+    sqlite::check_version()?;
+    if folder::is_new(folder)? {
+        return Err(OpenError::Missing { folder: folder.into() }.into());
+    }
+    let _in_use = in_use::beside_others(folder)?;
+    let secrets = folder::load(folder)?;
+    folder::match_secrets(folder, &secrets)?;
+    let path = folder.join(DIRECTORY.file);
+    let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseBusy) => CompactError::Busy,
+        _ => OpenError::of_sqlite(&path, error).into(),
+    };
+    let connection = connect(&path).map_err(failed)?;
+    let before_bytes = size(&path);
+    see_room(folder, needed_bytes(&connection).map_err(failed)?)?;
+    connection.execute_batch("VACUUM").map_err(failed)?;
+    empty_the_log(&connection).map_err(failed)?;
+    drop(connection);
+    // A server's reads are quicker where there is a log; there may be nobody who needs one.
+    let _ = sqlite::begin_log(&path);
+    Ok(CompactReport { before_bytes, after_bytes: size(&path) })
+}
+
+/// A connection that waits for its turn, and reaches the disk with its commit. Its temporary file
+/// lies in the data folder, the one place whose room is known; it has no name, so that the system
+/// removes it however the process ends.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = turn::connect(path)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", CACHE)?;
+    if let Some(folder) = path.parent().and_then(|folder| folder.canonicalize().ok())
+        && let Some(folder) = folder.to_str()
+    {
+        connection.pragma_update(None, "temp_store_directory", folder)?;
+    }
+    Ok(connection)
+}
+
+/// How much is written beside the file: every page that is used, to the temporary file and to the
+/// log.
+fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+    let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);
+    let bytes = used.saturating_mul(pragma("page_size")?);
+    Ok(bytes.saturating_mul(2).saturating_add(bytes / LOG_PART))
+}
+
+fn see_room(folder: &Path, bytes: u64) -> Result<(), CompactError> {
+    let free = fs4::available_space(folder).map_err(|e| OpenError::unusable(folder, e))?;
+    let needed = bytes.saturating_add(RESERVE_BYTES);
+    if free >= needed {
+        return Ok(());
+    }
+    let (needed, free) = (needed.div_ceil(MEGABYTE), free / MEGABYTE);
+    Err(CompactError::NoSpace { folder: folder.into(), needed, free })
+}
+
+/// The size of a database with its log.
+pub(crate) fn size(path: &Path) -> u64 {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let of = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
+    of(path) + of(Path::new(&log))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
+        let error = see_room(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
+        assert!(error.contains("18446744073710 MB are needed") && error.contains("are free"));
+    }
+}

@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use enrich_core::KEY_PREFIX;
 
 use crate::commands::account::AccountCommand;
+use crate::commands::backup::Backup;
 use crate::commands::bulk::Bulk;
 use crate::commands::check::Check;
 use crate::commands::compact::Compact;
@@ -20,6 +21,7 @@ use crate::commands::ledger::LedgerCommand;
 use crate::commands::lookup::Lookup;
 use crate::commands::openapi::OpenApi;
 use crate::commands::reindex::Reindex;
+use crate::commands::restore::Restore;
 use crate::commands::serving::Serve;
 use crate::commands::source::SourceCommand;
 use crate::demo::DemoArgs;
@@ -98,6 +100,10 @@ It has a data folder of its own, which is gone when it ends; for your own data s
     Reindex(Reindex),
     /// Give the directory's free space back to the disk
     Compact(Compact),
+    /// Copy the data folder while it is in use, and check the copy
+    Backup(Backup),
+    /// Make a data folder from a backup
+    Restore(Restore),
 }
 
 /// Says what is wrong with the command line, or prints the help that was asked for.

@@ -1,6 +1,7 @@
 //! The operator's commands, one file a command or group of them.
 
 pub(crate) mod account;
+pub(crate) mod backup;
 pub(crate) mod bulk;
 pub(crate) mod check;
 pub(crate) mod compact;
@@ -17,6 +18,7 @@ pub(crate) mod lookup;
 mod named;
 pub(crate) mod openapi;
 pub(crate) mod reindex;
+pub(crate) mod restore;
 pub(crate) mod serving;
 pub(crate) mod source;
 mod table;
@@ -48,6 +50,8 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Check(check) => check.run(console),
         Command::Reindex(reindex) => reindex.run(console),
         Command::Compact(compact) => compact.run(console),
+        Command::Backup(backup) => backup.run(console),
+        Command::Restore(restore) => restore.run(console),
     };
     verdict.map(ExitCode::from)
 }

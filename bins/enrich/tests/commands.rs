@@ -5,6 +5,8 @@
 
 #[path = "commands/accounts.rs"]
 mod accounts;
+#[path = "commands/backups.rs"]
+mod backups;
 #[path = "commands/checking.rs"]
 mod checking;
 #[path = "commands/compacting.rs"]

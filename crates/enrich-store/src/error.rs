@@ -56,6 +56,15 @@ pub enum OpenError {
         /// The index of the log, which is.
         index: PathBuf,
     },
+    /// A restore into the folder was broken off.
+    #[error(
+        "{folder} holds an `enrich restore` that is not finished; wait for it, or run it again if it \
+         was broken off"
+    )]
+    UnfinishedRestore {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be used; check that it exists and that this user may read and write it")]
     Unusable {
@@ -77,14 +86,17 @@ pub enum OpenError {
     /// Others use the folder, and what was to be done needs it alone.
     #[error(
         "{folder} is in use; stop the server and other commands that use it, or wait for another \
-         `enrich reindex`, and try again"
+         `enrich reindex` or `enrich restore`, and try again"
     )]
     InUse {
         /// The folder.
         folder: PathBuf,
     },
     /// Somebody derives the directory once more.
-    #[error("{folder} is being reindexed; wait until `enrich reindex` is done with it")]
+    #[error(
+        "{folder} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
+         done with it"
+    )]
     BeingReindexed {
         /// The folder.
         folder: PathBuf,

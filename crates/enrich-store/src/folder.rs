@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
+use crate::backup::UNFINISHED_RESTORE;
 use crate::error::OpenError;
 use crate::in_use;
 use crate::ledger;
@@ -18,7 +19,7 @@ use crate::sqlite::{self, DIRECTORY, Database, Durability, LEDGER};
 const FILES: [&str; 3] = [secret::FILE, DIRECTORY.file, LEDGER.file];
 
 /// What an empty file system brings along.
-const LOST_AND_FOUND: &str = "lost+found";
+pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
 /// Whether a folder is new: not there, or empty. One that is neither new nor complete is refused.
 pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
@@ -41,8 +42,11 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     let is_left_over = |name: &&std::ffi::OsString| {
         name.to_str().is_some_and(|name| FILES.iter().any(|file| name.starts_with(file)))
     };
+    let is_unfinished = names.iter().any(|name| name == UNFINISHED_RESTORE);
     if missing.is_empty() {
         Ok(false)
+    } else if is_unfinished {
+        Err(OpenError::UnfinishedRestore { folder: folder.into() })
     } else if names.is_empty() {
         Ok(true)
     } else if names.iter().any(|name| is_left_over(&name)) {

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod background;
+mod backup;
 mod blocking;
 mod clock;
 mod columns;
@@ -20,6 +21,7 @@ mod store;
 mod usage;
 
 pub use accounts::SqliteAccounts;
+pub use backup::{BackupError, BackupReport, back_up, restore};
 pub use clock::SystemClock;
 pub use compaction::{CompactError, CompactReport, compact};
 pub use directory::SqliteDirectory;

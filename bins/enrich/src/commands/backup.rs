@@ -1,0 +1,145 @@
+//! `enrich backup`: a checked copy of a data folder that is in use.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use enrich_core::Timestamp;
+use enrich_store::{BackupError, BackupReport, SystemClock, back_up};
+use serde::Serialize;
+
+use super::table::write_pairs;
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use crate::serve::LISTS;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich backup /var/backups/enrich/2026-11-22
+
+Copies the ledger, the directory, the lists of the account page and `secret.key`, while a server
+runs and charges. The copy is of one moment; what is charged after it is not in the copy. It is
+written to DIR.unfinished beside DIR, checked (integrity, every row of the ledger), and becomes DIR
+when that is done. The disk needs room for the whole folder. Who has the copy has everything: keep
+it as safe as the folder. `enrich restore` takes it back. JSON:
+{\"backup\",\"made_at\",\"bytes\",\"directory_bytes\",\"ledger_bytes\",\"list_files\",\"list_bytes\",
+\"accounts\",\"ledger_rows\",\"granted\",\"charged\",\"last_row_at\"}.
+
+Exit status: 0 when the backup is complete; 1 if the folder is not sound: there is no backup then;
+2 if it cannot be written.")]
+pub(crate) struct Backup {
+    /// Folder to make; it must not be there, or be empty
+    #[arg(value_name = "DIR")]
+    into: PathBuf,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// What a backup holds, as it is told.
+#[derive(Serialize)]
+struct Told {
+    backup: String,
+    #[serde(flatten)]
+    contents: Contents,
+}
+
+/// What is told of a backup by whoever makes or restores one.
+#[derive(Serialize)]
+pub(super) struct Contents {
+    made_at: String,
+    bytes: u64,
+    directory_bytes: u64,
+    ledger_bytes: u64,
+    list_files: u64,
+    list_bytes: u64,
+    accounts: u64,
+    ledger_rows: u64,
+    granted: i64,
+    charged: u64,
+    last_row_at: Option<String>,
+    #[serde(skip)]
+    times: (Timestamp, Option<Timestamp>),
+}
+
+impl Backup {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let mut shown = 0;
+        let mut progress = |done: u64, all: u64| {
+            let percent = (done * 100).checked_div(all).unwrap_or(100);
+            if console.is_watched && percent >= shown + 10 {
+                shown = percent;
+                console.note(&format!("{percent} % of the databases are copied"));
+            }
+        };
+        let clock = SystemClock;
+        let report = back_up(self.data.path(), &self.into, &[LISTS], &clock, &mut progress)?;
+        let backup = self.into.display().to_string();
+        console.show(&Told { backup, contents: report.into() }, self.format)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+impl From<BackupReport> for Contents {
+    fn from(report: BackupReport) -> Self {
+        let BackupReport { made_at, directory_bytes, ledger_bytes, other_files, .. } = report;
+        Self {
+            made_at: made_at.to_string(),
+            bytes: directory_bytes + ledger_bytes + report.other_bytes,
+            directory_bytes,
+            ledger_bytes,
+            list_files: other_files,
+            list_bytes: report.other_bytes,
+            accounts: report.ledger.accounts,
+            ledger_rows: report.ledger.entries,
+            granted: report.ledger.granted,
+            charged: report.ledger.charged,
+            last_row_at: report.last_entry_at.map(|at| at.to_string()),
+            times: (made_at, report.last_entry_at),
+        }
+    }
+}
+
+impl Contents {
+    /// Names and values, for people.
+    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let (made_at, last) = self.times;
+        let rows = match (self.ledger_rows, last) {
+            (1, Some(last)) => format!("1 row, of {}", named::to_the_second(last)),
+            (rows, Some(last)) => {
+                format!("{rows} rows, the last of {}", named::to_the_second(last))
+            }
+            (_, None) => "no rows".to_owned(),
+        };
+        vec![
+            ("state of", named::to_the_second(made_at)),
+            ("directory", named::size(self.directory_bytes)),
+            ("ledger", format!("{}, {rows}", named::size(self.ledger_bytes))),
+            ("granted", named::credits_of(self.granted)),
+            ("charged", named::credits(self.charged)),
+            ("lists", format!("{}, {} files", named::size(self.list_bytes), self.list_files)),
+        ]
+    }
+}
+
+impl Shown for Told {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut pairs = vec![("backup", self.backup.clone())];
+        pairs.extend(self.contents.pairs());
+        write_pairs(&pairs, out)?;
+        writeln!(out, "checked: both databases are sound and the ledger adds up")
+    }
+}
+
+impl From<BackupError> for Failure {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::Open(error) => error.into(),
+            BackupError::Unsound { .. }
+            | BackupError::NoBackup { .. }
+            | BackupError::Altered { .. } => Self::refused(error.to_string()),
+            error => Self::impossible(&error),
+        }
+    }
+}

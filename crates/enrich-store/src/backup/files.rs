@@ -1,0 +1,217 @@
+//! Copying files: readable by their owner alone, on the disk before they are done, each with a hash.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use super::BackupError;
+use super::manifest::FileEntry;
+
+/// How much is copied at a time.
+const CHUNK_BYTES: usize = 256 * 1024;
+/// How deep folders are followed.
+const MAX_DEPTH: u32 = 8;
+/// What a folder's user locks: nothing of it belongs into a copy.
+const LOCK: &str = "in-use.lock";
+/// Uploads that nobody was told of yet.
+const ARRIVING: &str = "arriving";
+/// How much disk is left free beside what is written.
+const RESERVE_BYTES: u64 = 16_000_000;
+const MEGABYTE: u64 = 1_000_000;
+
+/// Makes a new file for writing, which only its owner may read.
+pub(super) fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Makes a new folder, which only its owner may open.
+pub(super) fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Copies a file as long as it is now, and waits until the copy is on the disk.
+pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
+    let source = File::open(from)?;
+    let length = source.metadata()?.len();
+    let mut target = create(to)?;
+    let entry = transfer(&mut source.take(length), &mut target, name)?;
+    target.sync_all()?;
+    Ok(entry)
+}
+
+/// The size and hash of a file.
+pub(super) fn describe(path: &Path, name: &str) -> io::Result<FileEntry> {
+    transfer(&mut File::open(path)?, &mut io::sink(), name)
+}
+
+fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<FileEntry> {
+    let mut hasher = blake3::Hasher::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut bytes = 0;
+    loop {
+        let read = match from.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hasher.update(&chunk[..read]);
+        to.write_all(&chunk[..read])?;
+        bytes += read as u64;
+    }
+    Ok(FileEntry { name: name.to_owned(), bytes, blake3: hasher.finalize().to_string() })
+}
+
+/// Waits until the names in a folder are on the disk.
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+/// Copies a folder that others write to. A file that goes while this runs is left out.
+///
+/// Of what is written together the smaller file says how much of the larger one counts, so it is
+/// copied first: `*.json` and `*.job` before everything else (`enrich-bulk`).
+pub(super) fn copy_folder(
+    from: &Path,
+    to: &Path,
+    name: &str,
+    copied: &mut Vec<FileEntry>,
+) -> Result<(), BackupError> {
+    copy_level(from, to, name, copied, 0)
+}
+
+fn copy_level(
+    from: &Path,
+    to: &Path,
+    name: &str,
+    copied: &mut Vec<FileEntry>,
+    depth: u32,
+) -> Result<(), BackupError> {
+    create_folder(to).map_err(|source| BackupError::file(to, source))?;
+    let mut seen = BTreeSet::new();
+    loop {
+        // A file may have been given its final name meanwhile.
+        let new = match names(from) {
+            Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            Err(error) => return Err(BackupError::file(from, error)),
+        };
+        if new.is_empty() {
+            break;
+        }
+        for (rank, file) in new {
+            let (source, target) = (from.join(&file), to.join(&file));
+            let inner = format!("{name}/{file}");
+            seen.insert((rank, file));
+            let Ok(about) = fs::symlink_metadata(&source) else { continue };
+            if about.is_dir() && depth < MAX_DEPTH {
+                copy_level(&source, &target, &inner, copied, depth + 1)?;
+            } else if about.is_file() {
+                match copy(&source, &target, &inner) {
+                    Ok(entry) => copied.push(entry),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => return Err(BackupError::file(source, error)),
+                }
+            }
+        }
+    }
+    if depth > 0 && !from.exists() {
+        // It was deleted; half of it is worth nothing.
+        copied.retain(|entry| !entry.name.starts_with(&format!("{name}/")));
+        return fs::remove_dir_all(to).map_err(|source| BackupError::file(to, source));
+    }
+    sync_folder(to).map_err(|source| BackupError::file(to, source))
+}
+
+/// The names in a folder that belong into a copy, each with its rank in the order of copying.
+fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        // Every name of ours is text.
+        let Ok(name) = entry?.file_name().into_string() else { continue };
+        if name == LOCK || name == ARRIVING {
+            continue;
+        }
+        let rank = match Path::new(&name).extension().and_then(|ending| ending.to_str()) {
+            Some("json") => 0,
+            Some("job") => 1,
+            _ => 2,
+        };
+        names.push((rank, name));
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Makes sure that a disk has room for so many bytes.
+pub(super) fn see_room(folder: &Path, bytes: u64) -> Result<(), BackupError> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let free = fs4::available_space(folder).map_err(|source| BackupError::file(folder, source))?;
+    let needed = bytes.saturating_add(RESERVE_BYTES);
+    if free >= needed {
+        return Ok(());
+    }
+    let (needed, free) = (needed.div_ceil(MEGABYTE), free / MEGABYTE);
+    Err(BackupError::NoSpace { folder: folder.into(), needed, free })
+}
+
+/// The size of everything in a folder; 0 where it is not there.
+pub(super) fn folder_bytes(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => folder_bytes(&entry.path()),
+            Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |about| about.len()),
+            _ => 0,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_how_much_counts_is_copied_first_and_locks_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["list.csv", "output.csv.part", "output.csv.job", "job.json", LOCK] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let names: Vec<_> = names(folder.path()).unwrap().into_iter().map(|(_, it)| it).collect();
+        assert_eq!(names, ["job.json", "output.csv.job", "list.csv", "output.csv.part"]);
+    }
+
+    #[test]
+    fn a_folder_is_copied_with_what_lies_below_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("inner")).unwrap();
+        fs::write(from.join("inner/job.json"), "{}").unwrap();
+        let mut copied = Vec::new();
+        copy_folder(&from, &to, "lists", &mut copied).unwrap();
+        assert_eq!(fs::read(to.join("inner/job.json")).unwrap(), b"{}");
+        assert_eq!((copied[0].name.as_str(), copied[0].bytes), ("lists/inner/job.json", 2));
+        assert_eq!(
+            copied[0],
+            describe(&to.join("inner/job.json"), "lists/inner/job.json").unwrap()
+        );
+    }
+
+    #[test]
+    fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
+        let error = see_room(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
+        assert!(error.contains("18446744073710 MB are needed") && error.contains("are free"));
+    }
+}

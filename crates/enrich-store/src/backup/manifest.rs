@@ -1,0 +1,109 @@
+//! `backup.json`: what a backup holds. It is written last, and names no person and no key.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Component, Path};
+
+use enrich_core::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{BackupError, files};
+use crate::secret;
+use crate::sqlite::{DIRECTORY, LEDGER};
+
+/// The file's name in the backup.
+pub(super) const FILE: &str = "backup.json";
+/// The number of this form.
+const FORMAT: u32 = 1;
+/// The most that is read: some hundred thousand files.
+const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What a backup holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    format: u32,
+    /// When the databases were copied.
+    made_at: String,
+    /// How many rows the ledger has.
+    pub(super) ledger_rows: u64,
+    /// Every file but this one.
+    pub(super) files: Vec<FileEntry>,
+}
+
+/// One file of a backup.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileEntry {
+    /// Its place in the backup, with `/` between folders.
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    /// The hash of its content, in hex.
+    pub(super) blake3: String,
+}
+
+impl Manifest {
+    pub(super) fn new(made_at: Timestamp, ledger_rows: u64, files: Vec<FileEntry>) -> Self {
+        Self { format: FORMAT, made_at: made_at.to_string(), ledger_rows, files }
+    }
+
+    /// Writes it into a backup, and waits until it is on the disk.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), BackupError> {
+        let path = folder.join(FILE);
+        let text = serde_json::to_vec_pretty(self).map_err(|e| BackupError::file(&path, e))?;
+        let written = files::create(&path)
+            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
+        written.map_err(|source| BackupError::file(path, source))
+    }
+
+    /// Reads it from a backup.
+    pub(super) fn read(folder: &Path) -> Result<Self, BackupError> {
+        let no_backup =
+            |why: &str| BackupError::NoBackup { folder: folder.into(), why: why.into() };
+        let path = folder.join(FILE);
+        let about = fs::metadata(&path)
+            .map_err(|_| no_backup("it has no backup.json, which `enrich backup` writes last"))?;
+        if about.len() > LIMIT_BYTES {
+            return Err(no_backup("its backup.json cannot be read"));
+        }
+        let bytes = fs::read(&path).map_err(|source| BackupError::file(&path, source))?;
+        let read: Self = serde_json::from_slice(&bytes)
+            .map_err(|_| no_backup("its backup.json cannot be read"))?;
+        if read.format > FORMAT {
+            return Err(no_backup("a newer Enrich wrote it; restore it with that"));
+        }
+        if !read.files.iter().all(|file| is_inside(&file.name)) || read.made_at().is_none() {
+            return Err(no_backup("its backup.json cannot be read"));
+        }
+        let names: BTreeSet<&str> = read.files.iter().map(|file| file.name.as_str()).collect();
+        for needed in [secret::FILE, DIRECTORY.file, LEDGER.file] {
+            if !names.contains(needed) {
+                return Err(no_backup(&format!("its backup.json does not name {needed}")));
+            }
+        }
+        Ok(read)
+    }
+
+    /// When the databases were copied.
+    pub(super) fn made_at(&self) -> Option<Timestamp> {
+        self.made_at.parse().ok()
+    }
+}
+
+/// Whether a name leads nowhere but into the folder.
+fn is_inside(name: &str) -> bool {
+    let mut parts = Path::new(name).components().peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_leads_out_of_the_backup_is_refused() {
+        for name in ["", "/etc/passwd", "../x", "bulk/../../x"] {
+            assert!(!is_inside(name), "{name}");
+        }
+        assert!(is_inside("bulk/0a/job.json"));
+    }
+}

@@ -1,0 +1,332 @@
+//! Taking a backup.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use enrich_core::port::ledger::Verification;
+use enrich_core::{Clock, Timestamp};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use super::manifest::{self, Manifest};
+use super::{BackupError, BackupReport, files};
+use crate::columns::Column;
+use crate::compaction;
+use crate::directory::index_check;
+use crate::error::OpenError;
+use crate::folder;
+use crate::in_use;
+use crate::intake::deriving;
+use crate::ledger;
+use crate::secret;
+use crate::sqlite::{self, DIRECTORY, Database, LEDGER};
+
+/// How many pages are copied between two waits for the disk: 16 MiB. Where more waited to be
+/// written at once, a charge's own wait for the disk would take as long.
+const STEP_PAGES: i32 = 4096;
+/// What the name of a backup has behind it until it is complete.
+const UNFINISHED: &str = ".unfinished";
+/// What SQLite leaves beside a database.
+const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Copies the data folder at `folder`, with `others` of the folders in it, to `into`. Others may
+/// use the folder meanwhile.
+///
+/// `progress` is told how many bytes of the databases are copied, of how many.
+///
+/// # Errors
+///
+/// See [`BackupError`]. Then there is nothing at `into`.
+pub fn back_up(
+    folder: &Path,
+    into: &Path,
+    others: &[&str],
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<BackupReport, BackupError> {
+    sqlite::check_version()?;
+    if folder::is_new(folder)? {
+        return Err(OpenError::Missing { folder: folder.into() }.into());
+    }
+    let place = Place::of(into, folder)?;
+    let _in_use = in_use::beside_others(folder)?;
+    let secrets = folder::load(folder)?;
+    folder::match_secrets(folder, &secrets)?;
+    let needed = [DIRECTORY, LEDGER].map(|database| compaction::size(&folder.join(database.file)));
+    let lists: u64 = others.iter().map(|name| files::folder_bytes(&folder.join(name))).sum();
+    files::see_room(&place.parent, needed.iter().sum::<u64>() + lists)?;
+
+    let lock = place.begin()?;
+    let written = write(folder, &place.unfinished, others, clock, progress);
+    let report = match written {
+        Ok(report) => report,
+        Err(error) => {
+            // What is left behind is cleared by the next backup to this place.
+            let _ = fs::remove_dir_all(&place.unfinished);
+            return Err(error);
+        }
+    };
+    place.finish()?;
+    drop(lock);
+    Ok(report)
+}
+
+/// Where a backup is written.
+struct Place {
+    /// Where it is when it is complete.
+    complete: PathBuf,
+    /// Where it is written, on the same disk.
+    unfinished: PathBuf,
+    /// The folder that holds both.
+    parent: PathBuf,
+}
+
+impl Place {
+    fn of(into: &Path, data: &Path) -> Result<Self, BackupError> {
+        let no_name = || BackupError::file(into, "a backup is a folder with a name");
+        let name = into.file_name().ok_or_else(no_name)?;
+        let parent = match into.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let parent = parent.canonicalize().map_err(|source| BackupError::file(parent, source))?;
+        let data = data.canonicalize().map_err(|source| BackupError::file(data, source))?;
+        let complete = parent.join(name);
+        if complete.starts_with(&data) {
+            return Err(BackupError::Inside { folder: into.into() });
+        }
+        match fs::read_dir(&complete).map(|mut entries| entries.next().is_none()) {
+            Ok(true) => {}
+            Ok(false) => return Err(BackupError::NotEmpty { folder: into.into() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(BackupError::file(into, error)),
+        }
+        let mut unfinished = OsString::from(name);
+        unfinished.push(UNFINISHED);
+        Ok(Self { unfinished: parent.join(unfinished), complete, parent })
+    }
+
+    /// Makes the folder to write to, and clears what a backup left there that was killed.
+    fn begin(&self) -> Result<in_use::InUse, BackupError> {
+        let failed = |source| BackupError::file(&self.unfinished, source);
+        match files::create_folder(&self.unfinished) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.map_err(failed)?,
+        }
+        let lock = in_use::alone(&self.unfinished).map_err(|error| match error {
+            OpenError::InUse { .. } => BackupError::UnderWay { folder: self.complete.clone() },
+            error => error.into(),
+        })?;
+        for entry in fs::read_dir(&self.unfinished).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            if in_use::FILES.iter().any(|file| entry.file_name() == *file) {
+                continue;
+            }
+            let is_folder = entry.file_type().map_err(failed)?.is_dir();
+            let is_ours = is_folder || is_of_backup(&entry.file_name());
+            if !is_ours {
+                return Err(BackupError::NotUnfinished { folder: self.unfinished.clone() });
+            }
+            let removed = match is_folder {
+                true => fs::remove_dir_all(entry.path()),
+                false => fs::remove_file(entry.path()),
+            };
+            removed.map_err(failed)?;
+        }
+        Ok(lock)
+    }
+
+    /// Moves the backup to its place. From then on it is one.
+    fn finish(&self) -> Result<(), BackupError> {
+        let failed = |source| BackupError::file(&self.complete, source);
+        fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
+        files::sync_folder(&self.parent).map_err(failed)?;
+        for file in in_use::FILES {
+            // A lock that stays is none of the backup's files and does no harm.
+            let _ = fs::remove_file(self.complete.join(file));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file of this name is one that a backup writes.
+fn is_of_backup(name: &std::ffi::OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    let is_database = |database: &Database| {
+        let beside = name.strip_prefix(database.file);
+        beside.is_some_and(|rest| rest.is_empty() || BESIDE_DATABASES.contains(&rest))
+    };
+    [DIRECTORY, LEDGER].iter().any(is_database) || [secret::FILE, manifest::FILE].contains(&name)
+}
+
+/// Writes a backup to `to`, which is empty, and checks it.
+fn write(
+    folder: &Path,
+    to: &Path,
+    others: &[&str],
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<BackupReport, BackupError> {
+    let mut written = Vec::new();
+    for name in others {
+        if folder.join(name).is_dir() {
+            files::copy_folder(&folder.join(name), &to.join(name), name, &mut written)?;
+        }
+    }
+    let (other_files, other_bytes) =
+        (written.len() as u64, written.iter().map(|file| file.bytes).sum());
+    let made_at = copy_databases(folder, to, clock, progress)?;
+    let key = files::copy(&folder.join(secret::FILE), &to.join(secret::FILE), secret::FILE);
+    written.push(key.map_err(|source| BackupError::file(folder.join(secret::FILE), source))?);
+
+    let (ledger, last_entry_at) = check(to)?;
+    let mut bytes = [0; 2];
+    for (database, bytes) in [DIRECTORY, LEDGER].iter().zip(&mut bytes) {
+        let path = to.join(database.file);
+        let entry = files::describe(&path, database.file);
+        let entry = entry.map_err(|source| BackupError::file(path, source))?;
+        *bytes = entry.bytes;
+        written.push(entry);
+    }
+    Manifest::new(made_at, ledger.entries, written).write(to)?;
+    files::sync_folder(to).map_err(|source| BackupError::file(to, source))?;
+    let [directory_bytes, ledger_bytes] = bytes;
+    Ok(BackupReport {
+        made_at,
+        directory_bytes,
+        ledger_bytes,
+        other_files,
+        other_bytes,
+        ledger,
+        last_entry_at,
+    })
+}
+
+/// Copies both databases as they are at one moment, which it gives.
+fn copy_databases(
+    folder: &Path,
+    to: &Path,
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Timestamp, BackupError> {
+    let hold = |database: Database| {
+        let path = folder.join(database.file);
+        begin_reading(&path).map_err(|source| OpenError::of_sqlite(path, source))
+    };
+    let ledger = hold(LEDGER)?;
+    let made_at = clock.now();
+    let directory = hold(DIRECTORY)?;
+    let size = |connection: &Connection| sqlite::bytes(connection).unwrap_or_default();
+    let (first, all) = (size(&ledger), size(&ledger) + size(&directory));
+    // The ledger first: while its transaction is open, its log grows with every charge.
+    copy_database(ledger, &to.join(LEDGER.file), &mut |done| progress(done, all))?;
+    copy_database(directory, &to.join(DIRECTORY.file), &mut |done| progress(first + done, all))?;
+    Ok(made_at)
+}
+
+/// A connection with an open read transaction.
+fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = sqlite::reader(path)?;
+    connection.execute_batch("BEGIN")?;
+    // A transaction begins when something is read in it.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Copies the state that a connection reads, and waits until it is on the disk.
+fn copy_database(
+    source: Connection,
+    to: &Path,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), BackupError> {
+    let failed = |error: rusqlite::Error| BackupError::file(to, error);
+    let file = files::create(to).map_err(|source| BackupError::file(to, source))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
+    // What is half done is thrown away, so it needs no journal, and it is synced below.
+    target.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(())).map_err(failed)?;
+    target.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
+    let page_bytes: u64 =
+        source.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(failed)?;
+    {
+        let copy = Backup::new(&source, &mut target).map_err(failed)?;
+        loop {
+            let step = copy.step(STEP_PAGES).map_err(failed)?;
+            let at = copy.progress();
+            progress(u64::try_from(at.pagecount - at.remaining).unwrap_or_default() * page_bytes);
+            file.sync_data().map_err(|source| BackupError::file(to, source))?;
+            match step {
+                StepResult::Done => break,
+                StepResult::More => {}
+                // Nobody else has the target, and the source's lock is held already.
+                _ => return Err(BackupError::file(to, "SQLite reports that it is busy")),
+            }
+        }
+    }
+    target.close().map_err(|(_, error)| failed(error))?;
+    file.sync_all().map_err(|source| BackupError::file(to, source))
+}
+
+/// Checks a copy from end to end: what the ledger adds up to, and the time of its last row.
+pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
+    let secrets = folder::load(folder)?;
+    folder::match_secrets(folder, &secrets)?;
+    let mut problems = Vec::new();
+    for database in [DIRECTORY, LEDGER] {
+        let path = folder.join(database.file);
+        let found = examine(&path, &database).map_err(|e| OpenError::of_sqlite(path, e))?;
+        problems.extend(found.into_iter().map(|found| format!("{}: {found}", database.name)));
+    }
+    let path = folder.join(LEDGER.file);
+    let verified = ledger::verify(&path, &secrets)
+        .and_then(|found| Ok((found, last_entry_at(&sqlite::reader(&path)?)?)));
+    let (ledger, last) = verified.map_err(|source| OpenError::of_sqlite(&path, source))?;
+    problems.extend(ledger.faults.iter().map(|fault| format!("ledger: {fault}")));
+    if !problems.is_empty() {
+        return Err(BackupError::Unsound { problems });
+    }
+    clear_away(folder)?;
+    Ok((ledger, last))
+}
+
+fn examine(path: &Path, database: &Database) -> rusqlite::Result<Vec<String>> {
+    let connection = sqlite::reader(path)?;
+    let mut problems = sqlite::examine(&connection, &[])?.problems;
+    let has_index = database.file == DIRECTORY.file && !deriving::is_due(&connection)?;
+    if problems.is_empty() && has_index {
+        problems = index_check::problems(&connection)?;
+    }
+    Ok(problems)
+}
+
+fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
+    let last = "SELECT at FROM entry ORDER BY position DESC LIMIT 1";
+    ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
+}
+
+/// Brings what checking wrote into the databases, and removes what it left beside them.
+fn clear_away(folder: &Path) -> Result<(), BackupError> {
+    for database in [DIRECTORY, LEDGER] {
+        let path = folder.join(database.file);
+        let emptied = sqlite::writer(&path, sqlite::Durability::Commit).and_then(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+        });
+        let is_busy: bool = emptied.map_err(|source| OpenError::of_sqlite(&path, source))?;
+        if is_busy {
+            return Err(BackupError::file(path, "somebody else has the copy open"));
+        }
+        for ending in BESIDE_DATABASES {
+            let mut beside = path.clone().into_os_string();
+            beside.push(ending);
+            match fs::remove_file(&beside) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(BackupError::file(beside, error));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}

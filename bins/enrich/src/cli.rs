@@ -24,6 +24,7 @@ use crate::commands::reindex::Reindex;
 use crate::commands::restore::Restore;
 use crate::commands::serving::Serve;
 use crate::commands::source::SourceCommand;
+use crate::commands::stats::Stats;
 use crate::demo::DemoArgs;
 
 /// Business-data look-ups on your own machines, metered in credits
@@ -98,6 +99,8 @@ It has a data folder of its own, which is gone when it ends; for your own data s
     Check(Check),
     /// Make a directory of an earlier Enrich ready for this one
     Reindex(Reindex),
+    /// Count what is held, and how it is used
+    Stats(Stats),
     /// Give the directory's free space back to the disk
     Compact(Compact),
     /// Copy the data folder while it is in use, and check the copy

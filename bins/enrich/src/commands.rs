@@ -21,6 +21,7 @@ pub(crate) mod reindex;
 pub(crate) mod restore;
 pub(crate) mod serving;
 pub(crate) mod source;
+pub(crate) mod stats;
 mod table;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCod
         Command::Openapi(openapi) => openapi.run(console),
         Command::Check(check) => check.run(console),
         Command::Reindex(reindex) => reindex.run(console),
+        Command::Stats(stats) => stats.run(console),
         Command::Compact(compact) => compact.run(console),
         Command::Backup(backup) => backup.run(console),
         Command::Restore(restore) => restore.run(console),

@@ -31,3 +31,5 @@ mod ledger;
 mod lookups;
 #[path = "commands/sign_ins.rs"]
 mod sign_ins;
+#[path = "commands/statistics.rs"]
+mod statistics;

@@ -17,6 +17,7 @@ mod ledger;
 mod secret;
 mod sign_ins;
 mod sqlite;
+mod statistics;
 mod store;
 mod usage;
 
@@ -32,5 +33,8 @@ pub use ledger::SqliteLedger;
 pub use secret::SecretError;
 pub use sign_ins::SqliteSignIns;
 pub use sqlite::{DatabaseReport, Durability};
+pub use statistics::{
+    AccountUse, DatabaseSize, DirectoryStatistics, KindStatistics, Outcomes, UseStatistics,
+};
 pub use store::{CheckReport, Options, Store};
 pub use usage::SqliteUsage;

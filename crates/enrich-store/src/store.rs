@@ -17,6 +17,7 @@ use crate::ledger::{self, SqliteLedger};
 use crate::secret::Secrets;
 use crate::sign_ins::SqliteSignIns;
 use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, Durability, LEDGER};
+use crate::statistics::{self, DatabaseSize, DirectoryStatistics, UseStatistics};
 use crate::usage::SqliteUsage;
 
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
@@ -233,5 +234,39 @@ impl Store {
             directory,
             ledger: examine(&LEDGER, &LEDGER_COUNTS).map_err(StoreError::failed)?,
         })
+    }
+
+    /// Counts what the directory holds. Reads every subject.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn directory_statistics(&self) -> Result<DirectoryStatistics, StoreError> {
+        statistics::directory_statistics(&self.folder.join(DIRECTORY.file))
+    }
+
+    /// Adds up the usage counters from day `first` to day `last`, both included, in days since
+    /// 1970-01-01 (UTC). At most `most` accounts are told apart. What is not yet written is missing.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn use_statistics(
+        &self,
+        first: i64,
+        last: i64,
+        most: usize,
+    ) -> Result<UseStatistics, StoreError> {
+        statistics::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
+    }
+
+    /// What the directory and the ledger take on the disk.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read.
+    pub fn sizes(&self) -> Result<[DatabaseSize; 2], StoreError> {
+        let size = |database: Database| statistics::database_size(&self.folder.join(database.file));
+        Ok([size(DIRECTORY)?, size(LEDGER)?])
     }
 }

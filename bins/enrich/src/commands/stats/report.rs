@@ -1,0 +1,346 @@
+//! The report of `enrich stats`: its JSON, which is documented and stays, and its text.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use enrich_core::Timestamp;
+use enrich_core::port::intake::Intake;
+use enrich_store::{DatabaseSize, KindStatistics, Outcomes, Store};
+use serde::Serialize;
+
+use super::super::table::{Side, Table, write_pairs};
+use super::super::{Failure, Shown, named};
+use super::{MOST_ACCOUNTS, date};
+
+/// How many countries, accounts and days the text shows; JSON has all of them.
+const MOST_SHOWN: usize = 10;
+
+#[derive(Serialize)]
+pub(super) struct Report {
+    at: String,
+    subjects: Subjects,
+    /// How many have each attribute.
+    coverage: Coverage,
+    /// By companies, most first.
+    countries: Vec<Country>,
+    sources: Vec<Source>,
+    usage: Usage,
+    databases: BTreeMap<&'static str, Database>,
+}
+
+#[derive(Serialize)]
+struct Subjects {
+    companies: u64,
+    people: u64,
+    domains: u64,
+}
+
+#[derive(Serialize)]
+struct Coverage {
+    companies: BTreeMap<&'static str, u64>,
+    people: BTreeMap<&'static str, u64>,
+    domains: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct Country {
+    country: String,
+    companies: u64,
+    people: u64,
+}
+
+#[derive(Serialize)]
+struct Source {
+    source: String,
+    records: u64,
+    values: u64,
+}
+
+#[derive(Serialize)]
+struct Usage {
+    first_day: String,
+    last_day: String,
+    #[serde(flatten)]
+    all: Counts,
+    endpoints: Vec<OfEndpoint>,
+    accounts: Vec<OfAccount>,
+    /// Accounts that called and are not listed.
+    further_accounts: u64,
+    days: Vec<OfDay>,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    calls: u64,
+    found: u64,
+    not_found: u64,
+    replayed: u64,
+    refused: u64,
+    credits: u64,
+    hit_rate: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct OfEndpoint {
+    endpoint: String,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+struct OfAccount {
+    account: String,
+    name: String,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+struct OfDay {
+    day: String,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+struct Database {
+    bytes: u64,
+    free_bytes: u64,
+}
+
+impl Report {
+    /// Counts everything; `first` and `last` are days since 1970-01-01.
+    pub(super) fn gather(
+        store: &Store,
+        now: Timestamp,
+        first: i64,
+        last: i64,
+    ) -> Result<Self, Failure> {
+        let directory = store.directory_statistics()?;
+        let used = store.use_statistics(first, last, MOST_ACCOUNTS)?;
+        let sources = pollster::block_on(store.intake.sources())?;
+        let [directory_size, ledger_size] = store.sizes()?;
+        let subjects = Subjects {
+            companies: directory.companies.subjects,
+            people: directory.people.subjects,
+            domains: directory.domains,
+        };
+        let countries = countries(&directory.companies, &directory.people);
+        let mut companies = directory.companies.with_attribute;
+        companies.insert("employees", directory.employers);
+        let domains = BTreeMap::from([
+            ("ip", directory.domains_with_ip),
+            ("page_rank", directory.domains_with_page_rank),
+        ]);
+        let people = directory.people.with_attribute;
+        let source = |info: enrich_core::port::intake::SourceInfo| Source {
+            source: info.name.as_str().to_owned(),
+            records: info.records,
+            values: info.values,
+        };
+        Ok(Self {
+            at: now.to_string(),
+            subjects,
+            coverage: Coverage { companies, people, domains },
+            countries,
+            sources: sources.into_iter().map(source).collect(),
+            usage: usage(used, first, last),
+            databases: BTreeMap::from([
+                ("directory", directory_size.into()),
+                ("ledger", ledger_size.into()),
+            ]),
+        })
+    }
+}
+
+/// Every country that anybody is in, the one with most companies first.
+fn countries(companies: &KindStatistics, people: &KindStatistics) -> Vec<Country> {
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for (country, count) in &companies.in_country {
+        counts.entry(country).or_default().0 = *count;
+    }
+    for (country, count) in &people.in_country {
+        counts.entry(country).or_default().1 = *count;
+    }
+    let mut countries: Vec<Country> = counts
+        .into_iter()
+        .map(|(country, (companies, people))| Country {
+            country: country.to_owned(),
+            companies,
+            people,
+        })
+        .collect();
+    countries.sort_by_key(|it| std::cmp::Reverse((it.companies, it.people)));
+    countries
+}
+
+fn usage(used: enrich_store::UseStatistics, first: i64, last: i64) -> Usage {
+    let endpoints = used.by_endpoint.into_iter();
+    let accounts = used.by_account.into_iter();
+    let days = used.by_day.into_iter();
+    Usage {
+        first_day: date(first),
+        last_day: date(last),
+        all: used.all.into(),
+        endpoints: endpoints
+            .map(|(endpoint, counts)| OfEndpoint { endpoint, counts: counts.into() })
+            .collect(),
+        accounts: accounts
+            .map(|it| OfAccount {
+                account: it.account.to_string(),
+                name: it.name,
+                counts: it.outcomes.into(),
+            })
+            .collect(),
+        further_accounts: used.further_accounts,
+        days: days.map(|(day, counts)| OfDay { day: date(day), counts: counts.into() }).collect(),
+    }
+}
+
+impl From<Outcomes> for Counts {
+    fn from(outcomes: Outcomes) -> Self {
+        const PLACES: f64 = 10_000.0;
+        let (calls, hit_rate) = (outcomes.calls(), outcomes.hit_rate());
+        let Outcomes { found, not_found, replayed, refused, credits } = outcomes;
+        let hit_rate = hit_rate.map(|rate| (rate * PLACES).round() / PLACES);
+        Self { calls, found, not_found, replayed, refused, credits, hit_rate }
+    }
+}
+
+impl From<DatabaseSize> for Database {
+    fn from(size: DatabaseSize) -> Self {
+        Self { bytes: size.bytes, free_bytes: size.free_bytes }
+    }
+}
+
+/// What part of all that is, in percent with one place.
+fn percent(part: u64, all: u64) -> String {
+    if all == 0 {
+        return "-".to_owned();
+    }
+    let thousandths = (u128::from(part) * 1000 + u128::from(all) / 2) / u128::from(all);
+    format!("{}.{} %", thousandths / 10, thousandths % 10)
+}
+
+impl Counts {
+    fn hits(&self) -> String {
+        percent(self.found, self.found.saturating_add(self.not_found))
+    }
+
+    fn cells(&self, name: String) -> [String; 8] {
+        let numbers =
+            [self.calls, self.found, self.not_found, self.replayed, self.refused, self.credits];
+        let [calls, found, not_found, replayed, refused, credits] =
+            numbers.map(|number| number.to_string());
+        [name, calls, found, not_found, replayed, refused, self.hits(), credits]
+    }
+}
+
+impl Shown for Report {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_contents(out)?;
+        self.write_use(out)?;
+        writeln!(out)?;
+        let size = |(name, it): (&&'static str, &Database)| {
+            let free = named::size(it.free_bytes);
+            (*name, format!("{}, {free} of it free", named::size(it.bytes)))
+        };
+        write_pairs(&self.databases.iter().map(size).collect::<Vec<_>>(), out)
+    }
+}
+
+impl Report {
+    fn write_contents(&self, out: &mut dyn Write) -> io::Result<()> {
+        let kinds = [
+            ("companies", self.subjects.companies, &self.coverage.companies),
+            ("people", self.subjects.people, &self.coverage.people),
+            ("domains", self.subjects.domains, &self.coverage.domains),
+        ];
+        let mut table = Table::new([
+            ("SUBJECTS", Side::Left),
+            ("NUMBER", Side::Right),
+            ("COVERED", Side::Right),
+        ]);
+        for (kind, all, coverage) in kinds {
+            table.push([kind.to_owned(), all.to_string(), String::new()]);
+            for (attribute, count) in coverage {
+                table.push([format!("  {attribute}"), count.to_string(), percent(*count, all)]);
+            }
+        }
+        table.write(out)?;
+        if !self.countries.is_empty() {
+            writeln!(out)?;
+            let mut table = Table::new([
+                ("COUNTRY", Side::Left),
+                ("COMPANIES", Side::Right),
+                ("PEOPLE", Side::Right),
+            ]);
+            for it in self.countries.iter().take(MOST_SHOWN) {
+                table.push([it.country.clone(), it.companies.to_string(), it.people.to_string()]);
+            }
+            table.write(out)?;
+            tell_of_more(self.countries.len(), "countries", out)?;
+        }
+        if !self.sources.is_empty() {
+            writeln!(out)?;
+            let mut table = Table::new([
+                ("SOURCE", Side::Left),
+                ("RECORDS", Side::Right),
+                ("VALUES", Side::Right),
+            ]);
+            for it in &self.sources {
+                table.push([it.source.clone(), it.records.to_string(), it.values.to_string()]);
+            }
+            table.write(out)?;
+        }
+        Ok(())
+    }
+
+    fn write_use(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Usage { first_day, last_day, all, endpoints, accounts, days, .. } = &self.usage;
+        writeln!(out, "\nUse from {first_day} to {last_day} (UTC):")?;
+        if all.calls == 0 {
+            return writeln!(out, "no calls");
+        }
+        let of_endpoints = endpoints.iter().map(|it| it.counts.cells(it.endpoint.clone()));
+        write_counts("ENDPOINT", of_endpoints.chain([all.cells("together".to_owned())]), out)?;
+        writeln!(out)?;
+        let of_accounts = accounts.iter().take(MOST_SHOWN);
+        let cells = of_accounts.map(|it| it.counts.cells(format!("{} {}", it.account, it.name)));
+        write_counts("ACCOUNT", cells, out)?;
+        let further = usize::try_from(self.usage.further_accounts).unwrap_or(usize::MAX);
+        tell_of_more(accounts.len().saturating_add(further), "accounts", out)?;
+        writeln!(out)?;
+        let newest = days.len().saturating_sub(MOST_SHOWN);
+        let cells = days.iter().skip(newest).map(|it| it.counts.cells(it.day.clone()));
+        write_counts("DAY", cells, out)?;
+        tell_of_more(days.len(), "days", out)
+    }
+}
+
+/// Says that there are more than are shown.
+fn tell_of_more(all: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
+    match all.saturating_sub(MOST_SHOWN) {
+        0 => Ok(()),
+        more => writeln!(out, "and {more} more {what}; --json has them"),
+    }
+}
+
+fn write_counts(
+    title: &'static str,
+    rows: impl Iterator<Item = [String; 8]>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = Table::new([
+        (title, Side::Left),
+        ("CALLS", Side::Right),
+        ("FOUND", Side::Right),
+        ("NOT FOUND", Side::Right),
+        ("REPLAYED", Side::Right),
+        ("REFUSED", Side::Right),
+        ("HIT RATE", Side::Right),
+        ("CREDITS", Side::Right),
+    ]);
+    rows.for_each(|row| table.push(row));
+    table.write(out)
+}

@@ -1,0 +1,97 @@
+//! `enrich stats`.
+
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, call, server, text};
+
+/// A company of another country, of which less is known.
+const INK: &str = r#"{"type":"company","name":"Ink AG","country":"CH","domains":["ink.example"],"ip":"192.0.2.10"}"#;
+
+/// Two companies, a person, and five calls of one account.
+fn used() -> (Desk, String) {
+    let desk = Desk::with_records();
+    desk.file("ink.jsonl", INK);
+    assert_eq!(desk.run(&["import", "ink.jsonl"]).status, 0);
+    let (account, key) = desk.account(10);
+    desk.account(10);
+    let store = desk.store();
+    let service = server(&store);
+    for name in ["Quill Ltd", "Quill Ltd", "Ink AG", "Nobody At All GmbH"] {
+        let asked = json!({"companyName": name});
+        assert_eq!(call(&service, &key, "cuf", "r", asked).status, 200);
+    }
+    assert_eq!(call(&service, &key, "lcuf", "r", json!({})).status, 422);
+    drop((service, store));
+    (desk, account)
+}
+
+#[test]
+fn what_is_held_is_counted_by_attribute_country_and_source() {
+    let (desk, _) = used();
+    let told = desk.json(&["stats"]);
+    assert_eq!(told["subjects"], json!({"companies": 2, "people": 1, "domains": 1}));
+    let companies = &told["coverage"]["companies"];
+    for (attribute, count) in
+        [("domains", 2), ("linkedin", 1), ("facebook", 0), ("emails", 1), ("employees", 1)]
+    {
+        assert_eq!(companies[attribute], count, "{attribute}: {companies}");
+    }
+    assert_eq!(told["coverage"]["people"]["employer"], 1);
+    assert_eq!(told["coverage"]["domains"], json!({"ip": 1, "page_rank": 0}));
+    let countries = json!([
+        {"country": "GB", "companies": 1, "people": 0},
+        {"country": "CH", "companies": 1, "people": 0},
+    ]);
+    let mut told_countries = told["countries"].as_array().unwrap().clone();
+    told_countries.sort_by_key(|it| std::cmp::Reverse(it["country"].as_str().unwrap().to_owned()));
+    assert_eq!(Value::from(told_countries), countries);
+    let sources: Vec<String> =
+        told["sources"].as_array().unwrap().iter().map(|it| text(&it["source"])).collect();
+    assert_eq!(sources, ["ink.jsonl", "records.jsonl"]);
+    for database in ["directory", "ledger"] {
+        assert!(told["databases"][database]["bytes"].as_u64().unwrap() > 4096);
+        assert!(told["databases"][database]["free_bytes"].is_u64());
+    }
+}
+
+#[test]
+fn what_was_asked_is_counted_by_endpoint_account_and_day() {
+    let (desk, account) = used();
+    let used = desk.json(&["stats", "--days", "2"])["usage"].clone();
+    let counts = json!({
+        "calls": 5, "found": 3, "not_found": 1, "replayed": 0, "refused": 1, "credits": 3,
+        "hit_rate": 0.75
+    });
+    let has_counts =
+        |of: &Value| counts.as_object().unwrap().iter().all(|(name, count)| of[name] == *count);
+    assert!(has_counts(&used), "{used}");
+    assert_eq!(used["accounts"].as_array().unwrap().len(), 1, "one account called");
+    assert!(has_counts(&used["accounts"][0]), "{used}");
+    assert_eq!(used["accounts"][0]["account"], account);
+    assert_eq!(used["accounts"][0]["name"], "Ledger & Sons");
+    let days: u64 =
+        used["days"].as_array().unwrap().iter().map(|it| it["calls"].as_u64().unwrap()).sum();
+    assert_eq!(days, 5);
+    let endpoints: Vec<(String, Value)> = used["endpoints"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (text(&it["endpoint"]), it["hit_rate"].clone()))
+        .collect();
+    assert_eq!(endpoints, [("/v1/cuf".into(), json!(0.75)), ("/v1/lcuf".into(), Value::Null)]);
+}
+
+#[test]
+fn the_text_says_the_same_and_an_empty_folder_has_statistics_too() {
+    let (desk, _) = used();
+    let told = desk.run(&["stats"]);
+    assert_eq!(told.status, 0, "{told:?}");
+    for line in ["companies", "  linkedin", "GB ", "ink.jsonl", "/v1/cuf", "75.0 %", "together"] {
+        assert!(told.out.contains(line), "{line}: {told:?}");
+    }
+    let empty = Desk::new();
+    empty.account(0);
+    assert!(empty.run(&["stats"]).out.contains("no calls"));
+    assert_eq!(empty.json(&["stats"])["usage"]["hit_rate"], Value::Null);
+    assert_eq!(empty.run(&["stats", "--days", "0"]).status, 2);
+}

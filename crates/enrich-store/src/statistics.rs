@@ -1,0 +1,149 @@
+//! What a data folder holds and how it is used, counted for its operator.
+//!
+//! Subjects are counted from their profiles, the one row that a look-up reads, in parts of some
+//! thousands: memory is bounded, and no read is open for so long that an import's log could not be
+//! emptied. What is imported meanwhile may be counted or not. A million companies take a few
+//! seconds.
+
+mod usage;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use enrich_core::Attribute;
+use enrich_core::port::error::StoreError;
+use rusqlite::Connection;
+
+use crate::compaction;
+use crate::directory::codes::{COMPANY, attribute_code};
+use crate::directory::profile::{Coverage, cover_company, cover_person};
+use crate::directory::view::unreadable;
+use crate::sqlite;
+
+pub use usage::{AccountUse, Outcomes, UseStatistics};
+
+pub(crate) use usage::use_statistics;
+
+/// How many subjects are read in one go.
+const PART: i64 = 20_000;
+
+/// What the directory holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DirectoryStatistics {
+    /// Companies.
+    pub companies: KindStatistics,
+    /// People.
+    pub people: KindStatistics,
+    /// Domains of which anything is known, whoever owns them.
+    pub domains: u64,
+    /// How many of them have an IP address.
+    pub domains_with_ip: u64,
+    /// How many of them have a page rank.
+    pub domains_with_page_rank: u64,
+    /// Companies with employees.
+    pub employers: u64,
+}
+
+/// What is known of the subjects of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KindStatistics {
+    /// How many there are.
+    pub subjects: u64,
+    /// How many of them have each attribute; one that nobody has is there with 0.
+    pub with_attribute: BTreeMap<&'static str, u64>,
+    /// How many are in each country, alpha-2. A company with seats in two counts in both.
+    pub in_country: BTreeMap<String, u64>,
+}
+
+/// What a database takes on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseSize {
+    /// The file and its write-ahead log, in bytes.
+    pub bytes: u64,
+    /// How much of the file is free for what comes next, in bytes.
+    pub free_bytes: u64,
+}
+
+impl KindStatistics {
+    fn add(&mut self, coverage: Coverage<'_>) {
+        self.subjects += 1;
+        for (attribute, has_it) in coverage.attributes {
+            *self.with_attribute.entry(attribute).or_default() += u64::from(has_it);
+        }
+        for country in coverage.countries {
+            match self.in_country.get_mut(country) {
+                Some(count) => *count += 1,
+                // Profiles name countries by their codes, of which there are 250.
+                None => drop(self.in_country.insert(country.to_owned(), 1)),
+            }
+        }
+    }
+}
+
+/// Counts what the directory at `path` holds.
+pub(crate) fn directory_statistics(path: &Path) -> Result<DirectoryStatistics, StoreError> {
+    let connection = sqlite::mapped_reader(path).map_err(StoreError::failed)?;
+    let mut counted = DirectoryStatistics::default();
+    let mut last = 0;
+    while let Some(read_to) = count_part(&connection, last, &mut counted)? {
+        last = read_to;
+    }
+    count_domains(&connection, &mut counted).map_err(StoreError::failed)?;
+    let employers = "SELECT count(*) FROM (SELECT DISTINCT company FROM employee)";
+    counted.employers =
+        connection.query_row(employers, [], |row| row.get(0)).map_err(StoreError::failed)?;
+    Ok(counted)
+}
+
+/// Counts the subjects behind `last`; the last of them, `None` when there are no more.
+fn count_part(
+    connection: &Connection,
+    last: i64,
+    counted: &mut DirectoryStatistics,
+) -> Result<Option<i64>, StoreError> {
+    let mut count = || -> rusqlite::Result<Option<i64>> {
+        let mut statement = connection.prepare_cached(
+            "SELECT id, kind, profile FROM subject WHERE id > ?1 ORDER BY id LIMIT ?2",
+        )?;
+        let mut rows = statement.query([last, PART])?;
+        let mut read_to = None;
+        while let Some(row) = rows.next()? {
+            read_to = Some(row.get(0)?);
+            let profile = row.get_ref(2)?.as_str()?;
+            if row.get::<_, i64>(1)? == COMPANY {
+                counted.companies.add(cover_company(profile).map_err(unreadable)?);
+            } else {
+                counted.people.add(cover_person(profile).map_err(unreadable)?);
+            }
+        }
+        Ok(read_to)
+    };
+    count().map_err(StoreError::failed)
+}
+
+/// Counts the domains, whose facts stand side by side.
+fn count_domains(
+    connection: &Connection,
+    counted: &mut DirectoryStatistics,
+) -> rusqlite::Result<()> {
+    let counts = connection.query_row(
+        "SELECT count(*), coalesce(sum(has_ip), 0), coalesce(sum(has_rank), 0) FROM (
+             SELECT max(attribute = ?1) AS has_ip, max(attribute = ?2) AS has_rank
+             FROM domain_fact GROUP BY domain)",
+        [attribute_code(Attribute::Ip), attribute_code(Attribute::PageRank)],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    (counted.domains, counted.domains_with_ip, counted.domains_with_page_rank) = counts;
+    Ok(())
+}
+
+/// What a database takes on the disk.
+pub(crate) fn database_size(path: &Path) -> Result<DatabaseSize, StoreError> {
+    let read = || -> rusqlite::Result<u64> {
+        let connection = sqlite::reader(path)?;
+        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+        Ok(pragma("freelist_count")?.saturating_mul(pragma("page_size")?))
+    };
+    let free_bytes = read().map_err(StoreError::failed)?;
+    Ok(DatabaseSize { bytes: compaction::size(path), free_bytes })
+}

@@ -1,5 +1,5 @@
-//! Who asks for more searches than can be done is refused what is too much, for nothing, and holds
-//! up nobody who asks for what is found at once.
+//! An account that asks for more searches than can be done is refused what is too much, for nothing,
+//! and takes neither exact look-ups nor searches from other accounts.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ const FLOODERS: usize = 512;
 const WAVES: usize = 4;
 /// …and at most, where nothing was refused so far.
 const MOST_WAVES: usize = 40;
-/// How many others ask for something simple at the same time, one call after the other.
+/// How many others ask at the same time, one call after the other.
 const OTHERS: usize = 4;
 /// What each account has: more than is asked for.
 const GRANTED: u64 = 1_000_000;
@@ -152,13 +152,19 @@ fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
     }
 }
 
-/// Asks by a domain and by a name that one company bears, in turn. Returns how often.
+/// Asks by a domain, by a name that one company bears, and by one that has to be searched for, in
+/// turn. Returns how often.
 fn ask_until_over(server: SocketAddr, key: &str, is_over: &AtomicBool) -> u64 {
     let by_domain = Call::post("/v1/dtc")
         .json(&json!({ "apiKey": key, "companyWebsite": "northmoor-lanterns.example" }));
     let by_name = Call::post("/v1/cuf")
         .json(&json!({ "apiKey": key, "companyName": "Northmoor Lanterns Ltd" }));
-    let calls = [(by_domain, "Northmoor Lanterns Ltd"), (by_name, "northmoor-lanterns.example")];
+    let searched = search(key, 0);
+    let calls = [
+        (by_domain, "Northmoor Lanterns Ltd"),
+        (by_name, "northmoor-lanterns.example"),
+        (searched, MISSPELT.1),
+    ];
     let mut answered = 0;
     while !is_over.load(Ordering::SeqCst) {
         for (call, url) in &calls {

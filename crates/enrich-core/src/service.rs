@@ -330,8 +330,8 @@ impl Service {
             let want = ask.want.at_most(most);
             // What was found is not kept any longer than its answer is written.
             let (draft, generation) = {
-                let found =
-                    self.directory.find(&ask.question, want).await.map_err(store_refusal)?;
+                let found = self.directory.find_for(account.into(), &ask.question, want).await;
+                let found = found.map_err(store_refusal)?;
                 let draft = (call.write)(ask, found.as_ref());
                 (draft, found.map(|found| found.generation).unwrap_or_default())
             };

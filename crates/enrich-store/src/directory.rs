@@ -27,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use enrich_core::matching::Judged;
-use enrich_core::port::directory::Directory;
+use enrich_core::port::directory::{Directory, Tenant};
 use enrich_core::port::error::StoreError;
 use enrich_core::{Company, Confidence, Found, Generation, Question, Subject, Want};
 use enrich_text::{CompanyName, Country, Domain};
@@ -185,12 +185,13 @@ impl SqliteDirectory {
     /// Looks up on a thread for searches, or for lists.
     async fn find_apart(
         &self,
+        tenant: Tenant,
         question: &Question,
         want: Want,
     ) -> Result<Option<Found>, StoreError> {
         let (question, least) = (question.clone(), self.least_by_name);
         let pool = if want == Want::Profile { &self.searches } else { &self.lists };
-        pool.read(move |connection| {
+        pool.read(tenant, move |connection| {
             match find(connection, None, &question, want, least, true) {
                 Ok(found) => Ok(found),
                 // It may, so that it never does.
@@ -209,11 +210,20 @@ impl SqliteDirectory {
 #[async_trait]
 impl Directory for SqliteDirectory {
     async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
+        self.find_for(Tenant::default(), question, want).await
+    }
+
+    async fn find_for(
+        &self,
+        tenant: Tenant,
+        question: &Question,
+        want: Want,
+    ) -> Result<Option<Found>, StoreError> {
         if let Some(found) = self.find_here(question, want)? {
             return Ok(found);
         }
         // A future of its own: most calls are answered by now, and keep no place for it.
-        Box::pin(self.find_apart(question, want)).await
+        Box::pin(self.find_apart(tenant, question, want)).await
     }
 
     async fn generation(&self) -> Result<Generation, StoreError> {

@@ -2,9 +2,23 @@
 
 use async_trait::async_trait;
 
+use crate::account::AccountId;
 use crate::port::error::StoreError;
 use crate::question::{Question, Want};
 use crate::subject::{Found, Generation};
+
+/// On whose behalf a look-up is made: what must not be starved by others, nor starve them.
+///
+/// Opaque to a directory; equal values share one place in line. The default is for callers that
+/// have no accounts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tenant(u128);
+
+impl From<AccountId> for Tenant {
+    fn from(account: AccountId) -> Self {
+        Self(account.0.as_u128())
+    }
+}
 
 /// Answers questions from the look-up data.
 #[async_trait]
@@ -13,6 +27,18 @@ pub trait Directory: Send + Sync {
     ///
     /// `None` when nobody fits, or when several fit a name and cannot be told apart.
     async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError>;
+
+    /// The same on behalf of a tenant. A directory that makes expensive look-ups wait lets tenants
+    /// take turns; one that does not has nothing to do with the tenant.
+    async fn find_for(
+        &self,
+        tenant: Tenant,
+        question: &Question,
+        want: Want,
+    ) -> Result<Option<Found>, StoreError> {
+        let _ = tenant;
+        self.find(question, want).await
+    }
 
     /// The state the directory is in.
     async fn generation(&self) -> Result<Generation, StoreError>;

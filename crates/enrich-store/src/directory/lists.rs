@@ -1,133 +1,243 @@
-//! A few threads that read long lists, so that whoever asks for one holds up nobody else.
+//! A few threads for look-ups that may take long: lists, and searches for names.
 //!
-//! Everything else a look-up reads takes microseconds and is read where it is asked for. The
-//! queue is bounded: what does not fit is refused at once, and what has waited too long is refused
-//! when its turn comes, so that a queue that cannot be kept up with does not make everybody wait.
+//! Everything else a look-up reads takes microseconds and is read where it is asked for. The queue
+//! is bounded, and the tenants in it are served in turn ([`FairQueue`]): a tenant that floods it is
+//! refused what is too much, and one that asks for one thing at a time is always served. What has
+//! waited too long behind others of its own tenant is refused when its turn comes, so that a tenant
+//! that cannot be kept up with is not answered after it has stopped listening.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use enrich_core::port::error::StoreError;
-use parking_lot::Mutex;
+use enrich_core::{FairQueue, Pushed, QueueLimits, Tenant};
+use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::error::OpenError;
 use crate::sqlite;
 
-/// How many lists are read at once.
+/// How many are read at once.
 const THREADS: usize = 2;
-/// How many wait to be read.
-const WAITING: usize = 256;
-/// How long one waits at most. Whoever asked is told to come again rather than answered when they
-/// have stopped to listen.
+/// How many wait to be read: of one tenant, and of all.
+const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
+/// How long one waits at most behind others of its tenant.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-type Job = Box<dyn FnOnce(&Connection) + Send>;
+/// Reads with the connection, or says that it was refused where there is none.
+type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
+
+/// What waits for a thread.
+struct Job {
+    read: Read,
+    queued_at: Instant,
+    /// Whether others of its tenant were waiting when it came.
+    is_behind_own: bool,
+}
 
 /// The threads; they end when this is dropped and what is waiting is read.
-#[derive(Debug)]
 pub(crate) struct Lists {
-    queue: SyncSender<Job>,
+    waiting: Arc<Waiting>,
+}
+
+/// What the threads share with those who ask.
+struct Waiting {
+    jobs: Mutex<Jobs>,
+    /// Signalled for each job, and at the end.
+    came: Condvar,
+}
+
+struct Jobs {
+    queue: FairQueue<Tenant, Job>,
+    is_closed: bool,
 }
 
 impl Lists {
     /// Starts the threads, each with a connection of its own to the database at `path`.
     pub(crate) fn start(path: &Path) -> Result<Self, OpenError> {
-        let (queue, jobs) = mpsc::sync_channel(WAITING);
-        let jobs = Arc::new(Mutex::new(jobs));
+        let lists = Self::without_threads(WAITING);
         for _ in 0..THREADS {
             let connection =
                 sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
-            let jobs = Arc::clone(&jobs);
+            let waiting = Arc::clone(&lists.waiting);
             thread::Builder::new()
                 .name("enrich-lists".to_owned())
-                .spawn(move || work(&jobs, &connection))
+                .spawn(move || waiting.work(&connection))
                 .map_err(|source| OpenError::unusable(path, source))?;
         }
-        Ok(Self { queue })
+        Ok(lists)
+    }
+
+    fn without_threads(limits: QueueLimits) -> Self {
+        let jobs = Jobs { queue: FairQueue::new(limits), is_closed: false };
+        Self { waiting: Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() }) }
     }
 
     /// Has one of the threads do something that nobody waits for.
     pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
         // Where the queue is full, look-ups prepare what they need.
-        let _ = self.queue.try_send(Box::new(prepare));
+        let read = move |connection: Option<&Connection>| {
+            if let Some(connection) = connection {
+                prepare(connection);
+            }
+        };
+        self.waiting.push(Tenant::default(), Box::new(read));
     }
 
-    /// Reads on one of the threads.
+    /// Reads on one of the threads, on behalf of a tenant.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
+        tenant: Tenant,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
-        let asked = Instant::now();
-        let job: Job = Box::new(move |connection| {
-            // Whoever asked may have gone: then nobody needs the list.
+        let read: Read = Box::new(move |connection| {
+            // The caller may have gone: then nobody needs the list.
             if answer.is_closed() {
                 return;
             }
-            let has_waited_too_long = asked.elapsed() > LONGEST_WAIT;
-            let _ = answer.send(match has_waited_too_long {
-                true => Err(StoreError::Overloaded),
-                false => read(connection).map_err(StoreError::failed),
+            let _ = answer.send(match connection {
+                Some(connection) => read(connection).map_err(StoreError::failed),
+                None => Err(StoreError::Overloaded),
             });
         });
-        self.queue.try_send(job).map_err(|refused| match refused {
-            TrySendError::Full(_) => StoreError::Overloaded,
-            TrySendError::Disconnected(_) => StoreError::failed("no thread reads lists any more"),
-        })?;
+        self.waiting.push(tenant, read);
         answered.await.map_err(StoreError::failed)?
     }
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, connection: &Connection) {
-    loop {
-        // The lock is held while waiting: one thread waits for the next job, the others for it.
-        let job = jobs.lock().recv();
-        match job {
-            // One that panics must not take the thread with it; whoever waits is told it failed.
-            Ok(job) => {
-                let _ = catch_unwind(AssertUnwindSafe(|| job(connection)));
-            }
-            Err(mpsc::RecvError) => return,
+impl Drop for Lists {
+    fn drop(&mut self) {
+        self.waiting.jobs.lock().is_closed = true;
+        self.waiting.came.notify_all();
+    }
+}
+
+impl Waiting {
+    /// Puts a job into the queue; one that finds no room, or has to make room, is refused.
+    fn push(&self, tenant: Tenant, read: Read) {
+        let mut jobs = self.jobs.lock();
+        let is_behind_own = jobs.queue.waiting(tenant) > 0;
+        let job = Job { read, queued_at: Instant::now(), is_behind_own };
+        let pushed = jobs.queue.push(tenant, job);
+        drop(jobs);
+        match pushed {
+            Pushed::Queued => {}
+            Pushed::Displaced(job) | Pushed::Refused(job) => (job.read)(None),
         }
+        self.came.notify_one();
+    }
+
+    fn work(&self, connection: &Connection) {
+        while let Some(job) = self.next() {
+            let is_too_late = job.is_behind_own && job.queued_at.elapsed() > LONGEST_WAIT;
+            let connection = (!is_too_late).then_some(connection);
+            // One that panics must not take the thread with it; whoever waits is told it failed.
+            let _ = catch_unwind(AssertUnwindSafe(|| (job.read)(connection)));
+        }
+    }
+
+    /// Waits for the next job; `None` when there will be no more.
+    fn next(&self) -> Option<Job> {
+        let mut jobs = self.jobs.lock();
+        loop {
+            if let Some(job) = jobs.queue.pop() {
+                return Some(job);
+            }
+            if jobs.is_closed {
+                return None;
+            }
+            self.came.wait(&mut jobs);
+        }
+    }
+}
+
+impl std::fmt::Debug for Lists {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lists")
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use enrich_core::{AccountId, Timestamp};
+
     use super::*;
     use crate::sqlite::DIRECTORY;
 
-    #[test]
-    fn what_has_waited_too_long_is_refused_without_being_read() {
+    fn lists() -> (tempfile::TempDir, Lists) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(DIRECTORY.file);
         sqlite::create(&path, &DIRECTORY).unwrap();
         let lists = Lists::start(&path).unwrap();
-        for _ in 0..THREADS {
-            lists.prepare(|_| thread::sleep(LONGEST_WAIT + Duration::from_millis(50)));
-        }
-        let late = lists.read(|_| -> rusqlite::Result<()> { panic!("nobody waits for this") });
-        assert!(matches!(pollster::block_on(late), Err(StoreError::Overloaded)));
-        assert_eq!(pollster::block_on(lists.read(|_| Ok(7))).unwrap(), 7);
+        (folder, lists)
+    }
+
+    fn tenant() -> Tenant {
+        AccountId::new(Timestamp::UNIX_EPOCH).into()
+    }
+
+    fn poll<T>(future: &mut Pin<Box<impl Future<Output = T>>>) -> Poll<T> {
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
     }
 
     #[test]
-    fn what_does_not_fit_the_queue_is_refused() {
-        let (queue, jobs) = mpsc::sync_channel(1);
-        let lists = Lists { queue };
-        let waiting = lists.read(|_| Ok(()));
-        let mut waiting = Box::pin(waiting);
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(waiting.as_mut().poll(&mut context).is_pending());
-        let mut refused = Box::pin(lists.read(|_| Ok(())));
-        let outcome = refused.as_mut().poll(&mut context);
-        assert!(matches!(outcome, std::task::Poll::Ready(Err(StoreError::Overloaded))));
-        drop(jobs);
+    fn what_has_waited_too_long_behind_its_own_is_refused_without_being_read() {
+        let (_folder, lists) = lists();
+        let [patient, hasty] = [tenant(), tenant()];
+        for _ in 0..THREADS {
+            lists.prepare(|_| thread::sleep(LONGEST_WAIT + Duration::from_millis(50)));
+        }
+        let mut only = Box::pin(lists.read(patient, |_| Ok(1)));
+        let mut first = Box::pin(lists.read(hasty, |_| Ok(2)));
+        assert!(poll(&mut only).is_pending() && poll(&mut first).is_pending());
+        let late = lists.read(hasty, |_| -> rusqlite::Result<()> { panic!("too late") });
+        assert!(matches!(pollster::block_on(late), Err(StoreError::Overloaded)));
+        assert_eq!(pollster::block_on(first).unwrap(), 2);
+        assert_eq!(pollster::block_on(only).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_tenant_that_floods_the_queue_is_refused_and_another_is_served() {
+        const LIMITS: QueueLimits = QueueLimits { total: 4, per_tenant: 4 };
+        let lists = Lists::without_threads(LIMITS);
+        let [flooder, victim] = [tenant(), tenant()];
+        let mut flood: Vec<_> =
+            (0..10).map(|_| Box::pin(lists.read(flooder, |_| Ok(())))).collect();
+        let refused = flood.iter_mut().map(poll).filter(Poll::is_ready).count();
+        assert_eq!(refused, 10 - LIMITS.per_tenant);
+        let mut served = Box::pin(lists.read(victim, |_| Ok(7)));
+        assert!(poll(&mut served).is_pending());
+        // The flood gave up one more of its own.
+        assert!(matches!(poll(&mut flood[3]), Poll::Ready(Err(StoreError::Overloaded))));
+
+        let connection = Connection::open_in_memory().unwrap();
+        let next = |number: usize| {
+            for _ in 0..number {
+                (lists.waiting.next().unwrap().read)(Some(&connection));
+            }
+        };
+        next(2);
+        assert!(matches!(poll(&mut served), Poll::Ready(Ok(7))));
+        assert!(matches!(poll(&mut flood[0]), Poll::Ready(Ok(()))));
+        assert!(poll(&mut flood[1]).is_pending());
+    }
+
+    #[test]
+    fn a_read_that_panics_leaves_its_thread_to_others() {
+        let (_folder, lists) = lists();
+        for _ in 0..2 * THREADS {
+            let broken =
+                lists.read(tenant(), |_| -> rusqlite::Result<()> { panic!("as it should") });
+            assert!(matches!(pollster::block_on(broken), Err(StoreError::Failed(_))));
+        }
+        assert_eq!(pollster::block_on(lists.read(tenant(), |_| Ok(7))).unwrap(), 7);
     }
 }

@@ -1,0 +1,148 @@
+//! A bounded queue that serves tenants in turn.
+//!
+//! Each tenant has a queue of its own. The next item is the oldest of the tenant whose turn it is,
+//! so a tenant with one item waits for at most one item of each other tenant, however many those
+//! have. When the queue is full, the tenant with the most items loses its newest one to a tenant
+//! with fewer.
+
+use std::collections::VecDeque;
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+/// A bounded queue of items `T`, fair among tenants `K`.
+#[derive(Debug)]
+pub struct FairQueue<K, T> {
+    /// The items of each tenant that has any, oldest first.
+    items: FxHashMap<K, VecDeque<T>>,
+    /// The tenants that have items, each once; the first is served next.
+    turns: VecDeque<K>,
+    length: usize,
+    limits: QueueLimits,
+}
+
+/// How much a [`FairQueue`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueLimits {
+    /// The most items in all.
+    pub total: usize,
+    /// The most items of one tenant.
+    pub per_tenant: usize,
+}
+
+/// What happened to an item that was pushed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Pushed<T> {
+    /// It is in the queue.
+    Queued,
+    /// It is in the queue, and this item of another tenant had to leave.
+    Displaced(T),
+    /// There is no room; the item comes back.
+    Refused(T),
+}
+
+impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
+    /// An empty queue.
+    pub fn new(limits: QueueLimits) -> Self {
+        Self { items: FxHashMap::default(), turns: VecDeque::new(), length: 0, limits }
+    }
+
+    /// How many items of a tenant are waiting.
+    pub fn waiting(&self, tenant: K) -> usize {
+        self.items.get(&tenant).map_or(0, VecDeque::len)
+    }
+
+    /// Puts an item at the end of its tenant's queue.
+    pub fn push(&mut self, tenant: K, item: T) -> Pushed<T> {
+        let own = self.waiting(tenant);
+        if own >= self.limits.per_tenant {
+            return Pushed::Refused(item);
+        }
+        let displaced = if self.length < self.limits.total {
+            None
+        } else {
+            match self.displace(own) {
+                Some(displaced) => Some(displaced),
+                None => return Pushed::Refused(item),
+            }
+        };
+        self.length += 1;
+        self.items.entry(tenant).or_default().push_back(item);
+        if own == 0 {
+            self.turns.push_back(tenant);
+        }
+        displaced.map_or(Pushed::Queued, Pushed::Displaced)
+    }
+
+    /// Takes the next item.
+    pub fn pop(&mut self) -> Option<T> {
+        let tenant = self.turns.pop_front()?;
+        let own = self.items.get_mut(&tenant)?;
+        let item = own.pop_front()?;
+        if own.is_empty() {
+            self.items.remove(&tenant);
+        } else {
+            self.turns.push_back(tenant);
+        }
+        self.length -= 1;
+        Some(item)
+    }
+
+    /// Removes the newest item of the longest queue, for a tenant with `own` items. `None` when no
+    /// queue would still be at least as long as that tenant's.
+    fn displace(&mut self, own: usize) -> Option<T> {
+        let longest = self.items.values_mut().max_by_key(|items| items.len())?;
+        if longest.len() < own + 2 {
+            return None;
+        }
+        let displaced = longest.pop_back()?;
+        self.length -= 1;
+        Some(displaced)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(total: usize, per_tenant: usize) -> FairQueue<char, u32> {
+        FairQueue::new(QueueLimits { total, per_tenant })
+    }
+
+    #[test]
+    fn a_tenant_with_one_item_waits_for_one_item_of_each_other_tenant() {
+        let mut queue = queue(100, 50);
+        for number in 0..40 {
+            assert_eq!(queue.push('a', number), Pushed::Queued);
+            assert_eq!(queue.push('b', 100 + number), Pushed::Queued);
+        }
+        assert_eq!(queue.push('v', 999), Pushed::Queued);
+        let next: Vec<u32> = (0..4).filter_map(|_| queue.pop()).collect();
+        assert_eq!(next, [0, 100, 999, 1]);
+    }
+
+    #[test]
+    fn a_tenant_has_a_share_and_is_refused_beyond_it() {
+        let mut queue = queue(100, 2);
+        assert_eq!(queue.push('a', 1), Pushed::Queued);
+        assert_eq!(queue.push('a', 2), Pushed::Queued);
+        assert_eq!(queue.push('a', 3), Pushed::Refused(3));
+        assert_eq!(queue.push('b', 4), Pushed::Queued);
+    }
+
+    #[test]
+    fn a_full_queue_takes_the_newest_item_of_the_longest_queue_out() {
+        let mut queue = queue(4, 4);
+        for number in 1..=3 {
+            queue.push('a', number);
+        }
+        queue.push('b', 10);
+        assert_eq!(queue.push('v', 20), Pushed::Displaced(3));
+        // Now nobody has two more than this tenant would have.
+        assert_eq!(queue.push('b', 11), Pushed::Refused(11));
+        let all: Vec<u32> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(all, [1, 10, 20, 2]);
+        assert_eq!(queue.push('a', 1), Pushed::Queued);
+        assert_eq!(queue.waiting('a'), 1);
+    }
+}

@@ -5,30 +5,31 @@ use std::error::Error;
 
 use bytes::Bytes;
 use enrich_bulk::neutralised;
-use futures_util::stream::{LocalBoxStream, StreamExt};
+use futures_util::stream::{Stream, StreamExt};
 
+use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 
 /// Rows as CSV (RFC 4180). All cells are texts of others: what a spreadsheet would run as a formula
 /// is made text by the rule that lists are written by.
-pub(crate) fn rows<'a>(
-    rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>,
-) -> Result<Bytes, Box<dyn Error>> {
+pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Result<Bytes, Fault> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .flexible(true)
         .from_writer(Vec::new());
     for row in rows {
-        writer.write_record(row.iter().map(|text| neutralised(text.as_bytes())))?;
+        let cells = row.iter().map(|text| neutralised(text.as_bytes()));
+        writer.write_record(cells).map_err(Fault::failed)?;
     }
-    Ok(writer.into_inner()?.into())
+    Ok(writer.into_inner().map_err(|error| Fault::failed(error.to_string()))?.into())
 }
 
 /// A response that is saved as a file of this name.
 pub(crate) fn response(
     name: &str,
-    pieces: LocalBoxStream<'static, Result<Bytes, Box<dyn Error>>>,
+    pieces: impl Stream<Item = Result<Bytes, Fault>> + 'static,
 ) -> Response {
+    let pieces = pieces.map(|piece| piece.map_err(Box::<dyn Error>::from));
     let headers = vec![
         ("content-type", Cow::Borrowed("text/csv; charset=utf-8")),
         ("content-disposition", format!("attachment; filename=\"{name}\"").into()),

@@ -29,8 +29,9 @@ use crate::visit::{Member, Visit};
 /// The longest form, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
-const FILE_THREADS: usize = 2;
-const FILES_WAITING: usize = 64;
+/// How many reads of one account may be under way or wait: of long lists, and of files.
+const SCANS_OF_ONE: usize = 4;
+const FILES_OF_ONE: usize = 16;
 /// How many lists are taken at once, and how many of them of one account.
 const UPLOADS: usize = 8;
 const UPLOADS_OF_ONE: usize = 2;
@@ -53,8 +54,8 @@ pub struct Dashboard {
     pub(crate) passwords: Passwords,
     pub(crate) brake: Brake,
     /// What is read of files and written to them.
-    pub(crate) files: Arc<Threads>,
-    /// Lists that are read to their end, which may take its time.
+    pub(crate) files: Scans,
+    /// What is read without a page's size to bound it, which may take its time.
     pub(crate) scans: Scans,
     /// Lists that are being taken, as slow as their connection is.
     pub(crate) uploads: Threads,
@@ -93,8 +94,8 @@ impl Dashboard {
             job_settings,
             passwords: Passwords::start()?,
             brake: Brake::default(),
-            files: Arc::new(Threads::start("enrich-files", FILE_THREADS, FILES_WAITING)?),
-            scans: Scans::start()?,
+            files: Scans::start("enrich-files", FILES_OF_ONE)?,
+            scans: Scans::start("enrich-scan", SCANS_OF_ONE)?,
             uploads: Threads::start("enrich-upload", UPLOADS, 0)?,
             upload_places: Places::new(UPLOADS_OF_ONE),
         })

@@ -38,10 +38,10 @@ pub(crate) enum Fault {
          connection, or send the list compressed (.gz or .zst)."
     )]
     TooSlow,
-    /// Lists of this account are being counted, and more wait for it.
+    /// Long reads of this account are under way, and more wait for them.
     #[error(
-        "Lists of this account are being counted already. Nothing was changed; try again in a \
-         moment."
+        "Too much of this account is being searched, counted or downloaded at the same time. \
+         Nothing was changed; try again in a moment."
     )]
     Counting,
     /// Too much is waiting.

@@ -1,55 +1,123 @@
-//! Lists that are read to count them: on threads of their own, so that pages and downloads wait for
-//! none of them, and one of an account at a time, so that no account holds up all others.
+//! Reads that no page's size bounds, and files: on threads of their own, so that pages wait for none
+//! of them, and one of an account at a time, so that no account holds up all others.
 
 use std::io;
+use std::sync::Arc;
 
 use enrich_core::AccountId;
 
 use crate::fault::Fault;
-use crate::places::Places;
+use crate::places::{Place, Places};
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-const WAITING: usize = 64;
-/// How many of one account may be under way or wait for their turn.
-const OF_ONE: usize = 4;
+/// How much waits for them in all: an account has at most one read and one piece of a download here.
+const WAITING: usize = 512;
+/// How many downloads of one account run at the same time.
+const DOWNLOADS_OF_ONE: usize = 4;
 
-/// Reads lists.
+/// Threads whose work is shared among accounts.
 pub(crate) struct Scans {
-    threads: Threads,
+    threads: Arc<Threads>,
     places: Places,
+    downloads: Places,
+}
+
+/// A download of an account, which is read piece by piece; its place is free when it is dropped.
+pub(crate) struct Download {
+    threads: Arc<Threads>,
+    place: Arc<Place>,
 }
 
 impl Scans {
-    /// Starts the threads.
+    /// Starts the threads; `of_one` reads of one account may be under way or wait for their turn.
     ///
     /// # Errors
     ///
     /// When the system gives none.
-    pub(crate) fn start() -> io::Result<Self> {
-        let threads = Threads::start("enrich-scan", THREADS, WAITING)?;
-        Ok(Self { threads, places: Places::new(OF_ONE) })
+    pub(crate) fn start(name: &str, of_one: usize) -> io::Result<Self> {
+        let threads = Arc::new(Threads::start(name, THREADS, WAITING)?);
+        let downloads = Places::new(DOWNLOADS_OF_ONE);
+        Ok(Self { threads, places: Places::new(of_one), downloads })
     }
 
-    /// Reads a list of an account once its others are read.
+    /// Does some work for an account once its other work is done.
     ///
     /// # Errors
     ///
-    /// When too many are to be read, of the account or of all.
+    /// When too much is to be done, for the account or for all.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         account: AccountId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        let place = self.places.take(account).ok_or(Fault::Counting)?;
-        let turn = place.turn().await;
-        let read = move || {
-            // Its turn lasts as long as the work, even if nobody waits for it any more.
-            let _turn = (turn, place);
-            work()
-        };
-        Ok(self.threads.run(read).await?)
+        let place = Arc::new(self.places.take(account).ok_or(Fault::Counting)?);
+        in_turn(&self.threads, &place, work).await
     }
+
+    /// The same for work that asks the ports.
+    pub(crate) async fn read<T, F>(
+        &self,
+        account: AccountId,
+        work: impl FnOnce() -> F + Send + 'static,
+    ) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Fault>>,
+    {
+        self.run(account, move || pollster::block_on(work())).await?
+    }
+
+    /// A place for a download of an account.
+    ///
+    /// # Errors
+    ///
+    /// When the account has too many.
+    pub(crate) fn download(&self, account: AccountId) -> Result<Download, Fault> {
+        let place = Arc::new(self.downloads.take(account).ok_or(Fault::Counting)?);
+        Ok(Download { threads: Arc::clone(&self.threads), place })
+    }
+}
+
+impl Download {
+    /// Does the work of the next piece once no other download of the account is at work.
+    ///
+    /// # Errors
+    ///
+    /// When too much is to be done for all.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Fault> {
+        in_turn(&self.threads, &self.place, work).await
+    }
+
+    /// The same for work that asks the ports.
+    pub(crate) async fn read<T, F>(
+        &self,
+        work: impl FnOnce() -> F + Send + 'static,
+    ) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, Fault>>,
+    {
+        self.run(move || pollster::block_on(work())).await?
+    }
+}
+
+async fn in_turn<T: Send + 'static>(
+    threads: &Threads,
+    place: &Arc<Place>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Fault> {
+    let turn = place.turn().await;
+    let place = Arc::clone(place);
+    let work = move || {
+        // Its turn lasts as long as the work, even if nobody waits for it any more.
+        let _turn = (turn, place);
+        work()
+    };
+    Ok(threads.run(work).await?)
 }
 
 #[cfg(test)]
@@ -64,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_account_waits_for_itself_and_others_do_not_wait_for_it() {
-        let scans = Scans::start().unwrap();
+        let scans = Scans::start("test", 4).unwrap();
         let [ada, ben] = [0, 1].map(|_| AccountId::new(Timestamp::UNIX_EPOCH));
         let (go_on, waits) = sync_channel::<()>(0);
         let mut context = Context::from_waker(Waker::noop());
@@ -87,5 +155,28 @@ mod tests {
         for (next, number) in next.into_iter().zip(1..) {
             assert_eq!(pollster::block_on(next).unwrap(), number);
         }
+    }
+
+    #[test]
+    fn a_download_waits_for_the_accounts_other_downloads_and_searches_do_not_wait_for_it() {
+        let scans = Scans::start("test", 4).unwrap();
+        let [ada, ben] = [0, 1].map(|_| AccountId::new(Timestamp::UNIX_EPOCH));
+        let downloads: Vec<Download> =
+            (0..DOWNLOADS_OF_ONE).map(|_| scans.download(ada).unwrap()).collect();
+        assert!(matches!(scans.download(ada), Err(Fault::Counting)));
+        let (go_on, waits) = sync_channel::<()>(0);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut long = Box::pin(downloads[0].run(move || waits.recv().unwrap()));
+        assert!(long.as_mut().poll(&mut context).is_pending());
+        let mut next = Box::pin(downloads[1].run(|| 7));
+        assert!(next.as_mut().poll(&mut context).is_pending());
+        assert_eq!(pollster::block_on(scans.run(ada, || 1)).unwrap(), 1);
+        assert_eq!(pollster::block_on(scans.download(ben).unwrap().run(|| 2)).unwrap(), 2);
+        assert!(next.as_mut().poll(&mut context).is_pending());
+        go_on.send(()).unwrap();
+        pollster::block_on(long).unwrap();
+        assert_eq!(pollster::block_on(next).unwrap(), 7);
+        drop(downloads);
+        assert!(scans.download(ada).is_ok());
     }
 }

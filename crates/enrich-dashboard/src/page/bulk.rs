@@ -126,7 +126,7 @@ async fn shown(
 ) -> Result<Response, Fault> {
     let settings = visit.dashboard.job_settings;
     let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
-    let own = visit.dashboard.files.run(move || jobs.of_account(account)).await?;
+    let own = visit.dashboard.files.run(account, move || jobs.of_account(account)).await?;
     let page_of = BulkPage {
         frame: visit.frame(member, "/account/bulk").await?,
         jobs: own.iter().map(|job| JobRow::of(job, settings.keep_seconds)).collect(),

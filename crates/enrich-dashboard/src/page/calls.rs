@@ -4,7 +4,6 @@
 //! request ids: a search walks the range from its end, so far at once and no further, and says how
 //! far it came.
 
-use std::error::Error;
 use std::sync::Arc;
 
 use askama::Template;
@@ -98,12 +97,16 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
         Err(said) => (Days::last_30(today), Some(said)),
     };
     let wanted = visit.query.text("id");
-    let service = &visit.dashboard.service;
-    let rows = rows(service, member.account.id, days).await?;
-    let before = visit.query.text("before").parse().ok().filter(|before| *before < rows.end);
-    let from = Rows { end: before.unwrap_or(rows.end), ..rows };
-    let gathered = gather(service, member.account.id, from, wanted).await?;
-    let keys = service.accounts.keys(member.account.id).await?;
+    let (service, account) = (Arc::clone(&visit.dashboard.service), member.account.id);
+    let (searched, before) = (wanted.to_owned(), visit.query.text("before").parse().ok());
+    let read = move || async move {
+        let rows = rows(&service, account, days).await?;
+        let before = before.filter(|before| *before < rows.end);
+        let from = Rows { end: before.unwrap_or(rows.end), ..rows };
+        let gathered = gather(&service, account, from, &searched).await?;
+        Ok((before, gathered, service.accounts.keys(account).await?))
+    };
+    let (before, gathered, keys) = visit.dashboard.scans.read(account, read).await?;
     let (first, last) = (days.first.to_string(), days.last.to_string());
     let range = [("from", first.as_str()), ("to", &last), ("id", wanted)];
     let at = |before: u64| query(&[&range[..], &[("before", &before.to_string())]].concat());
@@ -186,21 +189,28 @@ pub(crate) async fn export(visit: &Visit<'_>, member: &Member) -> Result<Respons
     };
     let service = Arc::clone(&visit.dashboard.service);
     let account = member.account.id;
+    let download = Arc::new(visit.dashboard.scans.download(account)?);
     let keys = Arc::new(service.accounts.keys(account).await?);
-    let rows = rows(&service, account, days).await?;
+    let rows = {
+        let service = Arc::clone(&service);
+        download.read(move || async move { rows(&service, account, days).await }).await?
+    };
     let head = csv_file::rows([COLUMNS.map(Into::into).to_vec()]);
     let body = stream::unfold(Some(rows.end), move |before| {
         let (service, keys) = (Arc::clone(&service), Arc::clone(&keys));
+        let download = Arc::clone(&download);
         async move {
-            let before = before.filter(|before| *before > rows.first)?;
-            match lines(&service, account, &keys, Rows { end: before, ..rows }).await {
+            let end = before.filter(|before| *before > rows.first)?;
+            let rows = Rows { end, ..rows };
+            let read = move || async move { lines(&service, account, &keys, rows).await };
+            match download.read(read).await {
                 Ok((lines, next)) => Some((Ok(lines), next)),
                 Err(error) => Some((Err(error), None)),
             }
         }
     });
     let name = format!("calls-{}-{}.csv", days.first, days.last);
-    Ok(csv_file::response(&name, stream::iter([head]).chain(body).boxed_local()))
+    Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
 /// The next lines, and where those after them begin.
@@ -209,7 +219,7 @@ async fn lines(
     account: AccountId,
     keys: &[KeyInfo],
     rows: Rows,
-) -> Result<(Bytes, Option<u64>), Box<dyn Error>> {
+) -> Result<(Bytes, Option<u64>), Fault> {
     let read = service.ledger.newest_entries(account, Some(rows.end), AT_ONCE).await?;
     let next = read.last().map(|entry| entry.sequence).filter(|last| *last > rows.first);
     let of_range =

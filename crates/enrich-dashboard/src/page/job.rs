@@ -17,6 +17,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
+use crate::scans::Download;
 use crate::visit::{Frame, Member, Visit, page};
 
 use super::bulk::JobRow;
@@ -109,7 +110,7 @@ pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Respons
     let id = id(visit)?;
     let written = on_files(visit, member, move |jobs, account| jobs.output(account, id)).await?;
     match written.map_err(Fault::of_job) {
-        Ok(Some(written)) => Ok(file(visit, written)),
+        Ok(Some(written)) => Ok(file(visit.dashboard.files.download(member.account.id)?, written)),
         Ok(None) => {
             let said = "There are no results yet.".to_owned();
             shown(visit, member, Some(Complaint::Page(said))).await
@@ -130,7 +131,7 @@ async fn on_files<T: Send + 'static>(
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
 ) -> Result<T, Fault> {
     let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
-    Ok(visit.dashboard.files.run(move || work(&jobs, account)).await?)
+    visit.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
 /// The same for what reads a list, which may take long.
@@ -218,7 +219,7 @@ async fn sample(
 }
 
 /// A file, piece by piece.
-fn file(visit: &Visit<'_>, Written { rows, file_name, is_whole }: Written) -> Response {
+fn file(download: Download, Written { rows, file_name, is_whole }: Written) -> Response {
     let content_type = if file_name.ends_with(".jsonl") {
         "application/x-ndjson"
     } else {
@@ -226,12 +227,12 @@ fn file(visit: &Visit<'_>, Written { rows, file_name, is_whole }: Written) -> Re
     };
     let name = if is_whole { file_name } else { format!("begun-{file_name}") };
     let encoded = utf8_percent_encode(&name, NON_ALPHANUMERIC);
-    let files = Arc::clone(&visit.dashboard.files);
+    let download = Arc::new(download);
     let pieces = stream::unfold(Some(rows), move |rows| {
-        let files = Arc::clone(&files);
+        let download = Arc::clone(&download);
         async move {
             let mut rows = rows?;
-            let read = files.run(move || {
+            let read = download.run(move || {
                 let mut piece = Vec::new();
                 let read = rows.by_ref().take(PIECE_BYTES).read_to_end(&mut piece);
                 read.map(|_| (piece, rows))

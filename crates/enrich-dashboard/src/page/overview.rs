@@ -1,6 +1,7 @@
 //! What is left, what was used, and what was found day by day.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use askama::Template;
 use enrich_core::port::usage::{DayCount, UseOutcome};
@@ -35,11 +36,13 @@ pub(crate) async fn redirect(_: &Visit<'_>, _: &Member) -> Result<Response, Faul
 }
 
 pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let service = &visit.dashboard.service;
-    let today = Day::of(visit.now);
-    let range = Days::last_30(today);
-    let counts = service.usage.days(member.account.id, range.first.0, range.last.0).await?;
-    let keys = service.accounts.keys(member.account.id).await?;
+    let (service, account) = (Arc::clone(&visit.dashboard.service), member.account.id);
+    let range = Days::last_30(Day::of(visit.now));
+    let read = move || async move {
+        let counts = service.usage.days(account, range.first.0, range.last.0).await?;
+        Ok((counts, service.accounts.keys(account).await?))
+    };
+    let (counts, keys) = visit.dashboard.scans.read(account, read).await?;
     let days = by_day(range, &counts);
     let found: u64 = days.iter().map(|row| row.found).sum();
     let not_found: u64 = days.iter().map(|row| row.not_found).sum();

@@ -1,7 +1,6 @@
 //! What was used: by endpoint and key, over any range of days, and day by day as CSV.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::sync::Arc;
 
 use askama::Template;
@@ -83,19 +82,13 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
         Ok(days) => (days, None),
         Err(said) => (Days::last_30(today), Some(said)),
     };
-    let service = &visit.dashboard.service;
-    let mut sums: BTreeMap<(String, KeyId), Row> = BTreeMap::new();
-    let mut sum = Row::default();
-    if let Some(days) = lived(days, member, today) {
-        for piece in days.pieces(DAYS_AT_ONCE) {
-            let (first, last) = (piece.first.0, piece.last.0);
-            for count in service.usage.days(member.account.id, first, last).await? {
-                sum.add(&count);
-                sums.entry((count.endpoint.clone(), count.key)).or_default().add(&count);
-            }
-        }
-    }
-    let keys = service.accounts.keys(member.account.id).await?;
+    let (service, account) = (Arc::clone(&visit.dashboard.service), member.account.id);
+    let lived = lived(days, member, today);
+    let read = move || async move {
+        let (sums, sum) = added_up(&service, account, lived).await?;
+        Ok((sums, sum, service.accounts.keys(account).await?))
+    };
+    let (sums, sum, keys) = visit.dashboard.scans.read(account, read).await?;
     let named = |((endpoint, key), row)| Row { endpoint, key: key_name_in(&keys, key), ..row };
     let page_of = UsagePage {
         frame: visit.frame(member, "/account/usage").await?,
@@ -108,6 +101,24 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
     page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
 }
 
+type Sums = BTreeMap<(String, KeyId), Row>;
+
+/// What was used on these days, by endpoint and key, and in all.
+async fn added_up(
+    service: &Service,
+    account: AccountId,
+    days: Option<Days>,
+) -> Result<(Sums, Row), Fault> {
+    let (mut sums, mut sum) = (Sums::new(), Row::default());
+    for piece in days.into_iter().flat_map(|days| days.pieces(DAYS_AT_ONCE)) {
+        for count in service.usage.days(account, piece.first.0, piece.last.0).await? {
+            sum.add(&count);
+            sums.entry((count.endpoint.clone(), count.key)).or_default().add(&count);
+        }
+    }
+    Ok((sums, sum))
+}
+
 /// The days of a range on which the account was there.
 fn lived(days: Days, member: &Member, today: Day) -> Option<Days> {
     days.within(Day::of(member.account.created_at), today)
@@ -117,17 +128,20 @@ pub(crate) async fn export(visit: &Visit<'_>, member: &Member) -> Result<Respons
     let today = Day::of(visit.now);
     let Ok(days) = Days::read(&visit.query, today) else { return show(visit, member).await };
     let service = Arc::clone(&visit.dashboard.service);
-    let keys = Arc::new(service.accounts.keys(member.account.id).await?);
     let account = member.account.id;
+    let download = Arc::new(visit.dashboard.scans.download(account)?);
+    let keys = Arc::new(service.accounts.keys(account).await?);
     let head = csv_file::rows([COLUMNS.map(Into::into).to_vec()]);
     let pieces: Vec<Days> =
         lived(days, member, today).into_iter().flat_map(|days| days.pieces(DAYS_AT_ONCE)).collect();
     let body = stream::iter(pieces).then(move |piece| {
         let (service, keys) = (Arc::clone(&service), Arc::clone(&keys));
-        async move { lines(&service, account, &keys, piece).await }
+        let download = Arc::clone(&download);
+        let read = move || async move { lines(&service, account, &keys, piece).await };
+        async move { download.read(read).await }
     });
     let name = format!("usage-{}-{}.csv", days.first, days.last);
-    Ok(csv_file::response(&name, stream::iter([head]).chain(body).boxed_local()))
+    Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
 async fn lines(
@@ -135,7 +149,7 @@ async fn lines(
     account: AccountId,
     keys: &[KeyInfo],
     days: Days,
-) -> Result<Bytes, Box<dyn Error>> {
+) -> Result<Bytes, Fault> {
     let mut rows: BTreeMap<(i64, String, KeyId), Row> = BTreeMap::new();
     for count in service.usage.days(account, days.first.0, days.last.0).await? {
         rows.entry((count.day, count.endpoint.clone(), count.key)).or_default().add(&count);

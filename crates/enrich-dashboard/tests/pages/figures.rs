@@ -149,3 +149,16 @@ fn the_file_of_calls_has_the_range_and_neutral_cells() {
     assert!(lines[1].contains(",first,'=call-2499,"), "{}", lines[1]);
     assert!(!seen.body.contains("too-"));
 }
+
+#[test]
+fn what_no_page_bounds_is_read_on_threads_of_its_own() {
+    let (world, owner) = world();
+    charge(&world, owner.account, owner.key, "call", world.watch.now());
+    count(&world, &owner, TODAY, UseOutcome::Found, 1, 1);
+    for path in ["", "usage", "usage.csv", "calls", "calls?id=call", "calls.csv"] {
+        world.ports.read_on.lock().clear();
+        assert_eq!(owner.browser.get(&world, &format!("/account/{path}")).status, 200);
+        let read_on: Vec<String> = world.ports.read_on.lock().iter().cloned().collect();
+        assert_eq!(read_on, ["enrich-scan"], "/account/{path}");
+    }
+}

@@ -1,6 +1,6 @@
 //! The ports in memory, as small as the pages need them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -53,6 +53,8 @@ pub(crate) struct Ports {
     pub(crate) sign_ins: Mutex<Vec<SignIn>>,
     pub(crate) invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,
     pub(crate) sessions: Mutex<BTreeMap<String, Session>>,
+    /// The threads on which what may be long was read.
+    pub(crate) read_on: Mutex<BTreeSet<String>>,
     /// The password that is set a moment before the next session begins.
     pub(crate) set_meanwhile: Mutex<Option<PasswordHash>>,
 }
@@ -84,6 +86,12 @@ impl Ports {
         let mut keys = self.keys.lock();
         let key = keys.iter_mut().find(|(info, _)| info.id == id);
         key.map(|(info, _)| change(info)).is_some()
+    }
+
+    /// Notes on which thread something is read.
+    fn note_thread(&self) {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        self.read_on.lock().insert(name);
     }
 
     fn balance_of(&self, account: AccountId) -> u64 {
@@ -277,6 +285,7 @@ impl Ledger for Ports {
         before: Option<u64>,
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError> {
+        self.note_thread();
         let entries = self.entries.lock();
         let own = entries.iter().rev().filter(|entry| entry.account == account);
         let older = own.filter(|entry| before.is_none_or(|before| entry.sequence < before));
@@ -333,6 +342,7 @@ impl Usage for Ports {
         first: i64,
         last: i64,
     ) -> Result<Vec<DayCount>, StoreError> {
+        self.note_thread();
         let counts = self.counts.lock();
         let own = counts.iter().filter(|(of, _)| *of == account).map(|(_, count)| count);
         Ok(own.filter(|count| (first..=last).contains(&count.day)).cloned().collect())

@@ -47,7 +47,7 @@ pub use record::{
 pub use refusal::{InvalidFields, Needed, Refusal};
 pub use repeat::{IdempotencyKey, InvalidIdempotencyKey, Keep, Kept, RequestId};
 pub use service::{Answer, Ask, Call, Outcome, Service};
-pub use sign_in::{MalformedToken, PasswordHash, Session, SignIn, Token};
+pub use sign_in::{ListedSession, MalformedToken, PasswordHash, Session, SessionId, SignIn, Token};
 pub use subject::{
     Company, DomainFacts, Employee, Employer, Found, Generation, Person, Site, Subject, SubjectId,
 };

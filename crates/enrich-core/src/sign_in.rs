@@ -10,6 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::account::AccountId;
 
 const TOKEN_BYTES: usize = 32;
+const SESSION_ID_BYTES: usize = 16;
 
 /// What whoever holds it may do: a session's id, or an invitation to set a password.
 ///
@@ -111,6 +112,44 @@ pub struct Session {
     pub ends_at: Timestamp,
 }
 
+impl Session {
+    /// The most sessions an account has at the same time.
+    pub const MOST_OF_AN_ACCOUNT: usize = 20;
+}
+
+/// Names a session to its owner, and lets nobody use it: it tells nothing of the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub [u8; SESSION_ID_BYTES]);
+
+/// A session in a list of all of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedSession {
+    /// What it is named by.
+    pub id: SessionId,
+    /// The session.
+    pub session: Session,
+    /// Whether it is the one that asks for the list.
+    pub is_current: bool,
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl SessionId {
+    /// Reads what is shown; `None` when it is not 32 hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_whole = text.len() == 2 * SESSION_ID_BYTES && text.is_ascii();
+        let mut bytes = [0; SESSION_ID_BYTES];
+        for (at, byte) in bytes.iter_mut().enumerate().filter(|_| is_whole) {
+            *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+        }
+        is_whole.then_some(Self(bytes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +168,15 @@ mod tests {
             assert_eq!(Token::parse(text).unwrap_err(), MalformedToken);
         }
         assert!(Token::parse(&"A".repeat(64)).is_err());
+    }
+
+    #[test]
+    fn a_session_id_reads_back_and_nothing_else_is_one() {
+        let id = SessionId(std::array::from_fn(|at| (at * 17) as u8));
+        assert_eq!(SessionId::parse(&id.to_string()), Some(id));
+        for text in ["", "00", &"g".repeat(32), &"é".repeat(16), &"0".repeat(33)] {
+            assert_eq!(SessionId::parse(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -93,6 +93,7 @@ pub(crate) static ROUTES: &[Route] = &[
     own (Get,  "/account/settings",              |v, m| Box::pin(preferences::show(v, m))),
     own (Post, "/account/settings/password",     |v, m| Box::pin(preferences::password(v, m))),
     own (Post, "/account/settings/sessions",     |v, m| Box::pin(preferences::sessions(v, m))),
+    own (Post, "/account/settings/sessions/{id}/end", |v, m| Box::pin(preferences::end_one(v, m))),
 ];
 
 /// The row for a request, and what stands in its blanks.

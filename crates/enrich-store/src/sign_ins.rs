@@ -17,7 +17,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::sign_ins::{EmailSet, SignIns};
-use enrich_core::{AccountId, PasswordHash, Session, SignIn, Timestamp, Token};
+use enrich_core::{
+    AccountId, ListedSession, PasswordHash, Session, SessionId, SignIn, Timestamp, Token,
+};
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
@@ -29,8 +31,9 @@ use crate::ledger::LedgerFiles;
 use crate::secret::{NotOurs, Purpose, Secrets};
 use crate::sqlite::{self, Durability, Readers, store_error};
 use rows::{
-    BY_ACCOUNT, BY_EMAIL, Hash, INVITATION, Sealed, SignInRow, end_invitation, end_sessions,
-    first_of, read_session, read_sign_in, set_password,
+    BY_ACCOUNT, BY_EMAIL, Hash, INVITATION, SESSIONS_OF_ACCOUNT, Sealed, SignInRow, end_invitation,
+    end_oldest_sessions, end_session_of, end_sessions, first_of, id_of, read_session, read_sign_in,
+    set_password,
 };
 
 /// How many ended sessions the beginning of another one takes out: more than one, so that they grow
@@ -313,7 +316,7 @@ impl SignIns for SqliteSignIns {
                     Column(session.seen_at),
                     Column(session.ends_at),
                 ])?;
-            Ok(())
+            end_oldest_sessions(connection, session.account, &hash)
         })
         .await
     }
@@ -363,6 +366,31 @@ impl SignIns for SqliteSignIns {
             Ok((sessions + invitations.execute([Column(now)])?) as u64)
         })
         .await
+    }
+
+    async fn sessions(
+        &self,
+        account: AccountId,
+        current: Option<&Token>,
+    ) -> Result<Vec<ListedSession>, StoreError> {
+        let current = self.session_hashes(current);
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached(SESSIONS_OF_ACCOUNT)?
+                .query_map([Column(account)], |row| {
+                    let hash: Hash = row.get(4)?;
+                    Ok(ListedSession {
+                        id: id_of(&hash),
+                        session: read_session(row)?,
+                        is_current: current.contains(&hash),
+                    })
+                })?
+                .collect::<rusqlite::Result<_>>()
+        })
+    }
+
+    async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError> {
+        self.write(&self.lasting, move |connection| end_session_of(connection, account, id)).await
     }
 
     async fn end_sessions(

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::account::AccountId;
 use crate::port::error::StoreError;
-use crate::sign_in::{PasswordHash, Session, SignIn, Token};
+use crate::sign_in::{ListedSession, PasswordHash, Session, SessionId, SignIn, Token};
 
 /// What became of an address that was to be given to an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,8 @@ pub trait SignIns: Send + Sync {
         kept: Option<&Token>,
     ) -> Result<bool, StoreError>;
 
-    /// Begins a session. Sessions that have ended at its start are forgotten on the way.
+    /// Begins a session. Sessions that have ended at its start are forgotten on the way. Where the
+    /// account has more than [`Session::MOST_OF_AN_ACCOUNT`] then, those that began first end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
     /// The session of a token, ended or not: the caller holds it against the time and its idle
@@ -86,6 +87,17 @@ pub trait SignIns: Send + Sync {
     /// Takes away the invitations and sessions that have ended at `now`, so that they stay ended
     /// where the clock is set back; how many.
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// The sessions of an account, the newest first, ended by their time or not; `current` is the
+    /// token of the one that asks.
+    async fn sessions(
+        &self,
+        account: AccountId,
+        current: Option<&Token>,
+    ) -> Result<Vec<ListedSession>, StoreError>;
+
+    /// Ends a session of an account; `false` when it has none of this id.
+    async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError>;
 
     /// Ends all sessions of an account but `kept`; how many.
     async fn end_sessions(

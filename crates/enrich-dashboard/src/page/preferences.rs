@@ -1,6 +1,7 @@
 //! The account's settings: its password, and its sessions.
 
 use askama::Template;
+use enrich_core::{ListedSession, Session, SessionId};
 
 use crate::fault::Fault;
 use crate::http::Response;
@@ -21,11 +22,22 @@ struct SettingsPage {
     most_bytes: usize,
     idle: String,
     lifetime: String,
+    most_sessions: usize,
+    sessions: Vec<SessionRow>,
+}
+
+/// A session that has not ended.
+struct SessionRow {
+    id: SessionId,
+    started: Time,
+    seen: Time,
+    is_current: bool,
 }
 
 pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let done = match visit.query.text("done") {
         "password" => Some("The password was changed, and all other sessions were ended."),
+        "session" => Some("The session was ended."),
         "sessions" => Some("All other sessions were ended."),
         _ => None,
     };
@@ -73,6 +85,32 @@ pub(crate) async fn sessions(visit: &Visit<'_>, member: &Member) -> Result<Respo
     Ok(Response::see("/account/settings?done=sessions"))
 }
 
+/// Ends one session.
+pub(crate) async fn end_one(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let id = SessionId::parse(visit.blank()).ok_or(Fault::NoSuchPage)?;
+    if !visit.dashboard.sign_ins.end_session_of(member.account.id, id).await? {
+        return Err(Fault::NoSuchPage);
+    }
+    Ok(Response::see("/account/settings?done=session"))
+}
+
+/// The sessions of the account that are in use.
+async fn session_rows(visit: &Visit<'_>, member: &Member) -> Result<Vec<SessionRow>, Fault> {
+    let dashboard = visit.dashboard;
+    let listed = dashboard.sign_ins.sessions(member.account.id, Some(&member.token)).await?;
+    let is_in_use = |one: &ListedSession| {
+        let idle = one.session.seen_at.duration_until(visit.now);
+        visit.now < one.session.ends_at && idle < dashboard.settings.session_idle
+    };
+    let rows = listed.into_iter().filter(is_in_use).map(|one| SessionRow {
+        id: one.id,
+        started: Time(one.session.started_at),
+        seen: Time(one.session.seen_at),
+        is_current: one.is_current,
+    });
+    Ok(rows.collect())
+}
+
 async fn wrong(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let said = "The present password is not the one that was typed; nothing was changed.";
     shown(visit, member, Some(said.to_owned()), None).await
@@ -97,6 +135,8 @@ async fn shown(
         most_bytes: MOST_BYTES,
         idle: span(settings.session_idle.as_secs()),
         lifetime: span(settings.session_lifetime.as_secs()),
+        most_sessions: Session::MOST_OF_AN_ACCOUNT,
+        sessions: session_rows(visit, member).await?,
     };
     page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
 }

@@ -15,8 +15,9 @@ use enrich_core::port::sign_ins::{EmailSet, SignIns};
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits, Entry, EntryKind,
-    Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, NewKey, PasswordHash, Question,
-    RateOverride, Session, SignIn, Site, Subject, SubjectId, Timestamp, Token, Want,
+    Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, ListedSession, NewKey, PasswordHash,
+    Question, RateOverride, Session, SessionId, SignIn, Site, Subject, SubjectId, Timestamp, Token,
+    Want,
 };
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
@@ -349,6 +350,11 @@ impl Usage for Ports {
     }
 }
 
+/// Tokens are random here: half of one names its session.
+fn id_of(token: &str) -> SessionId {
+    SessionId::parse(&token[..32]).unwrap()
+}
+
 #[async_trait]
 impl SignIns for Ports {
     async fn set_email(
@@ -442,6 +448,29 @@ impl SignIns for Ports {
 
     async fn settle_ends(&self, _: Timestamp) -> Result<u64, StoreError> {
         Ok(0)
+    }
+
+    async fn sessions(
+        &self,
+        account: AccountId,
+        current: Option<&Token>,
+    ) -> Result<Vec<ListedSession>, StoreError> {
+        let sessions = self.sessions.lock();
+        let own = sessions.iter().filter(|(_, session)| session.account == account);
+        Ok(own
+            .map(|(token, session)| ListedSession {
+                id: id_of(token),
+                session: *session,
+                is_current: current.is_some_and(|current| current.expose() == token),
+            })
+            .collect())
+    }
+
+    async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError> {
+        let mut sessions = self.sessions.lock();
+        let before = sessions.len();
+        sessions.retain(|token, session| session.account != account || id_of(token) != id);
+        Ok(sessions.len() < before)
     }
 
     async fn end_sessions(

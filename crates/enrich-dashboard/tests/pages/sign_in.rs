@@ -233,3 +233,24 @@ fn behind_a_proxy_the_address_it_names_is_slowed() {
         assert_eq!(tries(again, 200), 429, "{again}");
     }
 }
+
+#[test]
+fn sessions_are_listed_and_can_be_ended_one_by_one() {
+    let world = World::new();
+    let mut owner = world.owner("Quill Ltd", "ada@quill.example");
+    world.watch.pass(60);
+    let mut elsewhere = Browser::default();
+    let fields = [("email", "ada@quill.example"), ("password", PASSWORD)];
+    elsewhere.post(&world, "/account/sign-in", &fields);
+    let seen = owner.browser.get(&world, "/account/settings");
+    assert!(seen.body.contains("2026-03-04 12:00:30") && seen.body.contains("2026-03-04 12:01:30"));
+    assert_eq!(seen.body.matches("this session").count(), 1, "{}", seen.body);
+    let path = seen.between("action=\"/account/settings/sessions/", "\"").to_owned();
+    let path = format!("/account/settings/sessions/{path}");
+    assert!(path.ends_with("/end"), "{path}");
+    let ended = owner.browser.post(&world, &path, &[]);
+    assert_eq!(ended.header("location"), Some("/account/settings?done=session"));
+    assert_eq!(elsewhere.get(&world, "/account/").status, 303);
+    assert_eq!(owner.browser.get(&world, "/account/").status, 200);
+    assert_eq!(owner.browser.post(&world, &path, &[]).status, 404);
+}

@@ -1,6 +1,6 @@
 //! The rows of `sign_in`, `invitation` and `session`, and what is done with several of them at once.
 
-use enrich_core::{AccountId, Session, Timestamp};
+use enrich_core::{AccountId, Session, SessionId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::columns::Column;
@@ -87,6 +87,44 @@ pub(super) fn end_sessions(
         }
     }
     Ok(ended)
+}
+
+/// The sessions of an account, the newest first. The hash is last, behind what a session is read
+/// from.
+pub(super) const SESSIONS_OF_ACCOUNT: &str =
+    "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
+     WHERE account = ?1 ORDER BY started_at DESC, token_hash";
+
+/// What a session is named by: the beginning of the token's keyed hash, by which nobody is signed in.
+pub(super) fn id_of(hash: &Hash) -> SessionId {
+    SessionId(std::array::from_fn(|at| hash[at]))
+}
+
+/// Ends the session of this id; whether the account had it.
+pub(super) fn end_session_of(
+    connection: &Connection,
+    account: AccountId,
+    id: SessionId,
+) -> rusqlite::Result<bool> {
+    let mut end = connection.prepare_cached(
+        "DELETE FROM session WHERE account = ?1 AND substr(token_hash, 1, ?3) = ?2",
+    )?;
+    Ok(end.execute((Column(account), id.0, id.0.len()))? > 0)
+}
+
+/// Ends what an account has beyond the most, those that began first; never the one of the hash
+/// `newest`, whatever the clock was when the others began.
+pub(super) fn end_oldest_sessions(
+    connection: &Connection,
+    account: AccountId,
+    newest: &Hash,
+) -> rusqlite::Result<()> {
+    let mut end = connection.prepare_cached(
+        "DELETE FROM session WHERE token_hash IN (
+             SELECT token_hash FROM session WHERE account = ?1 AND token_hash <> ?2
+             ORDER BY started_at DESC LIMIT -1 OFFSET ?3)",
+    )?;
+    end.execute((Column(account), newest, Session::MOST_OF_AN_ACCOUNT - 1)).map(|_| ())
 }
 
 pub(super) fn read_sign_in(row: &Row<'_>) -> rusqlite::Result<SignInRow> {

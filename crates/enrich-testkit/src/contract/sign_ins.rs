@@ -304,6 +304,50 @@ pub async fn ended_sessions_are_forgotten_when_one_begins(harness: &dyn Harness)
     assert!(has_session(&ports, &long).await && has_session(&ports, &last).await);
 }
 
+/// The newest sessions of an account stay, those that began first end, and nobody else's do.
+pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
+    let of_other = session_of(&ports, other).await;
+    let most = Session::MOST_OF_AN_ACCOUNT;
+    let mut tokens = Vec::new();
+    for second in 0..most as i64 + 3 {
+        let (token, at) = (token(), after_noon(second));
+        let session = Session { started_at: at, seen_at: at, ..session(account) };
+        ports.sign_ins.begin_session(&token, session).await.unwrap();
+        tokens.push(token);
+    }
+    for (number, token) in tokens.iter().enumerate() {
+        assert_eq!(has_session(&ports, token).await, number >= 3, "{number}");
+    }
+    assert!(has_session(&ports, &of_other).await);
+    // A session that begins while the clock is set back is there, and another goes.
+    let last = session_of(&ports, account).await;
+    assert!(has_session(&ports, &last).await);
+    assert_eq!(ports.sign_ins.sessions(account, None).await.unwrap().len(), most);
+}
+
+/// Sessions are listed newest first, with the one that asks, and end one by one; nobody ends
+/// another's.
+pub async fn sessions_are_listed_and_end_by_their_id(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
+    let first = session_of(&ports, account).await;
+    let second = token();
+    let later = Session { started_at: after_noon(60), ..session(account) };
+    ports.sign_ins.begin_session(&second, later).await.unwrap();
+    let of_other = session_of(&ports, other).await;
+    let listed = ports.sign_ins.sessions(account, Some(&first)).await.unwrap();
+    let seen: Vec<_> = listed.iter().map(|one| (one.session, one.is_current)).collect();
+    assert_eq!(seen, [(later, false), (session(account), true)]);
+    assert!(!ports.sign_ins.end_session_of(other, listed[0].id).await.unwrap());
+    assert!(has_session(&ports, &second).await);
+    assert!(ports.sign_ins.end_session_of(account, listed[0].id).await.unwrap());
+    assert!(!ports.sign_ins.end_session_of(account, listed[0].id).await.unwrap());
+    assert!(!has_session(&ports, &second).await);
+    assert!(has_session(&ports, &first).await && has_session(&ports, &of_other).await);
+}
+
 /// When a session was used is noted, and never goes back; one that ended does not come back.
 pub async fn a_session_in_use_is_noted(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -403,6 +447,8 @@ macro_rules! sign_ins_contract {
             a_token_is_good_for_one_thing,
             a_session_is_found_by_its_token,
             ended_sessions_are_forgotten_when_one_begins,
+            an_account_has_so_many_sessions_and_the_oldest_end,
+            sessions_are_listed_and_end_by_their_id,
             a_session_in_use_is_noted,
             an_ended_session_is_gone,
             all_sessions_end_but_the_kept_one,

@@ -1,28 +1,66 @@
 //! Cells that a spreadsheet would run as a formula.
 //!
 //! The rule is that of OWASP's page on CSV injection: a cell that begins with `=`, `+`, `-`, `@`, a
-//! tab, a line end, or the full-width form of one of the signs gets an apostrophe before it. Numbers
-//! and phone numbers are let through: a sign, then digits and spaces, at most one decimal point.
-//! They can do nothing, and a phone number with an apostrophe would be no phone number to the next
-//! program. Neither may a list of them (`+41…|+49…`) do anything, without a letter or a `!`.
+//! tab, a line end, or the full-width form of one of the signs gets an apostrophe before it. A
+//! spreadsheet may split a line at other separators than the one it was written with, so the same
+//! goes for each part of a cell behind a `;`, a tab, a `|` or a line end, whatever quotes it begins
+//! with. Numbers and phone numbers are let through: a sign, then digits and spaces, at most one
+//! decimal point. They can do nothing, and a phone number with an apostrophe would be no phone
+//! number to the next program. Neither may a list of them (`+41…|+49…`) do anything, without a
+//! letter or a `!`.
 
 use std::borrow::Cow;
 
 /// What separates the values of a list in a cell, as in the native CSV format.
 pub(crate) const LIST_SEPARATOR: &str = "|";
 
-/// The cell, with an apostrophe before it where a spreadsheet would run it.
+/// The cell, with an apostrophe wherever a spreadsheet would begin to run it.
 pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
-    if !begins_a_formula(cell) || is_list_of_numbers(cell) {
+    let is_formula = begins_a_formula(cell) && !is_list_of_numbers(cell);
+    let parts: Vec<usize> = dangerous_parts(cell).collect();
+    if !is_formula && parts.is_empty() {
         return Cow::Borrowed(cell);
     }
-    Cow::Owned([b"'", cell].concat())
+    let mut safe = Vec::with_capacity(cell.len() + parts.len() + 1);
+    if is_formula {
+        safe.push(b'\'');
+    }
+    let mut written = 0;
+    for part in parts {
+        safe.extend_from_slice(&cell[written..part]);
+        safe.push(b'\'');
+        written = part;
+    }
+    safe.extend_from_slice(&cell[written..]);
+    Cow::Owned(safe)
+}
+
+/// Where the parts behind the first begin that would be run as cells of their own.
+fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
+    let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');
+    let behind = (1..cell.len()).filter(move |at| is_separator(cell[at - 1]));
+    behind.filter(move |at| {
+        let rest = &cell[*at..];
+        let part = rest.split(|byte| is_separator(*byte)).next().unwrap_or_default();
+        let unquoted = without_quotes(part);
+        begins_with_a_sign(unquoted) && !(unquoted.len() == part.len() && is_number(part))
+    })
 }
 
 fn begins_a_formula(cell: &[u8]) -> bool {
+    matches!(cell.first(), Some(b'\t' | b'\r' | b'\n')) || begins_with_a_sign(cell)
+}
+
+fn begins_with_a_sign(text: &[u8]) -> bool {
     const FULL_WIDTH: [&str; 4] = ["＝", "＋", "－", "＠"];
-    let is_sign = matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r' | b'\n'));
-    is_sign || FULL_WIDTH.iter().any(|sign| cell.starts_with(sign.as_bytes()))
+    let is_sign = matches!(text.first(), Some(b'=' | b'+' | b'-' | b'@'));
+    is_sign || FULL_WIDTH.iter().any(|sign| text.starts_with(sign.as_bytes()))
+}
+
+/// The text without the quotes it begins with.
+fn without_quotes(text: &[u8]) -> &[u8] {
+    let quotes = text.iter().take_while(|byte| **byte == b'"').count();
+    &text[quotes..]
 }
 
 fn is_list_of_numbers(cell: &[u8]) -> bool {
@@ -57,9 +95,6 @@ mod tests {
             "-2+3+cmd|' /C calc'!A0",
             "-1-1",
             "@SUM(1)",
-            "\t=1",
-            "\r=1",
-            "\n=1",
             "-",
             "+",
             "＝1+1",
@@ -68,7 +103,6 @@ mod tests {
             "-1.2.3",
             "+1-202-555-0143",
             "-5e",
-            "+1|=2",
             "+1|cmd",
             "+ 1",
             "-a",
@@ -77,6 +111,31 @@ mod tests {
         for cell in cells {
             let expected = format!("'{cell}");
             assert_eq!(neutralised(cell.as_bytes()), expected.as_bytes(), "{cell}");
+        }
+    }
+
+    #[test]
+    fn a_part_behind_a_separator_is_held_to_the_same_rule() {
+        let cells = [
+            ("hi;=1+1", "hi;'=1+1"),
+            ("hi\t=1+1", "hi\t'=1+1"),
+            ("hi|@SUM(1)", "hi|'@SUM(1)"),
+            ("hi\n=1", "hi\n'=1"),
+            ("hi\r\n-1-1", "hi\r\n'-1-1"),
+            ("hi;\"=1\"", "hi;'\"=1\""),
+            ("a;=1;+b|c", "a;'=1;'+b|c"),
+            ("a;＝1", "a;'＝1"),
+            ("=1;=2", "'=1;'=2"),
+            ("\t=1", "'\t'=1"),
+            ("+1|=2", "'+1|'=2"),
+            ("a;-", "a;'-"),
+        ];
+        for (cell, expected) in cells {
+            let shown = String::from_utf8(neutralised(cell.as_bytes()).into_owned()).unwrap();
+            assert_eq!(shown, expected);
+        }
+        for cell in ["a;b", "a;-5", "tel|+41446681800", "a; =1", "a;b=c", "-5|+3.14", "a;", "|"] {
+            assert_eq!(neutralised(cell.as_bytes()), cell.as_bytes(), "{cell}");
         }
     }
 

@@ -49,12 +49,13 @@ mod tests {
 
     #[test]
     fn what_a_spreadsheet_would_run_is_text() {
-        for text in ["=1+1", "+1+1", "-a", "@SUM(A1)", "\t=1", "＝cmd|1", "＠x"] {
+        for text in ["=1+1", "+1+1", "-a", "@SUM(A1)", "\ta", "＝cmd|1", "＠x"] {
             assert_eq!(rows([vec![text.into()]]).unwrap(), format!("'{text}\r\n"));
         }
         for text in ["Quill", "1+1", " =1", "'=1", "-5", "+41446681800"] {
             assert_eq!(rows([vec![text.into()]]).unwrap(), format!("{text}\r\n"));
         }
+        assert_eq!(rows([vec!["hi;=1+1".into()]]).unwrap(), "hi;'=1+1\r\n");
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn rows() -> impl Strategy<Value = Vec<(String, String, String)>> {
 
 /// The rule once more, from its description alone.
 fn neutralised(cell: &str) -> String {
-    let begins = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let is_sign = |text: &str| text.starts_with(['=', '+', '-', '@']);
     let is_number = |piece: &str| {
         let digits = piece.strip_prefix(['+', '-']).unwrap_or(piece);
         let inner = |letter: char| letter.is_ascii_digit() || letter == ' ' || letter == '.';
@@ -27,7 +27,19 @@ fn neutralised(cell: &str) -> String {
             && digits.chars().all(inner)
             && digits.matches('.').count() < 2
     };
-    if begins && !cell.split('|').all(is_number) { format!("'{cell}") } else { cell.to_owned() }
+    let begins = is_sign(cell) || cell.starts_with(['\t', '\r', '\n']);
+    let mut safe = String::new();
+    if begins && !cell.split('|').all(is_number) {
+        safe.push('\'');
+    }
+    for (at, part) in cell.split_inclusive([';', '\t', '|', '\r', '\n']).enumerate() {
+        let alone = part.trim_end_matches([';', '\t', '|', '\r', '\n']);
+        if at > 0 && is_sign(alone.trim_start_matches('"')) && !is_number(alone) {
+            safe.push('\'');
+        }
+        safe.push_str(part);
+    }
+    safe
 }
 
 proptest! {

@@ -206,10 +206,11 @@ impl Settings {
     }
 
     /// What of it is about the account page.
-    pub(crate) fn dashboard(&self) -> enrich_dashboard::Settings {
+    pub(crate) fn dashboard(&self, listens_on: SocketAddr) -> enrich_dashboard::Settings {
         let length = |seconds: NonZeroU32| SignedDuration::from_secs(seconds.get().into());
         enrich_dashboard::Settings {
             public_url: self.public_url.as_ref().map(ToString::to_string),
+            listens_on: Some(listens_on),
             session_idle: length(self.session_idle),
             session_lifetime: length(self.session_lifetime),
         }

@@ -15,6 +15,8 @@ use crate::http::{Response, ResponseBody};
 #[include = "*.svg"]
 struct Files;
 
+/// What all their paths begin with.
+pub(crate) const ROOT: &str = "/account/assets/";
 /// How many digits of the hash stand in the path: 64 bits.
 const DIGITS: usize = 16;
 
@@ -31,7 +33,7 @@ static HASHES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
 /// Where a file is; for templates.
 pub(crate) fn path(name: &str) -> String {
     let hash = HASHES.iter().find(|(known, _)| known == name).map_or("", |(_, hash)| hash);
-    format!("/account/assets/{hash}/{name}")
+    format!("{ROOT}{hash}/{name}")
 }
 
 /// A file, if it has this hash.

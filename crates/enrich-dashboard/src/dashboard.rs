@@ -11,10 +11,12 @@ use enrich_wire::Generation;
 use futures_util::StreamExt;
 use jiff::SignedDuration;
 
+use crate::assets;
 use crate::brake::Brake;
 use crate::cookie;
 use crate::fault::Fault;
 use crate::form::Form;
+use crate::host;
 use crate::http::{Body, BodyFault, Method, Request, Response};
 use crate::origin;
 use crate::page::fault;
@@ -113,6 +115,9 @@ impl Dashboard {
     }
 
     async fn run(&self, request: &Request, body: Body) -> Result<Response, Fault> {
+        if !self.is_own_host(request) && !request.path.starts_with(assets::ROOT) {
+            return Err(Fault::ForeignHost);
+        }
         let (route, blanks) = routes::find(request.method, &request.path)?;
         if route.method == Method::Post
             && !origin::is_ours(request, self.settings.public_url.as_deref())
@@ -177,6 +182,15 @@ impl Dashboard {
         let named = request.forwarded_for.as_deref().filter(|_| is_behind_proxy);
         let last = named.and_then(|named| read_address(named.rsplit(',').next()?.trim()));
         last.unwrap_or(request.peer)
+    }
+
+    /// Whether a request names this server, as far as that is known: a public address is compared
+    /// with the request's origin, since a proxy may name any host.
+    fn is_own_host(&self, request: &Request) -> bool {
+        match (&self.settings.public_url, self.settings.listens_on, &request.host) {
+            (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),
+            _ => true,
+        }
     }
 
     /// The address that people use, as far as it is known.

@@ -23,6 +23,13 @@ pub(crate) enum Fault {
          browser's address bar."
     )]
     NotOurs,
+    /// The request names a host that is not this server.
+    #[error(
+        "The address in the browser's address bar is not one that this server listens on. If it is \
+         the service's address, start the server with it: `enrich serve --public-url \
+         https://enrich.example`. Otherwise do not enter anything here."
+    )]
+    ForeignHost,
     /// The body is longer than a form.
     #[error("What was sent is longer than {limit_bytes} bytes.")]
     TooLarge {
@@ -66,6 +73,7 @@ impl Fault {
             Self::NoSuchPage => 404,
             Self::WrongMethod => 405,
             Self::NotOurs => 403,
+            Self::ForeignHost => 421,
             Self::TooLarge { .. } => 413,
             Self::Broken | Self::TooSlow => 400,
             Self::Busy | Self::Counting => 503,
@@ -79,6 +87,7 @@ impl Fault {
             Self::NoSuchPage => "Not found",
             Self::WrongMethod => "Not possible",
             Self::NotOurs => "Refused",
+            Self::ForeignHost => "Unknown address",
             Self::TooLarge { .. } => "Too large",
             Self::Broken | Self::TooSlow => "Not arrived",
             Self::Busy | Self::Counting => "Busy",

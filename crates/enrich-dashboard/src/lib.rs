@@ -8,6 +8,7 @@ mod dashboard;
 mod days;
 mod fault;
 mod form;
+mod host;
 mod http;
 mod origin;
 mod page;

@@ -65,7 +65,7 @@ pub(crate) fn serve(
         let stop = told_to_stop().context("signals cannot be listened for")?;
         let prepared = prepare(public.address())?;
         let sign_ins = Arc::clone(&prepared.sign_ins);
-        let (shared, jobs, greeting) = shared(prepared, settings)?;
+        let (shared, jobs, greeting) = shared(prepared, public.address(), settings)?;
         let shared = Arc::new(shared);
         let mut servers = Servers::start(&shared, public, admin, settings)?;
         // The servers begin when they are polled for the first time.
@@ -102,6 +102,7 @@ pub(crate) struct Prepared {
 /// What all workers share, the lists that are looked up, and what is printed.
 fn shared(
     prepared: Prepared,
+    listens_on: SocketAddr,
     settings: &Settings,
 ) -> anyhow::Result<(Shared, Option<Arc<Jobs>>, String)> {
     let Prepared { mut service, sign_ins, lists, greeting } = prepared;
@@ -128,7 +129,7 @@ fn shared(
         jobs: Arc::clone(&jobs),
         job_settings,
     };
-    let dashboard = Dashboard::new(parts, settings.dashboard());
+    let dashboard = Dashboard::new(parts, settings.dashboard(listens_on));
     let dashboard = dashboard.context("the account page cannot be served")?;
     Ok((shared.with_dashboard(dashboard), Some(jobs), greeting))
 }

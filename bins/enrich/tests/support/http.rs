@@ -76,7 +76,8 @@ impl Call {
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
         // A refusal may come before the body has been taken; it is still an answer to read.
-        let written = stream.write_all(&self.bytes());
+        let host = stream.peer_addr()?;
+        let written = stream.write_all(&self.bytes(host));
         let mut bytes = Vec::new();
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -94,9 +95,9 @@ impl Call {
         }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    fn bytes(&self, host: SocketAddr) -> Vec<u8> {
         let mut bytes =
-            format!("{} {} HTTP/1.1\r\nHost: enrich.test\r\n", self.method, self.path).into_bytes();
+            format!("{} {} HTTP/1.1\r\nHost: {host}\r\n", self.method, self.path).into_bytes();
         for (name, value) in &self.headers {
             bytes.extend_from_slice(name.as_bytes());
             bytes.extend_from_slice(b": ");

@@ -254,3 +254,26 @@ fn sessions_are_listed_and_can_be_ended_one_by_one() {
     assert_eq!(owner.browser.get(&world, "/account/").status, 200);
     assert_eq!(owner.browser.post(&world, &path, &[]).status, 404);
 }
+
+#[test]
+fn a_foreign_host_is_refused_and_the_setting_named() {
+    let listens_on = Some("127.0.0.1:8080".parse().unwrap());
+    let at = |public_url: Option<&str>, host: &str, path: &str| {
+        let public_url = public_url.map(str::to_owned);
+        let world = World::with(Settings { public_url, listens_on, ..Settings::default() });
+        let mut request = Browser::default().request(Method::Get, path);
+        request.host = Some(host.to_owned());
+        world.send(request)
+    };
+    for path in ["/account/sign-in", "/account/", "/account/nothing"] {
+        let seen = at(None, "evil.example:8080", path);
+        assert_eq!(seen.status, 421, "{path}");
+        assert!(seen.body.contains("--public-url"), "{}", seen.body);
+        assert!(!seen.body.contains("evil.example"), "{}", seen.body);
+    }
+    assert_eq!(at(None, "127.0.0.1:8080", "/account/sign-in").status, 200);
+    assert_eq!(at(None, "localhost:8080", "/account/sign-in").status, 200);
+    // A proxy names what it likes.
+    let public_url = Some("https://enrich.example");
+    assert_eq!(at(public_url, "upstream", "/account/sign-in").status, 200);
+}

@@ -1,0 +1,94 @@
+//! Whether the host that a request names is this server.
+//!
+//! Where the operator has not named the public address, only the address that is listened on can be
+//! believed: a page of another site whose name was pointed at this machine (DNS rebinding) sends
+//! that site's name. A browser never sends an IP address that it is not connected to.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// The port of `http://` where a host names none.
+const HTTP_PORT: u16 = 80;
+
+/// Whether `host`, as in the header of that name, is an address of a server that listens on
+/// `listens_on`: that address, a name of this machine, or, where it listens on all addresses, any
+/// of them.
+pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
+    let Some((name, port)) = split(host) else { return false };
+    if port != listens_on.port() {
+        return false;
+    }
+    let own = listens_on.ip().to_canonical();
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    match bare.parse::<IpAddr>() {
+        Ok(named) => {
+            let named = named.to_canonical();
+            own.is_unspecified() || named == own || (named.is_loopback() && own.is_loopback())
+        }
+        Err(_) => is_localhost(name),
+    }
+}
+
+/// The name and the port of a `Host` header.
+fn split(host: &str) -> Option<(&str, u16)> {
+    match host.rsplit_once(':') {
+        // The colons of a bare IPv6 address in brackets.
+        Some((_, rest)) if rest.ends_with(']') => Some((host, HTTP_PORT)),
+        Some((name, port)) => Some((name, port.parse().ok()?)),
+        None => Some((host, HTTP_PORT)),
+    }
+}
+
+/// Browsers take these names for this machine without asking anybody (RFC 6761, section 6.3).
+fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_own_at(listens_on: &str, host: &str) -> bool {
+        is_own(host, listens_on.parse().unwrap())
+    }
+
+    #[test]
+    fn the_address_that_is_listened_on_is_own_and_so_is_localhost() {
+        for host in ["127.0.0.1:8080", "localhost:8080", "LOCALHOST.:8080", "[::1]:8080"] {
+            assert!(is_own_at("127.0.0.1:8080", host), "{host}");
+        }
+        assert!(is_own_at("192.0.2.7:8080", "192.0.2.7:8080"));
+        assert!(is_own_at("127.0.0.1:80", "localhost") && is_own_at("[::1]:80", "[::1]"));
+    }
+
+    #[test]
+    fn a_server_on_all_addresses_takes_any_address_and_no_other_name() {
+        for listens_on in ["0.0.0.0:8080", "[::]:8080"] {
+            for host in ["192.0.2.7:8080", "[2001:db8::7]:8080", "localhost:8080"] {
+                assert!(is_own_at(listens_on, host), "{host}");
+            }
+            for host in ["evil.example:8080", "192.0.2.7.evil.example:8080", "192.0.2.7"] {
+                assert!(!is_own_at(listens_on, host), "{host}");
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_hosts_are_not_own() {
+        for host in [
+            "evil.example",
+            "evil.example:8080",
+            "localhost.evil.example:8080",
+            "notlocalhost:8080",
+            "192.0.2.8:8080",
+            "127.0.0.1:8081",
+            "127.0.0.1",
+            "127.0.0.1:",
+            "localhost:8080:8080",
+            "",
+            ":8080",
+        ] {
+            assert!(!is_own_at("127.0.0.1:8080", host), "{host}");
+        }
+    }
+}

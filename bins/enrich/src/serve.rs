@@ -61,6 +61,7 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             max_kept: settings.max_kept,
             least_by_name: settings.min_confidence.0,
             durability: args.ledger_durability.into(),
+            count_misses: settings.count_misses.into(),
             ..Options::default()
         };
         let store = Store::open_or_create(data, options)?;

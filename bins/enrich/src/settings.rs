@@ -41,6 +41,28 @@ impl From<RatePolicy> for enrich_core::RatePolicy {
     }
 }
 
+/// Whether the names of companies that are missed are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CountMisses {
+    /// They are not.
+    Off,
+    /// By a keyed hash: how often a name was missed can be asked, not which ones were.
+    Hashed,
+    /// With their texts.
+    Texts,
+}
+
+impl From<CountMisses> for enrich_store::CountMisses {
+    fn from(what: CountMisses) -> Self {
+        match what {
+            CountMisses::Off => Self::Off,
+            CountMisses::Hashed => Self::Hashed,
+            CountMisses::Texts => Self::Texts,
+        }
+    }
+}
+
 /// The settings. The layer that is derived is what one source gives, and the flags themselves.
 #[derive(Clone, Debug, Config)]
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
@@ -141,6 +163,11 @@ pub(crate) struct Settings {
     #[config(default = 90)]
     #[config(layer_attr(arg(long, env = "ENRICH_MIN_CONFIDENCE", value_name = "PERCENT")))]
     pub(crate) min_confidence: LeastConfidence,
+
+    /// Count the company names that nothing is found for, for 30 days [default: off]
+    #[config(default = "off")]
+    #[config(layer_attr(arg(long, env = "ENRICH_COUNT_MISSES")))]
+    pub(crate) count_misses: CountMisses,
 
     /// Log a line for each request
     #[config(default = false)]
@@ -317,6 +344,16 @@ mod tests {
         assert_eq!(of(&["--public-url", " "], ""), "http://127.0.0.1:8080");
         assert!(complaint("public_url = \"\"").contains("nothing behind it"));
         assert!(complaint("public_url = \"enrich.quill.example\"").contains("nothing behind it"));
+    }
+
+    #[test]
+    fn missed_names_are_counted_only_where_that_is_said() {
+        let of = |flags: &[&str], file| load(flags, file).unwrap().count_misses;
+        assert_eq!(of(&[], ""), CountMisses::Off);
+        assert_eq!(of(&[], "count_misses = \"hashed\""), CountMisses::Hashed);
+        let flags = ["--count-misses", "texts"];
+        assert_eq!(of(&flags, "count_misses = \"off\""), CountMisses::Texts);
+        assert!(complaint("count_misses = true").contains("count_misses"));
     }
 
     #[test]

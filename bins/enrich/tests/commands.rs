@@ -29,6 +29,8 @@ mod keys;
 mod ledger;
 #[path = "commands/lookups.rs"]
 mod lookups;
+#[path = "commands/missed.rs"]
+mod missed;
 #[path = "commands/sign_ins.rs"]
 mod sign_ins;
 #[path = "commands/statistics.rs"]

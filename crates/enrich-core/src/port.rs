@@ -9,6 +9,7 @@ pub mod directory;
 pub mod error;
 pub mod intake;
 pub mod ledger;
+pub mod misses;
 pub mod sign_ins;
 pub mod usage;
 pub mod windows;

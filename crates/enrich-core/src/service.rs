@@ -23,9 +23,10 @@ use crate::port::clock::Clock;
 use crate::port::directory::Directory;
 use crate::port::error::StoreError;
 use crate::port::ledger::{Charge, ChargeError, Charged, Ledger};
+use crate::port::misses::Misses;
 use crate::port::usage::{Usage, Use, UseOutcome};
 use crate::port::windows::Windows;
-use crate::question::{Question, Want};
+use crate::question::{CompanyRef, Question, Want};
 use crate::rate::{RateLimit, RatePolicy, Standing};
 use crate::refusal::{InvalidFields, Needed, Refusal};
 use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
@@ -43,6 +44,8 @@ pub struct Service {
     pub windows: Arc<dyn Windows>,
     /// The usage counters.
     pub usage: Arc<dyn Usage>,
+    /// Counts the names of companies that are missed; `None` where nobody wants to know.
+    pub misses: Option<Arc<dyn Misses>>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The limit of keys that have none of their own.
@@ -172,6 +175,7 @@ impl Service {
             ledger,
             windows,
             usage,
+            misses: None,
             clock,
             rate_limit: RateLimit::default(),
             rate_policy: RatePolicy::Observe,
@@ -332,6 +336,9 @@ impl Service {
             let (draft, generation) = {
                 let found = self.directory.find_for(account.into(), &ask.question, want).await;
                 let found = found.map_err(store_refusal)?;
+                if found.is_none() {
+                    self.count_miss(&ask.question, course.now);
+                }
                 let draft = (call.write)(ask, found.as_ref());
                 (draft, found.map(|found| found.generation).unwrap_or_default())
             };
@@ -374,6 +381,14 @@ impl Service {
                 *balance = Some(left);
                 Err(not_enough(Needed::Exactly(used), left))
             }
+        }
+    }
+
+    /// Counts the name of a company that was asked for and that nobody bears.
+    fn count_miss(&self, question: &Question, now: Timestamp) {
+        let Some(misses) = &self.misses else { return };
+        if let Question::Company(CompanyRef::Name { name, .. }) = question {
+            misses.count(name, now);
         }
     }
 

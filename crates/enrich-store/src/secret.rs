@@ -124,9 +124,11 @@ pub(crate) enum Purpose {
     InvitationToken,
     /// Finds a session.
     SessionToken,
+    /// Counts a company's name that was missed.
+    MissedName,
 }
 
-const PURPOSES: [Purpose; 19] = [
+const PURPOSES: [Purpose; 20] = [
     Purpose::Check,
     Purpose::ApiKeyHash,
     Purpose::ApiKeySeal,
@@ -146,6 +148,7 @@ const PURPOSES: [Purpose; 19] = [
     Purpose::PasswordSeal,
     Purpose::InvitationToken,
     Purpose::SessionToken,
+    Purpose::MissedName,
 ];
 
 impl Purpose {
@@ -171,6 +174,7 @@ impl Purpose {
             Self::PasswordSeal => "enrich 2026-11 password seal",
             Self::InvitationToken => "enrich 2026-11 invitation token hash",
             Self::SessionToken => "enrich 2026-11 session token hash",
+            Self::MissedName => "enrich 2026-11 missed name hash",
         }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
-use enrich_core::{Clock, Confidence, MemoryWindows, Service};
+use enrich_core::{Clock, Confidence, MemoryWindows, Service, Timestamp};
+use enrich_text::CompanyName;
 
 use crate::accounts::SqliteAccounts;
 use crate::directory::{self, SqliteDirectory, hash_index, index_check};
@@ -14,6 +15,7 @@ use crate::folder;
 use crate::in_use::{self, InUse};
 use crate::intake::{SqliteIntake, deriving};
 use crate::ledger::{self, SqliteLedger};
+use crate::misses::{self, CountMisses, Counter, MissedName};
 use crate::secret::Secrets;
 use crate::sign_ins::SqliteSignIns;
 use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, Durability, LEDGER};
@@ -38,6 +40,8 @@ pub struct Store {
     pub ledger: Arc<SqliteLedger>,
     /// The usage counters.
     pub usage: Arc<SqliteUsage>,
+    misses: Option<Arc<Counter>>,
+    secrets: Secrets,
     folder: PathBuf,
 }
 
@@ -57,6 +61,8 @@ pub struct Options {
     /// When a charge that was told has reached the disk. Anything but [`Durability::Commit`] loses
     /// acknowledged charges in a power failure; it is there to show that tests would notice.
     pub durability: Durability,
+    /// Whether the names of companies that are missed are counted.
+    pub count_misses: CountMisses,
 }
 
 impl Default for Options {
@@ -67,6 +73,7 @@ impl Default for Options {
             max_kept: 1_000_000,
             least_by_name: Confidence::LEAST_BY_NAME,
             durability: Durability::Commit,
+            count_misses: CountMisses::Off,
         }
     }
 }
@@ -142,6 +149,7 @@ impl Store {
         let ledger_port = SqliteLedger::open(&ledger, secrets, options)?;
         let files = ledger_port.files();
         let index = Arc::new(hash_index::Current::default());
+        let misses = Counter::new(options.count_misses, secrets).map(Arc::new);
         Ok(Self {
             directory: Arc::new(SqliteDirectory::open(
                 &directory,
@@ -153,7 +161,9 @@ impl Store {
             accounts: Arc::new(SqliteAccounts::open(&ledger, secrets, Arc::clone(&files))?),
             sign_ins: Arc::new(SqliteSignIns::open(&ledger, secrets, files)?),
             ledger: Arc::new(ledger_port),
-            usage: Arc::new(SqliteUsage::open(&ledger)?),
+            usage: Arc::new(SqliteUsage::open(&ledger, misses.clone())?),
+            misses,
+            secrets: secrets.clone(),
             folder: folder.into(),
         })
     }
@@ -161,14 +171,16 @@ impl Store {
     /// The metered service over this store: the interface's own limit, counted and not enforced,
     /// its windows in memory.
     pub fn service(&self, clock: Arc<dyn Clock>) -> Service {
-        Service::new(
+        let mut service = Service::new(
             Arc::clone(&self.directory) as _,
             Arc::clone(&self.accounts) as _,
             Arc::clone(&self.ledger) as _,
             Arc::new(MemoryWindows::default()),
             Arc::clone(&self.usage) as _,
             clock,
-        )
+        );
+        service.misses = self.misses.clone().map(|misses| misses as _);
+        service
     }
 
     /// Walks the ledger of a folder, also of one that cannot be opened because its ledger is not as
@@ -258,6 +270,40 @@ impl Store {
         most: usize,
     ) -> Result<UseStatistics, StoreError> {
         statistics::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
+    }
+
+    /// The names of companies that were missed most in the last 30 days, at most so many of them.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn most_missed(&self, now: Timestamp, most: usize) -> Result<Vec<MissedName>, StoreError> {
+        let connection = sqlite::reader(&self.folder.join(LEDGER.file));
+        let missed = connection.and_then(|ledger| misses::most_missed(&ledger, now, most));
+        missed.map_err(StoreError::failed)
+    }
+
+    /// How often a name was missed in the last 30 days.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn missed(&self, now: Timestamp, name: &CompanyName) -> Result<u64, StoreError> {
+        let connection = sqlite::reader(&self.folder.join(LEDGER.file));
+        let missed =
+            connection.and_then(|ledger| misses::missed(&ledger, &self.secrets, now, name));
+        missed.map_err(StoreError::failed)
+    }
+
+    /// Removes the counts of a name that was missed; how many there were.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn forget_missed(&self, name: &CompanyName) -> Result<u64, StoreError> {
+        let connection = sqlite::writer(&self.folder.join(LEDGER.file), Durability::Commit);
+        let removed = connection.and_then(|ledger| misses::forget(&ledger, &self.secrets, name));
+        removed.map_err(StoreError::failed)
     }
 
     /// What the directory and the ledger take on the disk.

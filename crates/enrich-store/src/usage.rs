@@ -17,20 +17,25 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
-use enrich_core::{AccountId, KeyId, Timestamp};
+use enrich_core::{AccountId, Clock as _, KeyId, Timestamp};
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use rustc_hash::FxHashMap;
 use tokio::sync::oneshot;
 
+use crate::clock::SystemClock;
 use crate::columns::Column;
 use crate::error::OpenError;
+use crate::misses::{self, Counter};
 use crate::sqlite::{self, Durability, Readers, store_error};
 
 /// How long counts gather before they are written.
 const ROUND: Duration = Duration::from_secs(5);
 /// How long a key's last use waits to be written: each dirties a page that nothing else does.
 const MARK_ROUND: Duration = Duration::from_secs(60);
+/// How long counts of missed names gather, and how long it takes until old ones are looked for.
+const MISSES_ROUND: Duration = Duration::from_secs(60);
+const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
 /// The most different counts that gather: about 15 MB. Beyond it new ones are lost, and said so.
 const MAX_GATHERED: usize = 100_000;
 /// How many counts a transaction writes: about a millisecond's worth.
@@ -88,14 +93,15 @@ struct Gathered {
 }
 
 impl SqliteUsage {
-    /// The counters in the ledger at `path`, which has been prepared. Starts their thread.
-    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+    /// The counters in the ledger at `path`, which has been prepared. Starts their thread, which
+    /// writes the counts of missed names too, if there are any.
+    pub(crate) fn open(path: &Path, misses: Option<Arc<Counter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
         let gathered = Arc::new(Mutex::new(Gathered::default()));
         // More than ever ask at once: one does, when the process ends.
         let (flushes, asked) = mpsc::sync_channel(64);
-        let scribe = Scribe::new(Arc::clone(&gathered), connection, asked);
+        let scribe = Scribe::new(Arc::clone(&gathered), misses, connection, asked);
         let thread = thread::Builder::new()
             .name("enrich-usage".to_owned())
             .spawn(move || scribe.run())
@@ -196,6 +202,10 @@ struct Scribe {
     /// The last use of keys, not yet written.
     unmarked: FxHashMap<KeyId, Timestamp>,
     marked_at: Instant,
+    misses: Option<Arc<Counter>>,
+    missed_at: Instant,
+    /// When old counts of missed names were last removed; `None` if never.
+    tidied_at: Option<Instant>,
 }
 
 /// How what has gathered is written.
@@ -208,9 +218,24 @@ enum Pace {
 }
 
 impl Scribe {
-    fn new(gathered: Arc<Mutex<Gathered>>, connection: Connection, asked: Receiver<Reply>) -> Self {
-        let (waiting, unmarked) = (Vec::new(), FxHashMap::default());
-        Self { gathered, connection, asked, waiting, unmarked, marked_at: Instant::now() }
+    fn new(
+        gathered: Arc<Mutex<Gathered>>,
+        misses: Option<Arc<Counter>>,
+        connection: Connection,
+        asked: Receiver<Reply>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            gathered,
+            connection,
+            asked,
+            waiting: Vec::new(),
+            unmarked: FxHashMap::default(),
+            marked_at: now,
+            misses,
+            missed_at: now,
+            tidied_at: None,
+        }
     }
 
     /// Writes every round and whenever it is asked to, until nobody can ask any more.
@@ -225,7 +250,9 @@ impl Scribe {
             }
             for reply in mem::take(&mut self.waiting) {
                 // Nobody may be waiting any more; what is written is written.
-                let _ = reply.send(self.write(Pace::Hurried).map_err(store_error));
+                let written =
+                    self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
+                let _ = reply.send(written.map_err(store_error));
             }
         }
     }
@@ -234,6 +261,31 @@ impl Scribe {
         if let Err(error) = self.write(pace) {
             tracing::warn!(%error, "usage counts could not be written and are kept for later");
         }
+        if let Err(error) = self.write_misses(pace) {
+            tracing::warn!(%error, "counts of missed names could not be written");
+        }
+    }
+
+    /// Writes the counts of missed names, and removes those that were kept for long enough: also
+    /// where none are counted any more, but not by a command that ends within a round.
+    fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
+        if let Some(misses) = &self.misses
+            && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
+        {
+            self.missed_at = Instant::now();
+            misses.write(&mut self.connection, || {
+                if pace == Pace::Steady {
+                    thread::sleep(PAUSE);
+                }
+            })?;
+        }
+        let is_due = self.tidied_at.is_none_or(|at| at.elapsed() >= TIDY_ROUND);
+        if pace == Pace::Steady && is_due {
+            let keeps_texts = self.misses.as_ref().is_some_and(|misses| misses.keeps_texts());
+            misses::tidy(&self.connection, SystemClock.now(), keeps_texts)?;
+            self.tidied_at = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// Writes what has gathered; what cannot be written gathers again.
@@ -372,7 +424,7 @@ mod tests {
         let path = folder.path().join(LEDGER.file);
         let connection = sqlite::writer(&path, Durability::Checkpoint).unwrap();
         let (_flushes, asked) = mpsc::sync_channel(1);
-        let mut scribe = Scribe::new(Arc::default(), connection, asked);
+        let mut scribe = Scribe::new(Arc::default(), None, connection, asked);
 
         let read = || {
             let days = block_on(store.usage.days(account, 0, 0)).unwrap();

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use enrich_core::Clock;
 use enrich_core::port::intake::{Intake, Removed, Suppressed};
 use enrich_store::SystemClock;
-use enrich_text::{Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
+use enrich_text::{CompanyName, Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
 use serde::Serialize;
 
 use super::table::write_pairs;
@@ -23,6 +23,7 @@ Examples:
   enrich forget ada@quill.example \"+44 20 7946 0123\" linkedin.com/in/ada-example
   enrich forget quill.example --kind domain
   enrich forget - < erasure-requests.txt
+  enrich forget --kind missed \"Ada Penn\"
 
 With a person's page the person is forgotten; with a domain everything at it and below it. Name a
 person's addresses and numbers too: a source that has them without the page would bring them back.
@@ -53,6 +54,9 @@ enum Kind {
     Page,
     /// A domain: quill.example
     Domain,
+    /// A text that was asked for as a company's name: its counts in `enrich stats --misses` go, and
+    /// nothing is suppressed
+    Missed,
 }
 
 #[derive(Serialize)]
@@ -66,6 +70,9 @@ impl Forget {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         // Everything is read before anything is forgotten.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
+        if self.kind == Some(Kind::Missed) {
+            return forget_missed(&texts, &self.data, self.format, console);
+        }
         let mut suppressed = Vec::new();
         for (place, text) in texts.iter().enumerate() {
             let read = read(text, self.kind).map_err(|fault| {
@@ -81,6 +88,14 @@ impl Forget {
         let forgetting = store.intake.forget(&suppressed, SystemClock.now());
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
+        for what in &suppressed {
+            // A domain may have been asked for as if it were a company's name.
+            if let Suppressed::Domain(domain) = what
+                && let Ok(name) = CompanyName::parse(domain.as_str())
+            {
+                store.forget_missed(&name)?;
+            }
+        }
         let forgotten = suppressed.len() as u64;
         console.show(&Forgotten { forgotten, values, subjects }, self.format)?;
         Ok(Verdict::Yes)
@@ -96,6 +111,30 @@ impl Shown for Forgotten {
         ];
         write_pairs(&pairs, out)
     }
+}
+
+/// Takes names out of the counts of those that were missed.
+fn forget_missed(
+    texts: &[String],
+    data: &DataFolder,
+    format: Format,
+    console: &mut Console<'_>,
+) -> Result<Verdict, Failure> {
+    let mut names = Vec::new();
+    for (place, text) in texts.iter().enumerate() {
+        let name = CompanyName::parse(text).map_err(|error| {
+            Failure::Impossible(format!("value {} cannot be used: {error}", place + 1))
+        })?;
+        names.push(name);
+    }
+    let store = data.open()?;
+    let mut values = 0;
+    for name in &names {
+        values += store.forget_missed(name)?;
+    }
+    let forgotten = names.len() as u64;
+    console.show(&Forgotten { forgotten, values, subjects: 0 }, format)?;
+    Ok(Verdict::Yes)
 }
 
 /// The values that were typed, with the lines of `input` where `-` stands.
@@ -139,6 +178,7 @@ fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
             }
             Ok(Suppressed::Domain(domain))
         }
+        Kind::Missed => Err("a name that was missed is not suppressed".to_owned()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `enrich stats`: what the folder holds and how it is used.
 
+mod misses;
 mod report;
 
 use clap::Args;
@@ -18,18 +19,27 @@ const MOST_ACCOUNTS: usize = 1000;
 Examples:
   enrich stats
   enrich stats --days 7 --json
+  enrich stats --misses
+  enrich stats --missed \"Quill Ltd\"
 
 Counts the companies, people and domains, how many of them have each attribute, by country and by
 source; what was asked and found, by endpoint, account and day (UTC); and what the databases take.
 It may run while a server does, whose last five seconds of calls are missing. A million companies
 take some seconds. `hit_rate` is found / (found + not found): repeats and refusals are no look-ups.
-The JSON is described in docs/operating.md.
+A server with --count-misses counts the company names that nothing was found for: --misses shows the
+100 that were missed most in 30 days, --missed how often one was. The JSON is described in docs/operating.md.
 
 Exit status: 0 when it is done; 2 if there is no data folder, or it cannot be read.")]
 pub(crate) struct Stats {
     /// Days of use that are added up, today included
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=3650))]
     days: u16,
+    /// Show the company names that were missed most instead
+    #[arg(long, conflicts_with_all = ["days", "missed"])]
+    misses: bool,
+    /// Show how often this company name was missed instead
+    #[arg(long, value_name = "NAME", conflicts_with = "days")]
+    missed: Option<String>,
     #[command(flatten)]
     data: DataFolder,
     #[command(flatten)]
@@ -40,6 +50,14 @@ impl Stats {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let store = self.data.open()?;
         let now = SystemClock.now();
+        if self.misses {
+            console.show(&misses::most_missed(&store, now)?, self.format)?;
+            return Ok(Verdict::Yes);
+        }
+        if let Some(name) = &self.missed {
+            console.show(&misses::missed(&store, now, name)?, self.format)?;
+            return Ok(Verdict::Yes);
+        }
         let last = day_of(now);
         let first = last - i64::from(self.days) + 1;
         let report = Report::gather(&store, now, first, last)?;

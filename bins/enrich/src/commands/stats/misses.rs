@@ -1,0 +1,76 @@
+//! The company names that nothing was found for.
+
+use std::io::{self, Write};
+
+use enrich_core::Timestamp;
+use enrich_store::Store;
+use enrich_text::CompanyName;
+use serde::Serialize;
+
+use super::super::table::{Side, Table};
+use super::super::{Failure, Shown};
+use super::date;
+
+/// How many names are shown.
+const MOST: usize = 100;
+/// How many digits of a hash people are shown.
+const DIGITS: usize = 16;
+
+/// The names that were missed most.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(super) struct MostMissed(Vec<Missed>);
+
+#[derive(Serialize)]
+struct Missed {
+    hash: String,
+    name: Option<String>,
+    calls: u64,
+    last_day: String,
+}
+
+/// How often one name was missed.
+#[derive(Serialize)]
+pub(super) struct OneMissed {
+    name: String,
+    calls: u64,
+}
+
+pub(super) fn most_missed(store: &Store, now: Timestamp) -> Result<MostMissed, Failure> {
+    let missed = store.most_missed(now, MOST)?.into_iter().map(|it| Missed {
+        hash: it.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        name: it.name,
+        calls: it.calls,
+        last_day: date(it.last_day),
+    });
+    Ok(MostMissed(missed.collect()))
+}
+
+pub(super) fn missed(store: &Store, now: Timestamp, name: &str) -> Result<OneMissed, Failure> {
+    let read = CompanyName::parse(name).map_err(|error| Failure::impossible(&error))?;
+    let calls = store.missed(now, &read)?;
+    Ok(OneMissed { name: read.display().to_owned(), calls })
+}
+
+impl Shown for MostMissed {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.0.is_empty() {
+            return writeln!(out, "no missed names are counted; see `enrich serve --count-misses`");
+        }
+        let mut table =
+            Table::new([("NAME", Side::Left), ("MISSED", Side::Right), ("LAST", Side::Left)]);
+        for it in &self.0 {
+            let hash = || format!("hash {}", it.hash.chars().take(DIGITS).collect::<String>());
+            let name = it.name.clone().unwrap_or_else(hash);
+            table.push([name, it.calls.to_string(), it.last_day.clone()]);
+        }
+        table.write(out)
+    }
+}
+
+impl Shown for OneMissed {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let times = if self.calls == 1 { "time" } else { "times" };
+        writeln!(out, "missed {} {times} in 30 days", self.calls)
+    }
+}

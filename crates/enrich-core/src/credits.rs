@@ -65,6 +65,18 @@ impl Price {
         }
     }
 
+    /// The most items that `balance` pays for; of an answer whose items don't count, none where it
+    /// doesn't pay for one.
+    pub const fn most_items(self, balance: Credits) -> u64 {
+        match self {
+            Self::PerAnswer(credits) if balance.0 < credits => 0,
+            Self::PerAnswer(_) => u64::MAX,
+            Self::PerItems(per_credit) => {
+                balance.0.saturating_mul(if per_credit == 0 { 1 } else { per_credit })
+            }
+        }
+    }
+
     /// Whether a caller can lower the price by asking for fewer items.
     pub const fn is_per_item(self) -> bool {
         matches!(self, Self::PerItems(_))
@@ -90,6 +102,18 @@ mod tests {
         let price = Price::PerItems(5);
         let costs = [0, 1, 5, 6, 10, 11].map(|items| price.of(items).0);
         assert_eq!(costs, [0, 1, 1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn a_balance_pays_for_as_many_items_as_it_can_be_charged() {
+        let price = Price::PerItems(5);
+        for balance in 0..4 {
+            let most = price.most_items(Credits(balance));
+            assert_eq!((most, price.of(most).0), (balance * 5, balance));
+            assert_eq!(price.of(most + 1).0, balance + 1);
+        }
+        assert_eq!(Price::PerAnswer(3).most_items(Credits(2)), 0);
+        assert_eq!(Price::PerAnswer(3).most_items(Credits(3)), u64::MAX);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod record;
 mod refusal;
 mod repeat;
 mod service;
+mod shortfall;
 mod sign_in;
 mod subject;
 

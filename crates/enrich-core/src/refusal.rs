@@ -4,21 +4,22 @@
 use crate::credits::{Credits, Price};
 use crate::rate::Standing;
 use crate::repeat::InvalidIdempotencyKey;
+use crate::shortfall::MOST_A_DAY;
 
 /// Input fields that cannot be used, by name, each with what to do about it, in the endpoint's
 /// order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
-/// What an answer that cannot be paid costs.
+/// What an answer that cannot be paid costs, as far as that is told: what there is to find is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
     /// The least that an answer of this endpoint can cost; nothing was looked up.
     Least(Credits),
-    /// The price of what was found.
-    Exactly(Credits),
-    /// Less than the price of what was found: a list that was not read to its end.
-    AtLeast(Credits),
+    /// More than there is.
+    MoreThanLeft,
+    /// Perhaps more than there is. Nothing was looked up, since too often today that was so.
+    PerhapsMore,
 }
 
 /// A call that is refused. The text is for the caller: it says what to do and holds no input.
@@ -137,19 +138,63 @@ fn name_fields(fields: &InvalidFields) -> String {
 }
 
 fn not_enough(price: Price, needed: Needed, balance: Credits) -> String {
-    let (needed, is_exact, is_found) = match needed {
-        Needed::Least(needed) => (needed, !price.is_per_item(), false),
-        Needed::Exactly(needed) => (needed, true, true),
-        Needed::AtLeast(needed) => (needed, false, true),
+    let left = match balance.0 {
+        1 => "the 1 credit that is left".to_owned(),
+        _ => format!("the {balance} credits that are left"),
     };
-    let at_least = if is_exact { "" } else { "at least " };
-    let credits = if needed.0 == 1 { "credit" } else { "credits" };
-    let mut said = format!(
-        "not enough credits: this costs {at_least}{needed} {credits} and {balance} are left; ask \
-         your operator for more"
-    );
-    if price.is_per_item() && is_found {
-        said.push_str(", or ask for fewer items with `limit`");
+    let mut said = match needed {
+        Needed::Least(needed) => {
+            let at_least = if price.is_per_item() { "at least " } else { "" };
+            let credits = if needed.0 == 1 { "credit" } else { "credits" };
+            return format!(
+                "not enough credits: this costs {at_least}{needed} {credits} and {balance} are \
+                 left; ask your operator for more"
+            );
+        }
+        Needed::MoreThanLeft => format!("not enough credits: this costs more than {left}; "),
+        Needed::PerhapsMore => format!(
+            "not enough credits: after {MOST_A_DAY} requests in a day that cost more than there \
+             was, nothing is looked up that may cost more than {left}; "
+        ),
+    };
+    if let (Price::PerItems(_), 1..) = (price, balance.0) {
+        let items = price.most_items(balance);
+        said.push_str(&format!("ask for at most {items} items with `limit`, or "));
+    }
+    said.push_str("ask your operator for more");
+    if needed == Needed::PerhapsMore {
+        said.push_str(", or wait until midnight (UTC)");
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_nothing_beyond_what_is_left_and_what_that_pays_for() {
+        let said = |needed, balance| not_enough(Price::PerItems(5), needed, Credits(balance));
+        assert_eq!(
+            said(Needed::MoreThanLeft, 1),
+            "not enough credits: this costs more than the 1 credit that is left; ask for at most 5 \
+             items with `limit`, or ask your operator for more"
+        );
+        assert_eq!(
+            said(Needed::MoreThanLeft, 7),
+            "not enough credits: this costs more than the 7 credits that are left; ask for at most \
+             35 items with `limit`, or ask your operator for more"
+        );
+        assert_eq!(
+            said(Needed::PerhapsMore, 7),
+            "not enough credits: after 100 requests in a day that cost more than there was, nothing \
+             is looked up that may cost more than the 7 credits that are left; ask for at most 35 \
+             items with `limit`, or ask your operator for more, or wait until midnight (UTC)"
+        );
+        assert_eq!(
+            not_enough(Price::PerAnswer(3), Needed::MoreThanLeft, Credits(2)),
+            "not enough credits: this costs more than the 2 credits that are left; ask your \
+             operator for more"
+        );
+    }
 }

@@ -30,6 +30,7 @@ use crate::question::{CompanyRef, Question, Want};
 use crate::rate::{RateLimit, RatePolicy, Standing};
 use crate::refusal::{InvalidFields, Needed, Refusal};
 use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
+use crate::shortfall::Shortfalls;
 use crate::subject::{Found, Generation};
 
 /// Answers calls and meters them.
@@ -53,6 +54,7 @@ pub struct Service {
     /// What happens beyond it.
     pub rate_policy: RatePolicy,
     in_flight: InFlight,
+    shortfalls: Shortfalls,
 }
 
 /// What a caller asks, its fields read.
@@ -72,6 +74,11 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// Whether an answer may cost more than there is: a list, unless its limit bounds it.
+    fn may_cost_more_than(&self, balance: Credits, price: Price) -> bool {
+        price.is_per_item() && self.limit.is_none_or(|limit| price.of(limit) > balance)
+    }
+
     /// The items of a list that are returned, and charged.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
@@ -180,6 +187,7 @@ impl Service {
             rate_limit: RateLimit::default(),
             rate_policy: RatePolicy::Observe,
             in_flight: InFlight::default(),
+            shortfalls: Shortfalls::default(),
         }
     }
 
@@ -328,6 +336,12 @@ impl Service {
         if before < call.price.least() {
             return Err(not_enough(Needed::Least(call.price.least()), before));
         }
+        if ask.may_cost_more_than(before, call.price)
+            && let Some(left) = self.probes_too_often(account, course.now).await?
+        {
+            *balance = Some(left);
+            return Err(not_enough(Needed::PerhapsMore, left));
+        }
 
         let (draft, generation) = loop {
             let most = most_items(call.price, before);
@@ -353,10 +367,11 @@ impl Service {
             let used = call.price.of(draft.items);
             if now < used {
                 // Nothing granted since charging stopped is seen.
-                return Err(match self.ledger.is_charging() {
-                    true => not_enough(Needed::AtLeast(used), now),
-                    false => Refusal::NotCharging,
-                });
+                if !self.ledger.is_charging() {
+                    return Err(Refusal::NotCharging);
+                }
+                self.shortfalls.count(account, now, course.now);
+                return Err(not_enough(Needed::MoreThanLeft, now));
             }
             before = now;
         };
@@ -370,6 +385,7 @@ impl Service {
         match charged.await.map_err(charge_refusal)? {
             Charged::Taken { balance: after } => {
                 *balance = Some(after);
+                self.shortfalls.note(account, after);
                 let body = Draft::fill(&draft.body, after);
                 Ok(Answer { body, used, is_found: draft.items > 0, is_replayed: false })
             }
@@ -379,7 +395,8 @@ impl Service {
             }
             Charged::Insufficient { balance: left } => {
                 *balance = Some(left);
-                Err(not_enough(Needed::Exactly(used), left))
+                self.shortfalls.count(account, left, course.now);
+                Err(not_enough(Needed::MoreThanLeft, left))
             }
         }
     }
@@ -390,6 +407,25 @@ impl Service {
         if let Question::Company(CompanyRef::Name { name, .. }) = question {
             misses.count(name, now);
         }
+    }
+
+    /// Whether an account has had all the refusals that it may have in a day for what it could not
+    /// pay once that was found, and no credits since: what it has left then.
+    async fn probes_too_often(
+        &self,
+        account: AccountId,
+        now: Timestamp,
+    ) -> Result<Option<Credits>, Refusal> {
+        let Some(least) = self.shortfalls.used_up(account, now) else { return Ok(None) };
+        // Read after what it had: charges on their way lower it, and only credits raise it.
+        let left = self.ledger.balance(account).await.map_err(store_refusal)?;
+        let left = left.ok_or(Refusal::InvalidKey)?;
+        if left > least {
+            self.shortfalls.forget(account);
+            return Ok(None);
+        }
+        self.shortfalls.note(account, left);
+        Ok(Some(left))
     }
 
     /// The balance: a glance at it where it covers `least`, else counted, since what was granted a
@@ -437,16 +473,9 @@ impl Service {
 }
 
 /// How many items are worth reading for a caller with `balance`: one more than can be paid, so
-/// that a list too long for it is noticed and not read on for nothing; but always enough to name
-/// the price of a list of usual length.
+/// that a list too long for it is noticed and not read on for nothing.
 fn most_items(price: Price, balance: Credits) -> u64 {
-    const USUAL_ITEMS: u64 = 1_000;
-    match price {
-        Price::PerAnswer(_) => u64::MAX,
-        Price::PerItems(per_credit) => {
-            balance.0.saturating_mul(per_credit.max(1)).saturating_add(1).max(USUAL_ITEMS)
-        }
-    }
+    price.most_items(balance).saturating_add(1)
 }
 
 fn replay(kept: Kept) -> Result<Answer, Refusal> {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use enrich_core::port::accounts::Accounts;
@@ -13,7 +13,7 @@ use enrich_core::port::ledger::{
 };
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{
-    Account, AccountId, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits, Draft,
+    Account, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits, Draft,
     Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept, KeyId, KeyInfo, MemoryWindows,
     Needed, NewKey, Outcome, Price, Question, RateLimit, RateOverride, RatePolicy, Refusal,
     RequestId, Service, Subject, SubjectId, Timestamp, Want,
@@ -28,6 +28,8 @@ struct World {
     key: ApiKey,
     info: KeyInfo,
     balance: Credits,
+    /// What was added to it since.
+    granted: AtomicU64,
     /// The balance at a glance, where it is another.
     glanced: Option<Credits>,
     items: u64,
@@ -60,6 +62,7 @@ impl World {
             key: ApiKey::generate().unwrap(),
             info,
             balance: Credits(10),
+            granted: AtomicU64::new(0),
             glanced: None,
             items: 1,
             kept: None,
@@ -72,6 +75,10 @@ impl World {
             uses: Mutex::default(),
             settled: Mutex::default(),
         }
+    }
+
+    fn left(&self) -> Credits {
+        Credits(self.balance.0 + self.granted.load(Ordering::Relaxed))
     }
 
     fn lookups(&self) -> usize {
@@ -152,10 +159,10 @@ impl Accounts for World {
 #[async_trait]
 impl Ledger for World {
     async fn balance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
-        Ok(Some(self.balance))
+        Ok(Some(self.left()))
     }
     async fn glance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
-        Ok(Some(self.glanced.unwrap_or(self.balance)))
+        Ok(Some(self.glanced.unwrap_or(self.left())))
     }
     async fn kept(
         &self,
@@ -220,16 +227,23 @@ impl Clock for Fixed {
     }
 }
 
+/// A clock that is set by hand, to seconds since 1970.
+#[derive(Default)]
+struct SetClock(AtomicI64);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(self.0.load(Ordering::Relaxed)).unwrap()
+    }
+}
+
 fn service(world: &Arc<World>) -> Service {
+    service_at(world, Arc::new(Fixed))
+}
+
+fn service_at(world: &Arc<World>, clock: Arc<dyn Clock>) -> Service {
     let windows = Arc::new(MemoryWindows::default());
-    Service::new(
-        world.clone(),
-        world.clone(),
-        world.clone(),
-        windows,
-        world.clone(),
-        Arc::new(Fixed),
-    )
+    Service::new(world.clone(), world.clone(), world.clone(), windows, world.clone(), clock)
 }
 
 fn ask() -> Result<Ask, InvalidFields> {
@@ -383,9 +397,11 @@ fn a_balance_too_low_for_what_was_found_gives_no_answer() {
     let refusal = outcome.result.unwrap_err();
     assert!(matches!(
         refusal,
-        Refusal::NotEnoughCredits { needed: Needed::Exactly(Credits(3)), .. }
+        Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }
     ));
-    assert!(refusal.to_string().contains("`limit`"), "{refusal}");
+    let said = "the 1 credit that is left; ask for at most 5 items with `limit`";
+    assert!(refusal.to_string().contains(said), "{refusal}");
+    assert!(!refusal.to_string().contains('3'), "what there is costs 3: {refusal}");
     assert_eq!(outcome.remaining, Some(Credits(1)));
 }
 
@@ -473,19 +489,78 @@ fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
 }
 
 #[test]
-fn no_more_of_a_list_is_read_than_can_be_paid_or_named() {
-    let reads = [(Price::PerItems(5), 1_000), (Price::PerItems(500), 5_001)];
+fn no_more_of_a_list_is_read_than_can_be_paid() {
+    let reads = [(Price::PerItems(5), 51), (Price::PerItems(500), 5_001)];
     for (price, most) in reads {
         let world = Arc::new(World { items: 10_000, ..World::new() });
         let refusal = call_for_all(&world, price).result.unwrap_err();
-        let named = price.of(most);
         assert!(matches!(
             refusal,
-            Refusal::NotEnoughCredits { needed: Needed::AtLeast(needed), .. } if needed == named
+            Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }
         ));
+        assert!(!refusal.to_string().contains("10000"), "{refusal}");
         assert_eq!(*world.wants.lock(), [Want::Employees { limit: Some(most) }]);
         assert!(world.charges.lock().is_empty());
     }
+}
+
+/// Asks for a list with a limit, or for all of it.
+fn ask_for(world: &Arc<World>, service: &Service, limit: Option<u64>) -> Result<Answer, Refusal> {
+    let read = || Ok(Ask { limit, ..ask()? });
+    let key = Some(world.key.expose());
+    call_with(world, service, key, Price::PerItems(5), None, &read).result
+}
+
+/// A service that has refused an account's answers as often as it does in a day after look-ups: it has
+/// 2 credits, and there are 11 items.
+fn probed(world: &Arc<World>, clock: Arc<SetClock>) -> Service {
+    let service = service_at(world, clock);
+    for lookups in 1..=100 {
+        let refusal = ask_for(world, &service, None).unwrap_err();
+        assert!(refusal.to_string().contains("at most 10 items"), "{refusal}");
+        assert_eq!(world.lookups(), lookups);
+    }
+    service
+}
+
+fn with_two_credits() -> World {
+    let charge = || Ok(Charged::Insufficient { balance: Credits(2) });
+    World { items: 11, balance: Credits(2), charge, ..World::new() }
+}
+
+#[test]
+fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid() {
+    let world = Arc::new(with_two_credits());
+    let clock = Arc::new(SetClock::default());
+    let service = probed(&world, Arc::clone(&clock));
+    for limit in [None, Some(11)] {
+        let refusal = ask_for(&world, &service, limit).unwrap_err();
+        let needed = Needed::PerhapsMore;
+        assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: n, .. } if n == needed));
+        assert!(refusal.to_string().contains("at most 10 items"), "{refusal}");
+    }
+    assert_eq!(world.lookups(), 100);
+    // What can be paid whatever is found is looked up, and so is all on the next day.
+    let _ = ask_for(&world, &service, Some(10));
+    let single = call_with(&world, &service, Some(world.key.expose()), Price::PerAnswer(2), None, &ask);
+    assert!(single.key.is_some());
+    assert_eq!(world.lookups(), 102);
+    clock.0.store(86_400, Ordering::Relaxed);
+    let refusal = ask_for(&world, &service, None).unwrap_err();
+    let needed = Needed::MoreThanLeft;
+    assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: n, .. } if n == needed));
+    assert_eq!(world.lookups(), 103);
+}
+
+#[test]
+fn credits_end_the_refusals_before_the_look_up() {
+    let world = Arc::new(with_two_credits());
+    let service = probed(&world, Arc::default());
+    assert!(ask_for(&world, &service, None).is_err());
+    assert_eq!(world.lookups(), 100);
+    world.granted.store(1, Ordering::Relaxed);
+    let _ = ask_for(&world, &service, None);
+    assert_eq!(world.lookups(), 101);
 }
 
 #[test]
@@ -495,7 +570,7 @@ fn a_list_that_was_cut_short_is_read_whole_where_credits_were_granted_since() {
     let world = Arc::new(world);
     let outcome = call_for_all(&world, Price::PerItems(5));
     assert_eq!(outcome.result.unwrap().used, Credits(600));
-    let reads = [1_000, 50_001].map(|most| Want::Employees { limit: Some(most) });
+    let reads = [6, 50_001].map(|most| Want::Employees { limit: Some(most) });
     assert_eq!(*world.wants.lock(), reads);
     let charges = world.charges.lock();
     assert_eq!((charges.len(), charges[0].items), (1, 3_000));

@@ -1,0 +1,124 @@
+//! Refusals for want of credits that came after a look-up, counted for each account and day (UTC).
+//!
+//! Such a refusal tells that there is an answer, for nothing. After so many of them an account has
+//! nothing more looked up that it may be unable to pay, until it gets credits or the day is over. They
+//! are counted in memory: a restart forgets them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use crate::account::AccountId;
+use crate::credits::Credits;
+
+/// How many there may be of an account in a day.
+pub(crate) const MOST_A_DAY: u32 = 100;
+/// From how many accounts on those of other days are taken out when another comes.
+const SWEEP_FROM: usize = 4096;
+const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
+/// The refusals of today.
+#[derive(Debug, Default)]
+pub(crate) struct Shortfalls {
+    accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
+    /// Whether there may be any: every charge asks.
+    are_any: AtomicBool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shortfall {
+    day: i64,
+    refusals: u32,
+    /// The least that the account was seen to have since the last of them: it has got credits when it
+    /// has more.
+    balance: Credits,
+}
+
+impl Shortfalls {
+    /// Counts a refusal of an account that has `balance`.
+    pub(crate) fn count(&self, account: AccountId, balance: Credits, now: Timestamp) {
+        let today = day(now);
+        let mut known = self.accounts.lock();
+        self.are_any.store(true, Ordering::Release);
+        let is_full = known.len() >= SWEEP_FROM && known.len() == known.capacity();
+        if is_full && !known.contains_key(&account) {
+            known.retain(|_, shortfall| shortfall.day == today);
+        }
+        let new = Shortfall { day: today, refusals: 0, balance };
+        let shortfall = known.entry(account).or_insert(new);
+        if shortfall.day != today {
+            *shortfall = new;
+        }
+        shortfall.refusals = shortfall.refusals.saturating_add(1);
+        shortfall.balance = balance;
+    }
+
+    /// Notes what an account has left after a charge.
+    pub(crate) fn note(&self, account: AccountId, balance: Credits) {
+        if !self.are_any.load(Ordering::Acquire) {
+            return;
+        }
+        let mut known = self.accounts.lock();
+        if let Some(shortfall) = known.get_mut(&account) {
+            shortfall.balance = shortfall.balance.min(balance);
+        }
+    }
+
+    /// Where an account has had all its refusals of today, the least it was seen to have since. If
+    /// it has more now, it has got credits.
+    pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
+        let known = self.accounts.lock();
+        let shortfall = known.get(&account)?;
+        let is_used_up = shortfall.day == day(now) && shortfall.refusals >= MOST_A_DAY;
+        is_used_up.then_some(shortfall.balance)
+    }
+
+    /// Begins anew for an account that has got credits.
+    pub(crate) fn forget(&self, account: AccountId) {
+        self.accounts.lock().remove(&account);
+    }
+}
+
+fn day(at: Timestamp) -> i64 {
+    at.as_second().div_euclid(SECONDS_PER_DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::UNIX_EPOCH;
+
+    #[test]
+    fn an_account_has_its_refusals_each_day() {
+        let (shortfalls, account) = (Shortfalls::default(), AccountId::new(NOON));
+        let tomorrow = Timestamp::from_second(SECONDS_PER_DAY).unwrap();
+        for _ in 0..MOST_A_DAY {
+            assert_eq!(shortfalls.used_up(account, NOON), None);
+            shortfalls.count(account, Credits(7), NOON);
+        }
+        assert_eq!(shortfalls.used_up(account, NOON), Some(Credits(7)));
+        assert_eq!(shortfalls.used_up(AccountId::new(NOON), NOON), None);
+        shortfalls.note(account, Credits(3));
+        shortfalls.note(account, Credits(5));
+        assert_eq!(shortfalls.used_up(account, NOON), Some(Credits(3)));
+        assert_eq!(shortfalls.used_up(account, tomorrow), None);
+        shortfalls.count(account, Credits(3), tomorrow);
+        assert_eq!(shortfalls.used_up(account, tomorrow), None, "the first of that day");
+    }
+
+    #[test]
+    fn those_of_other_days_are_swept_out() {
+        let shortfalls = Shortfalls::default();
+        let tomorrow = Timestamp::from_second(SECONDS_PER_DAY).unwrap();
+        for _ in 0..20_000 {
+            shortfalls.count(AccountId::new(NOON), Credits(1), NOON);
+        }
+        for _ in 0..20_000 {
+            shortfalls.count(AccountId::new(NOON), Credits(1), tomorrow);
+        }
+        assert!(shortfalls.accounts.lock().len() < 40_000);
+    }
+}

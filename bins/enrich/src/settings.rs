@@ -124,6 +124,10 @@ pub(crate) struct Settings {
     #[config(layer_attr(arg(long, env = "ENRICH_RATE_LIMIT", value_name = "REQUESTS")))]
     pub(crate) rate_limit: NonZeroU32,
 
+    /// Requests of all keys of an account together in a window [default: no limit]
+    #[config(layer_attr(arg(long, env = "ENRICH_ACCOUNT_RATE_LIMIT", value_name = "REQUESTS")))]
+    pub(crate) account_rate_limit: Option<NonZeroU32>,
+
     /// Length of the window [default: 60]
     #[config(default = 60)]
     #[config(layer_attr(arg(long, env = "ENRICH_RATE_WINDOW", value_name = "SECONDS")))]

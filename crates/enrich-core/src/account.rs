@@ -74,6 +74,20 @@ pub struct RateOverride {
     pub window_seconds: Option<u32>,
 }
 
+/// How many keys an account may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyLimit {
+    /// In use at once.
+    pub active: u32,
+    /// Ever: ended ones are kept.
+    pub all: u32,
+}
+
+impl KeyLimit {
+    /// The limit of every account. Rate limits of keys multiply with it.
+    pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
+}
+
 /// A key to be stored.
 #[derive(Clone, Debug)]
 pub struct NewKey {

@@ -29,7 +29,7 @@ mod shortfall;
 mod sign_in;
 mod subject;
 
-pub use account::{Account, AccountId, KeyId, KeyInfo, NewKey, RateOverride};
+pub use account::{Account, AccountId, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride};
 pub use api_key::{ApiKey, KEY_PREFIX, MalformedKey};
 pub use confidence::Confidence;
 pub use credits::{Credits, Price};
@@ -41,7 +41,7 @@ pub use merge::{Attribute, Fact, company_from_facts, domain_facts_from_facts, pe
 pub use port::clock::Clock;
 pub use port::directory::Tenant;
 pub use question::{CompanyRef, PersonRef, Question, Want};
-pub use rate::{MemoryWindows, RateLimit, RatePolicy, Standing, Window};
+pub use rate::{MemoryWindows, RateLimit, RatePolicy, RateScope, Standing, Window};
 pub use record::{
     CompanyRecord, DomainRecord, EmployerRecord, Origin, PersonRecord, Record, SourceName,
 };

@@ -1,15 +1,18 @@
-//! The rate window: a fixed window per key, counted and shown, enforced only if the operator says.
+//! The rate window: a fixed window per key, counted and shown, enforced only if the operator says;
+//! and one per account, if there is a limit for all its keys together.
 //!
 //! Windows are whole multiples of their length on the clock (UTC), the same for every key. The
 //! counting is a pure function of state and time; [`MemoryWindows`] keeps the state in memory and
 //! forgets it on a restart.
+
+use std::hash::Hash;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use crate::account::{KeyId, RateOverride};
+use crate::account::{AccountId, KeyId, RateOverride};
 use crate::port::error::StoreError;
 use crate::port::windows::Windows;
 
@@ -75,7 +78,17 @@ pub struct Window {
     seconds: u32,
 }
 
-/// How a key stands in its window, the request at hand counted.
+/// What a limit is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateScope {
+    /// One key.
+    #[default]
+    Key,
+    /// All keys of an account together.
+    Account,
+}
+
+/// How a key, or its account, stands in its window, the request at hand counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The limit that counts.
@@ -88,6 +101,16 @@ pub struct Standing {
     pub is_over: bool,
     /// Whether it is the first of its window beyond the limit.
     pub is_first_over: bool,
+    /// What the limit is of.
+    pub scope: RateScope,
+}
+
+impl Standing {
+    /// The one of these that leaves less.
+    pub fn tighter(self, other: Self) -> Self {
+        let key = |standing: &Self| (!standing.is_over, standing.remaining);
+        if key(&other) < key(&self) { other } else { self }
+    }
 }
 
 impl Window {
@@ -106,6 +129,7 @@ impl Window {
             reset_seconds: u32::try_from(seconds - into_window).unwrap_or(1),
             is_over: self.used > limit.requests,
             is_first_over: self.used == limit.requests.saturating_add(1),
+            scope: RateScope::Key,
         }
     }
 
@@ -117,7 +141,10 @@ impl Window {
 
 /// Windows in this process's memory.
 #[derive(Debug, Default)]
-pub struct MemoryWindows(Mutex<FxHashMap<KeyId, Window>>);
+pub struct MemoryWindows {
+    keys: Mutex<FxHashMap<KeyId, Window>>,
+    accounts: Mutex<FxHashMap<AccountId, Window>>,
+}
 
 /// From how many windows on those that have ended are swept out when a new key comes.
 const SWEEP_FROM: usize = 4096;
@@ -130,14 +157,33 @@ impl Windows for MemoryWindows {
         limit: RateLimit,
         now: Timestamp,
     ) -> Result<Standing, StoreError> {
-        let mut windows = self.0.lock();
-        // The map grows by doubling, so sweeping when it is full costs a constant per new key.
-        let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
-        if is_full && !windows.contains_key(&key) {
-            windows.retain(|_, window| !window.has_ended(now));
-        }
-        Ok(windows.entry(key).or_default().count(limit, now))
+        Ok(count_in(&self.keys, key, limit, now))
     }
+
+    async fn count_account(
+        &self,
+        account: AccountId,
+        limit: RateLimit,
+        now: Timestamp,
+    ) -> Result<Standing, StoreError> {
+        let standing = count_in(&self.accounts, account, limit, now);
+        Ok(Standing { scope: RateScope::Account, ..standing })
+    }
+}
+
+fn count_in<Id: Copy + Eq + Hash>(
+    windows: &Mutex<FxHashMap<Id, Window>>,
+    id: Id,
+    limit: RateLimit,
+    now: Timestamp,
+) -> Standing {
+    let mut windows = windows.lock();
+    // The map grows by doubling, so sweeping when it is full costs a constant per new one.
+    let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
+    if is_full && !windows.contains_key(&id) {
+        windows.retain(|_, window| !window.has_ended(now));
+    }
+    windows.entry(id).or_default().count(limit, now)
 }
 
 #[cfg(test)]

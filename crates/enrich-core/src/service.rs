@@ -51,6 +51,8 @@ pub struct Service {
     pub clock: Arc<dyn Clock>,
     /// The limit of keys that have none of their own.
     pub rate_limit: RateLimit,
+    /// The limit of all keys of an account together; `None` for none.
+    pub account_rate_limit: Option<RateLimit>,
     /// What happens beyond it.
     pub rate_policy: RatePolicy,
     in_flight: InFlight,
@@ -185,6 +187,7 @@ impl Service {
             misses: None,
             clock,
             rate_limit: RateLimit::default(),
+            account_rate_limit: None,
             rate_policy: RatePolicy::Observe,
             in_flight: InFlight::default(),
             shortfalls: Shortfalls::default(),
@@ -205,8 +208,7 @@ impl Service {
                 };
             }
         };
-        let limit = self.rate_limit.with(key.rate);
-        let standing = match self.windows.count(key.id, limit, now).await {
+        let standing = match self.count_in_windows(&key, now).await {
             Ok(standing) => standing,
             Err(error) => {
                 return self.close(call, key, None, None, Err(store_refusal(error)), now).await;
@@ -220,6 +222,24 @@ impl Service {
         let course = Course { call, key: &key, now };
         let result = self.run(&course, &mut balance).await;
         self.close(call, key, Some(standing), balance, result, now).await
+    }
+
+    /// Counts a request of a key, and of its account where that has a limit; tells how the tighter of
+    /// them stands.
+    async fn count_in_windows(
+        &self,
+        key: &KeyInfo,
+        now: Timestamp,
+    ) -> Result<Standing, StoreError> {
+        let limit = self.rate_limit.with(key.rate);
+        let of_key = self.windows.count(key.id, limit, now).await?;
+        match self.account_rate_limit {
+            None => Ok(of_key),
+            Some(limit) => {
+                let of_account = self.windows.count_account(key.account, limit, now).await?;
+                Ok(of_key.tighter(of_account))
+            }
+        }
     }
 
     /// Answers a question of a program that has no request to read and no shape to write: through

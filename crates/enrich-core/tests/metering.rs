@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::Accounts;
+use enrich_core::port::accounts::{Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
@@ -13,10 +13,10 @@ use enrich_core::port::ledger::{
 };
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{
-    Account, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits, Draft,
-    Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept, KeyId, KeyInfo, MemoryWindows,
-    Needed, NewKey, Outcome, Price, Question, RateLimit, RateOverride, RatePolicy, Refusal,
-    RequestId, Service, Subject, SubjectId, Timestamp, Want,
+    Account, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits,
+    Draft, Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept, KeyId, KeyInfo, KeyLimit,
+    MemoryWindows, Needed, NewKey, Outcome, Price, Question, RateLimit, RateOverride, RatePolicy,
+    RateScope, Refusal, RequestId, Service, Subject, SubjectId, Timestamp, Want,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -27,6 +27,7 @@ const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 struct World {
     key: ApiKey,
     info: KeyInfo,
+    second_key: Option<(ApiKey, KeyInfo)>,
     balance: Credits,
     /// What was added to it since.
     granted: AtomicU64,
@@ -61,6 +62,7 @@ impl World {
         Self {
             key: ApiKey::generate().unwrap(),
             info,
+            second_key: None,
             balance: Credits(10),
             granted: AtomicU64::new(0),
             glanced: None,
@@ -123,14 +125,23 @@ impl Accounts for World {
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         unreachable!()
     }
-    async fn add_key(&self, _: NewKey) -> Result<bool, StoreError> {
+    async fn add_key(&self, _: NewKey, _: KeyLimit) -> Result<KeyStored, StoreError> {
         unreachable!()
     }
-    async fn rotate_key(&self, _: KeyId, _: Timestamp, _: NewKey) -> Result<bool, StoreError> {
+    async fn rotate_key(
+        &self,
+        _: KeyId,
+        _: Timestamp,
+        _: NewKey,
+        _: KeyLimit,
+    ) -> Result<KeyStored, StoreError> {
         unreachable!()
     }
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
-        Ok((key.expose() == self.key.expose()).then(|| Arc::new(self.info.clone())))
+        let second = self.second_key.as_ref().filter(|(second, _)| key.expose() == second.expose());
+        let second = second.map(|(_, info)| Arc::new(info.clone()));
+        let first = (key.expose() == self.key.expose()).then(|| Arc::new(self.info.clone()));
+        Ok(first.or(second))
     }
     async fn key(&self, _: KeyId) -> Result<Option<KeyInfo>, StoreError> {
         unreachable!()
@@ -379,6 +390,47 @@ fn the_observing_policy_answers_beyond_the_limit_and_tells_once() {
 }
 
 #[test]
+fn the_keys_of_an_account_share_its_limit() {
+    let mut world = World::new();
+    let second =
+        (ApiKey::generate().unwrap(), KeyInfo { id: KeyId::new(NOW), ..world.info.clone() });
+    world.second_key = Some(second.clone());
+    let world = Arc::new(world);
+    let mut service = service(&world);
+    service.rate_limit = RateLimit::new(5, 60).unwrap();
+    service.account_rate_limit = RateLimit::new(3, 60);
+    for policy in [RatePolicy::Observe, RatePolicy::Reject] {
+        service.rate_policy = policy;
+        service.windows = Arc::new(MemoryWindows::default());
+        let send = |key: &ApiKey| {
+            call_with(&world, &service, Some(key.expose()), Price::PerAnswer(1), None, &ask)
+        };
+        let (one, two) = (&world.key, &second.0);
+        let outcomes = [one, two, two, one, two].map(send);
+        let standings = outcomes.each_ref().map(|outcome| outcome.standing.unwrap());
+        assert_eq!(standings.map(|standing| standing.remaining), [2, 1, 0, 0, 0]);
+        assert!(standings.iter().all(|standing| standing.scope == RateScope::Account));
+        let told = standings.map(|standing| standing.is_first_over);
+        assert_eq!(told, [false, false, false, true, false]);
+        let is_refused = |outcome: &Outcome| matches!(outcome.result, Err(Refusal::OverRate(_)));
+        let refused = outcomes.each_ref().map(is_refused);
+        let is_rejecting = policy == RatePolicy::Reject;
+        assert_eq!(refused, [false, false, false, is_rejecting, is_rejecting]);
+    }
+}
+
+#[test]
+fn a_limit_of_the_account_that_leaves_more_does_not_show() {
+    let world = Arc::new(World::new());
+    let mut service = service(&world);
+    service.account_rate_limit = RateLimit::new(1_000, 60);
+    let key = Some(world.key.expose());
+    let outcome = call_with(&world, &service, key, Price::PerAnswer(1), None, &ask);
+    let standing = outcome.standing.unwrap();
+    assert_eq!((standing.scope, standing.remaining), (RateScope::Key, 99));
+}
+
+#[test]
 fn an_empty_account_cannot_probe_what_exists() {
     let world = Arc::new(World { balance: Credits(2), ..World::new() });
     let outcome = call(&world, Price::PerAnswer(3), None);
@@ -395,10 +447,7 @@ fn a_balance_too_low_for_what_was_found_gives_no_answer() {
     let world = Arc::new(World { items: 11, charge: short, ..World::new() });
     let outcome = call(&world, Price::PerItems(5), None);
     let refusal = outcome.result.unwrap_err();
-    assert!(matches!(
-        refusal,
-        Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }
-    ));
+    assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }));
     let said = "the 1 credit that is left; ask for at most 5 items with `limit`";
     assert!(refusal.to_string().contains(said), "{refusal}");
     assert!(!refusal.to_string().contains('3'), "what there is costs 3: {refusal}");
@@ -494,10 +543,7 @@ fn no_more_of_a_list_is_read_than_can_be_paid() {
     for (price, most) in reads {
         let world = Arc::new(World { items: 10_000, ..World::new() });
         let refusal = call_for_all(&world, price).result.unwrap_err();
-        assert!(matches!(
-            refusal,
-            Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }
-        ));
+        assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }));
         assert!(!refusal.to_string().contains("10000"), "{refusal}");
         assert_eq!(*world.wants.lock(), [Want::Employees { limit: Some(most) }]);
         assert!(world.charges.lock().is_empty());
@@ -542,7 +588,8 @@ fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid()
     assert_eq!(world.lookups(), 100);
     // What can be paid whatever is found is looked up, and so is all on the next day.
     let _ = ask_for(&world, &service, Some(10));
-    let single = call_with(&world, &service, Some(world.key.expose()), Price::PerAnswer(2), None, &ask);
+    let single =
+        call_with(&world, &service, Some(world.key.expose()), Price::PerAnswer(2), None, &ask);
     assert!(single.key.is_some());
     assert_eq!(world.lookups(), 102);
     clock.0.store(86_400, Ordering::Relaxed);

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use enrich_core::{
-    Credits, InvalidFields, InvalidIdempotencyKey, Needed, Price, RateLimit, Refusal, Standing,
+    Credits, InvalidFields, InvalidIdempotencyKey, Needed, Price, RateLimit, RateScope, Refusal,
+    Standing,
 };
 use enrich_wire::{Generation, MAX_BODY_BYTES};
 use serde_json::{Map, Value, json};
@@ -26,8 +27,14 @@ struct Told {
 /// One refusal of each kind, in the order of the checks.
 fn samples() -> Vec<Refusal> {
     let limit = RateLimit::default();
-    let standing =
-        Standing { limit, remaining: 0, reset_seconds: 23, is_over: true, is_first_over: false };
+    let standing = Standing {
+        limit,
+        remaining: 0,
+        reset_seconds: 23,
+        is_over: true,
+        is_first_over: false,
+        scope: RateScope::Key,
+    };
     let fault = || Box::<dyn std::error::Error + Send + Sync>::from("not told");
     let fields = vec![("companyName", "is required".to_owned())];
     vec![

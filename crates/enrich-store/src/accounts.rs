@@ -11,9 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::Accounts;
+use enrich_core::port::accounts::{Accounts, KeyStored};
 use enrich_core::port::error::StoreError;
-use enrich_core::{Account, AccountId, ApiKey, KeyId, KeyInfo, NewKey, RateOverride, Timestamp};
+use enrich_core::{
+    Account, AccountId, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp,
+};
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
 
@@ -132,17 +134,20 @@ impl Accounts for SqliteAccounts {
         })
     }
 
-    async fn add_key(&self, key: NewKey) -> Result<bool, StoreError> {
+    async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError> {
         self.write(move |connection, secrets| {
             let account = connection
                 .query_row("SELECT 1 FROM account WHERE id = ?1", [Column(key.account)], |_| Ok(()))
                 .optional()
                 .map_err(store_error)?;
             if account.is_none() {
-                return Ok(false);
+                return Ok(KeyStored::NotThere);
+            }
+            if let Some(full) = find_full(connection, &key, None, limit)? {
+                return Ok(full);
             }
             insert_key(connection, secrets.current(), &key)?;
-            Ok(true)
+            Ok(KeyStored::Stored)
         })
         .await
     }
@@ -152,7 +157,8 @@ impl Accounts for SqliteAccounts {
         old: KeyId,
         old_until: Timestamp,
         successor: NewKey,
-    ) -> Result<bool, StoreError> {
+        limit: KeyLimit,
+    ) -> Result<KeyStored, StoreError> {
         self.write(move |connection, secrets| {
             let account: Option<Column<AccountId>> = connection
                 .query_row("SELECT account FROM api_key WHERE id = ?1", [Column(old)], |row| {
@@ -161,15 +167,19 @@ impl Accounts for SqliteAccounts {
                 .optional()
                 .map_err(store_error)?;
             match account {
-                None => return Ok(false),
+                None => return Ok(KeyStored::NotThere),
                 Some(Column(account)) if account != successor.account => {
                     return Err(StoreError::failed(Unfit::OtherAccount));
                 }
                 Some(_) => {}
             }
+            let ends = (old_until <= successor.created_at).then_some(old);
+            if let Some(full) = find_full(connection, &successor, ends, limit)? {
+                return Ok(full);
+            }
             end_key(connection, old, old_until, successor.created_at)?;
             insert_key(connection, secrets.current(), &successor)?;
-            Ok(true)
+            Ok(KeyStored::Stored)
         })
         .await
     }
@@ -280,6 +290,28 @@ impl Accounts for SqliteAccounts {
         })
         .await
     }
+}
+
+/// Why the account of a new key may not have it; `None` when it may. The key `ends` is not in use any
+/// more once the new one is.
+fn find_full(
+    connection: &Connection,
+    new: &NewKey,
+    ends: Option<KeyId>,
+    limit: KeyLimit,
+) -> Result<Option<KeyStored>, StoreError> {
+    let count = "SELECT count(*), count(*) FILTER (WHERE ended = 0 AND id IS NOT ?3
+                     AND (expires_at IS NULL OR expires_at > ?2))
+                 FROM api_key WHERE account = ?1";
+    let values = (Column(new.account), Column(new.created_at), ends.map(Column));
+    let (all, active): (u32, u32) = connection
+        .query_row(count, values, |row| Ok((row.get(0)?, row.get(1)?)))
+        .map_err(store_error)?;
+    Ok(match () {
+        () if active >= limit.active => Some(KeyStored::TooManyActive),
+        () if all >= limit.all => Some(KeyStored::TooMany),
+        () => None,
+    })
 }
 
 /// Ends a key at `at`, or leaves it at an earlier end; for good where that has come at `now`. Whether

@@ -6,8 +6,8 @@ mod change;
 mod record;
 
 use clap::{Args, Subcommand};
-use enrich_core::port::accounts::Accounts;
-use enrich_core::{AccountId, Clock, KeyId, NewKey, RateOverride, Timestamp};
+use enrich_core::port::accounts::{Accounts, KeyStored};
+use enrich_core::{AccountId, Clock, KeyId, KeyLimit, NewKey, RateOverride, Timestamp};
 use enrich_store::{Store, SystemClock};
 
 use super::{Console, DataFolder, Failure, Format, Verdict, named};
@@ -122,9 +122,9 @@ impl Issue {
         let rate = RateOverride { requests: self.rate_limit, window_seconds: self.rate_window };
         let key = NewKey { rate, ..generate(self.account, self.label, SystemClock.now())? };
         let (id, secret) = (key.id, key.key.clone());
-        if !pollster::block_on(store.accounts.add_key(key))? {
-            return Err(named::no_account(self.account));
-        }
+        let stored = store.accounts.add_key(key, KeyLimit::PER_ACCOUNT);
+        let no_account = || named::no_account(self.account);
+        check_stored(pollster::block_on(stored)?, no_account)?;
         console.show(&record(&store, id)?.with_secret(&secret), self.format)
     }
 }
@@ -160,6 +160,21 @@ pub(crate) fn records(store: &Store, account: AccountId) -> Result<Vec<KeyRecord
 fn record(store: &Store, id: KeyId) -> Result<KeyRecord, Failure> {
     let key = pollster::block_on(store.accounts.key(id))?.ok_or_else(|| named::no_key(id))?;
     Ok(KeyRecord::new(key, SystemClock.now()))
+}
+
+/// Refuses where a key was not stored; `not_there` says so of the account or the key.
+fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Result<(), Failure> {
+    let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
+    match stored {
+        KeyStored::Stored => Ok(()),
+        KeyStored::NotThere => Err(not_there()),
+        KeyStored::TooManyActive => Err(Failure::refused(format!(
+            "an account has at most {active} keys in use; revoke one that is no longer needed"
+        ))),
+        KeyStored::TooMany => Err(Failure::refused(format!(
+            "an account has at most {all} keys, ended ones included; make another account"
+        ))),
+    }
 }
 
 /// A new key for an account, not yet stored.

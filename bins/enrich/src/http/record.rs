@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use actix_http::Method;
-use enrich_core::{Refusal, RequestId};
+use enrich_core::{RateScope, Refusal, RequestId};
 use enrich_wire::Response;
 use tracing::field::display;
 use tracing::{error, info, warn};
@@ -45,7 +45,16 @@ impl Course {
         {
             let (requests, window_seconds) =
                 (standing.limit.requests(), standing.limit.window_seconds());
-            warn!(key = %key.id, requests, window_seconds, request_id, "a key is over its rate limit");
+            let (key, account) = (key.id, key.account);
+            match standing.scope {
+                RateScope::Key => {
+                    warn!(%key, requests, window_seconds, request_id, "a key is over its rate limit");
+                }
+                RateScope::Account => {
+                    warn!(%account, %key, requests, window_seconds, request_id,
+                        "an account is over its rate limit");
+                }
+            }
         }
         if shared.logs_requests {
             let (method, status) = (self.method, response.status);

@@ -108,6 +108,9 @@ fn shared(
     let Prepared { mut service, sign_ins, lists, greeting } = prepared;
     let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
     service.rate_limit = limit.unwrap_or_default();
+    service.account_rate_limit = settings
+        .account_rate_limit
+        .and_then(|requests| RateLimit::new(requests.get(), settings.rate_window.get()));
     service.rate_policy = settings.rate_policy.into();
     let service = Arc::new(service);
     let body_timeout = seconds(settings.body_timeout);

@@ -5,9 +5,22 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::account::{Account, AccountId, KeyId, KeyInfo, NewKey, RateOverride};
+use crate::account::{Account, AccountId, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride};
 use crate::api_key::ApiKey;
 use crate::port::error::StoreError;
+
+/// What became of a key that was to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyStored {
+    /// It is stored.
+    Stored,
+    /// There is no such account, or no such key to rotate; nothing changed.
+    NotThere,
+    /// The account has as many keys in use as it may have; nothing changed.
+    TooManyActive,
+    /// The account has as many keys, ended ones counted, as it may have; nothing changed.
+    TooMany,
+}
 
 /// Keeps accounts and keys. Secrets are kept as a keyed hash, to find them by, and encrypted, to
 /// show them again.
@@ -22,17 +35,20 @@ pub trait Accounts: Send + Sync {
     /// Every account, oldest first.
     async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
 
-    /// Stores a key. `false`, and nothing stored, when there is no such account.
-    async fn add_key(&self, key: NewKey) -> Result<bool, StoreError>;
+    /// Stores a key, unless its account has as many as `limit` allows: however many are stored at
+    /// once, they are counted one after the other.
+    async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
     /// Stores `successor` and lets `old` live until `old_until`, both or neither; an earlier end
-    /// stays, and one that has come when the successor is made is final. `false`, and nothing changed, when there is no such key.
+    /// stays, and one that has come when the successor is made is final. `old` counts for `limit`
+    /// only if it lives on.
     async fn rotate_key(
         &self,
         old: KeyId,
         old_until: Timestamp,
         successor: NewKey,
-    ) -> Result<bool, StoreError>;
+        limit: KeyLimit,
+    ) -> Result<KeyStored, StoreError>;
 
     /// The record of a secret a caller sent, whether or not it has expired; `None` when it was
     /// never issued. A change made by any process shows within a second.

@@ -1,9 +1,9 @@
-//! Rate windows, counted per key.
+//! Rate windows, counted per key and, where that is limited, per account.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::account::KeyId;
+use crate::account::{AccountId, KeyId};
 use crate::port::error::StoreError;
 use crate::rate::{RateLimit, Standing};
 
@@ -14,6 +14,15 @@ pub trait Windows: Send + Sync {
     async fn count(
         &self,
         key: KeyId,
+        limit: RateLimit,
+        now: Timestamp,
+    ) -> Result<Standing, StoreError>;
+
+    /// Counts a request of any key of `account` at `now` and tells how the account stands, that
+    /// request included. Called only where there is a limit per account.
+    async fn count_account(
+        &self,
+        account: AccountId,
         limit: RateLimit,
         now: Timestamp,
     ) -> Result<Standing, StoreError>;

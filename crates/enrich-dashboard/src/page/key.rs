@@ -1,7 +1,7 @@
 //! One API key: shown, labelled, limited, rotated, revoked.
 
 use askama::Template;
-use enrich_core::{KeyId, KeyInfo, NewKey, RateOverride};
+use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey, RateOverride};
 use jiff::SignedDuration;
 
 use crate::fault::Fault;
@@ -86,9 +86,6 @@ pub(crate) async fn rotate(visit: &Visit<'_>, member: &Member) -> Result<Respons
         let said = "This key has ended already; generate a new one instead.".to_owned();
         return shown(visit, member, &key, false, Some(said)).await;
     }
-    if let Some(said) = no_room(&accounts.keys(member.account.id).await?, visit.now) {
-        return shown(visit, member, &key, false, Some(said)).await;
-    }
     let chosen = visit.form.text("overlap");
     let Some((_, _, overlap)) = OVERLAPS.iter().find(|(name, _, _)| *name == chosen) else {
         let said = "Choose how long the old key goes on working.".to_owned();
@@ -98,8 +95,10 @@ pub(crate) async fn rotate(visit: &Visit<'_>, member: &Member) -> Result<Respons
     let successor = NewKey::generate(key.account, key.label.clone(), visit.now);
     let successor = NewKey { rate: key.rate, ..successor.map_err(Fault::failed)? };
     let id = successor.id;
-    if !accounts.rotate_key(key.id, old_until, successor).await? {
-        return Err(Fault::NoSuchPage);
+    let limit = KeyLimit::PER_ACCOUNT;
+    let stored = accounts.rotate_key(key.id, old_until, successor, limit).await?;
+    if let Some(said) = no_room(stored)? {
+        return shown(visit, member, &key, false, Some(said)).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }

@@ -1,18 +1,14 @@
 //! The account's API keys, and a new one.
 
 use askama::Template;
-use enrich_core::{KeyId, KeyInfo, NewKey, RateLimit, Timestamp};
+use enrich_core::port::accounts::KeyStored;
+use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey, RateLimit, Timestamp};
 
 use crate::fault::Fault;
 use crate::form::line;
 use crate::http::Response;
 use crate::shown::{Time, key_name};
 use crate::visit::{Frame, Member, Visit, page};
-
-/// How many keys of an account may be in use at once.
-pub(crate) const MOST_ACTIVE: usize = 50;
-/// How many keys an account may ever have.
-pub(crate) const MOST_KEYS: usize = 1_000;
 
 #[derive(Template)]
 #[template(path = "keys.html")]
@@ -66,30 +62,28 @@ pub(crate) async fn generate(visit: &Visit<'_>, member: &Member) -> Result<Respo
         Err(said) => return shown(visit, member, 422, Some(said)).await,
     };
     let accounts = &visit.dashboard.service.accounts;
-    if let Some(said) = no_room(&accounts.keys(member.account.id).await?, visit.now) {
-        return shown(visit, member, 422, Some(said)).await;
-    }
     let key = NewKey::generate(member.account.id, label, visit.now).map_err(Fault::failed)?;
     let id = key.id;
-    if !accounts.add_key(key).await? {
-        return Err(Fault::NoSuchPage);
+    if let Some(said) = no_room(accounts.add_key(key, KeyLimit::PER_ACCOUNT).await?)? {
+        return shown(visit, member, 422, Some(said)).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
 
-/// Why an account with these keys cannot have another.
-pub(crate) fn no_room(keys: &[KeyInfo], now: Timestamp) -> Option<String> {
-    if keys.iter().filter(|key| key.is_active(now)).count() >= MOST_ACTIVE {
-        return Some(format!(
-            "An account has at most {MOST_ACTIVE} keys in use; revoke one that is no longer needed."
-        ));
+/// Why an account cannot have another key; `None` when it has it.
+pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
+    let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
+    match stored {
+        KeyStored::Stored => Ok(None),
+        KeyStored::NotThere => Err(Fault::NoSuchPage),
+        KeyStored::TooManyActive => Ok(Some(format!(
+            "An account has at most {active} keys in use; revoke one that is no longer needed."
+        ))),
+        KeyStored::TooMany => Ok(Some(format!(
+            "An account has at most {all} keys, ended ones included; ask whoever runs the service \
+             for another account."
+        ))),
     }
-    (keys.len() >= MOST_KEYS).then(|| {
-        format!(
-            "An account has at most {MOST_KEYS} keys, ended ones included; ask whoever runs the \
-             service for another account."
-        )
-    })
 }
 
 async fn shown(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::Accounts;
+use enrich_core::port::accounts::{Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
@@ -15,9 +15,9 @@ use enrich_core::port::sign_ins::{EmailSet, SignIns};
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits, Entry, EntryKind,
-    Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, ListedSession, NewKey, PasswordHash,
-    Question, RateOverride, Session, SessionId, SignIn, Site, Subject, SubjectId, Timestamp, Token,
-    Want,
+    Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, KeyLimit, ListedSession, NewKey,
+    PasswordHash, Question, RateOverride, Session, SessionId, SignIn, Site, Subject, SubjectId,
+    Timestamp, Token, Want,
 };
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
@@ -140,9 +140,15 @@ impl Accounts for Ports {
         Ok(self.accounts.lock().clone())
     }
 
-    async fn add_key(&self, key: NewKey) -> Result<bool, StoreError> {
-        self.keys.lock().push((info(&key), key.key));
-        Ok(true)
+    async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError> {
+        let mut keys = self.keys.lock();
+        let own = keys.iter().filter(|(info, _)| info.account == key.account);
+        let active = own.filter(|(info, _)| info.is_active(key.created_at)).count();
+        if active >= limit.active as usize {
+            return Ok(KeyStored::TooManyActive);
+        }
+        keys.push((info(&key), key.key));
+        Ok(KeyStored::Stored)
     }
 
     async fn rotate_key(
@@ -150,9 +156,14 @@ impl Accounts for Ports {
         old: KeyId,
         old_until: Timestamp,
         successor: NewKey,
-    ) -> Result<bool, StoreError> {
-        self.expire_key(old, old_until, successor.created_at).await?;
-        self.add_key(successor).await
+        limit: KeyLimit,
+    ) -> Result<KeyStored, StoreError> {
+        let now = successor.created_at;
+        let stored = self.add_key(successor, limit).await?;
+        if stored == KeyStored::Stored {
+            self.expire_key(old, old_until, now).await?;
+        }
+        Ok(stored)
     }
 
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::accounts::{Accounts as _, KeyStored};
 use enrich_core::port::directory::Directory as _;
 use enrich_core::port::intake::{Atomic, Intake as _, Load};
-use enrich_core::{CompanyRecord, CompanyRef, NewKey, Origin, Question, Record, SourceName, Want};
+use enrich_core::{
+    CompanyRecord, CompanyRef, KeyLimit, NewKey, Origin, Question, Record, SourceName, Want,
+};
 use enrich_store::Store;
 use enrich_text::{CompanyName, Domain};
 use pollster::block_on;
@@ -47,7 +49,8 @@ fn another_process_s_new_key_works_at_once() {
     let key = NewKey::generate(customer.account, "second", now()).unwrap();
     let found = || block_on(customer.store.accounts.find_key(&key.key)).unwrap();
     assert_eq!(found(), None);
-    assert!(block_on(command_line.accounts.add_key(key.clone())).unwrap());
+    let added = command_line.accounts.add_key(key.clone(), KeyLimit::PER_ACCOUNT);
+    assert_eq!(block_on(added).unwrap(), KeyStored::Stored);
     assert_eq!(found().map(|info| info.id), Some(key.id));
 }
 

@@ -1,8 +1,21 @@
 //! Accounts and keys, in sentences.
 
-use enrich_core::{ApiKey, KeyId, RateOverride};
+use enrich_core::port::accounts::KeyStored;
+use enrich_core::{ApiKey, KeyId, KeyLimit, NewKey, RateOverride, Timestamp};
+use futures_util::future::join_all;
 
-use super::{Harness, account_with_key, after_noon, new_key, noon};
+use super::{Harness, Ports, account_with_key, after_noon, new_key, noon};
+
+const PER_ACCOUNT: KeyLimit = KeyLimit::PER_ACCOUNT;
+
+async fn add(ports: &Ports, key: &NewKey) -> KeyStored {
+    ports.accounts.add_key(key.clone(), PER_ACCOUNT).await.unwrap()
+}
+
+async fn rotate(ports: &Ports, old: KeyId, until: Timestamp, successor: &NewKey) -> KeyStored {
+    let successor = successor.clone();
+    ports.accounts.rotate_key(old, until, successor, PER_ACCOUNT).await.unwrap()
+}
 
 /// An account is found by its id, and listed oldest first.
 pub async fn an_account_is_found_and_listed(harness: &dyn Harness) {
@@ -23,7 +36,7 @@ pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
     let nobody = enrich_core::AccountId::new(noon());
     assert_eq!(ports.accounts.account(nobody).await.unwrap(), None);
     assert_eq!(ports.accounts.keys(nobody).await.unwrap(), []);
-    assert!(!ports.accounts.add_key(new_key(nobody, "")).await.unwrap());
+    assert_eq!(add(&ports, &new_key(nobody, "")).await, KeyStored::NotThere);
 }
 
 /// An account and its first key are stored together or not at all.
@@ -43,7 +56,7 @@ pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
     let (account, _) = account_with_key(&ports, "Northwind").await;
     let rate = RateOverride { requests: Some(7), window_seconds: Some(30) };
     let new = enrich_core::NewKey { rate, ..new_key(account, "batch") };
-    assert!(ports.accounts.add_key(new.clone()).await.unwrap());
+    assert_eq!(add(&ports, &new).await, KeyStored::Stored);
     let found = ports.accounts.find_key(&new.key).await.unwrap().unwrap();
     assert_eq!((found.id, found.account, found.rate), (new.id, account, rate));
     assert_eq!((found.label.as_str(), found.hint.as_str()), ("batch", new.key.hint()));
@@ -96,9 +109,9 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
     // Nor does one that is rotated away without an overlap.
     let old = new_key(account, "old");
-    assert!(ports.accounts.add_key(old.clone()).await.unwrap());
+    assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
-    assert!(ports.accounts.rotate_key(old.id, ahead, successor).await.unwrap());
+    assert_eq!(rotate(&ports, old.id, ahead, &successor).await, KeyStored::Stored);
     let ports = harness.reopen(ports).await;
     for ended in [&key, &old] {
         let found = ports.accounts.find_key(&ended.key).await.unwrap().unwrap();
@@ -117,7 +130,7 @@ pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     let ports = harness.fresh().await;
     let (account, early) = account_with_key(&ports, "Northwind").await;
     let late = new_key(account, "late");
-    assert!(ports.accounts.add_key(late.clone()).await.unwrap());
+    assert_eq!(add(&ports, &late).await, KeyStored::Stored);
     ports.accounts.expire_key(early.id, after_noon(60), noon()).await.unwrap();
     ports.accounts.expire_key(late.id, after_noon(61), noon()).await.unwrap();
     assert_eq!(ports.accounts.settle_ends(after_noon(59)).await.unwrap(), 0);
@@ -135,7 +148,7 @@ pub async fn a_rotated_key_overlaps_with_its_successor(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, old) = account_with_key(&ports, "Northwind").await;
     let new = new_key(account, "second");
-    assert!(ports.accounts.rotate_key(old.id, after_noon(3600), new.clone()).await.unwrap());
+    assert_eq!(rotate(&ports, old.id, after_noon(3600), &new).await, KeyStored::Stored);
     let found = |key: ApiKey| {
         let accounts = &ports.accounts;
         async move { accounts.find_key(&key).await.unwrap().unwrap() }
@@ -154,11 +167,11 @@ pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
     let (account, old) = account_with_key(&ports, "Northwind").await;
     let new = new_key(account, "second");
     let unknown = KeyId::new(noon());
-    assert!(!ports.accounts.rotate_key(unknown, noon(), new.clone()).await.unwrap());
+    assert_eq!(rotate(&ports, unknown, noon(), &new).await, KeyStored::NotThere);
     assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
     // The successor's secret is taken: the old key keeps its life.
     let taken = enrich_core::NewKey { key: old.key.clone(), ..new };
-    assert!(ports.accounts.rotate_key(old.id, noon(), taken).await.is_err());
+    assert!(ports.accounts.rotate_key(old.id, noon(), taken, PER_ACCOUNT).await.is_err());
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
 }
 
@@ -168,9 +181,54 @@ pub async fn a_rotated_key_stays_with_its_account(harness: &dyn Harness) {
     let (_, old) = account_with_key(&ports, "Northwind").await;
     let (other, _) = account_with_key(&ports, "Southwind").await;
     let new = new_key(other, "second");
-    assert!(ports.accounts.rotate_key(old.id, noon(), new.clone()).await.is_err());
+    let handed_over = ports.accounts.rotate_key(old.id, noon(), new.clone(), PER_ACCOUNT).await;
+    assert!(handed_over.is_err());
     assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
+}
+
+/// However many keys are made at once, no more are stored than an account may have.
+pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, first) = account_with_key(&ports, "Northwind").await;
+    let limit = KeyLimit { active: 10, all: 20 };
+    let many = (0..100).map(|_| ports.accounts.add_key(new_key(account, ""), limit));
+    let made: Vec<_> = join_all(many).await.into_iter().map(Result::unwrap).collect();
+    let stored = made.iter().filter(|made| **made == KeyStored::Stored).count();
+    assert_eq!(stored, 9, "the account had one");
+    let refused = made.iter().filter(|made| **made == KeyStored::TooManyActive).count();
+    assert_eq!(refused, 91);
+    // Rotations count as well, but for a key that ends with them.
+    let accounts = &ports.accounts;
+    let rotated = accounts.rotate_key(first.id, after_noon(1), new_key(account, ""), limit).await;
+    assert_eq!(rotated.unwrap(), KeyStored::TooManyActive);
+    assert_eq!(accounts.key(first.id).await.unwrap().unwrap().expires_at, None, "nothing changed");
+    let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
+    assert_eq!(rotated.unwrap(), KeyStored::Stored);
+    assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
+    // Another account has its own.
+    let (other, _) = account_with_key(&ports, "Southwind").await;
+    let added = accounts.add_key(new_key(other, ""), limit).await.unwrap();
+    assert_eq!(added, KeyStored::Stored);
+}
+
+/// Keys that have ended make room for others, up to how many an account may ever have.
+pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, first) = account_with_key(&ports, "Northwind").await;
+    let limit = KeyLimit { active: 1, all: 3 };
+    let mut active = first.id;
+    for _ in 0..2 {
+        let new = new_key(account, "");
+        let add = async || ports.accounts.add_key(new.clone(), limit).await.unwrap();
+        assert_eq!(add().await, KeyStored::TooManyActive);
+        ports.accounts.expire_key(active, noon(), noon()).await.unwrap();
+        assert_eq!(add().await, KeyStored::Stored);
+        active = new.id;
+    }
+    ports.accounts.expire_key(active, noon(), noon()).await.unwrap();
+    let added = ports.accounts.add_key(new_key(account, ""), limit).await.unwrap();
+    assert_eq!(added, KeyStored::TooMany);
 }
 
 /// A key's own limit is set, and taken away again.
@@ -191,7 +249,7 @@ pub async fn a_key_is_given_another_label(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
     let (other, before) = (new_key(account, "batch"), ports.accounts.key(key.id).await.unwrap());
-    assert!(ports.accounts.add_key(other.clone()).await.unwrap());
+    assert_eq!(add(&ports, &other).await, KeyStored::Stored);
     assert_eq!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().label, "first");
     assert!(ports.accounts.set_label(key.id, "web shop <1>").await.unwrap());
     let found = ports.accounts.find_key(&key.key).await.unwrap().unwrap();
@@ -220,6 +278,8 @@ macro_rules! accounts_contract {
             a_rotated_key_overlaps_with_its_successor,
             an_unknown_key_is_not_rotated,
             a_rotated_key_stays_with_its_account,
+            keys_that_are_made_at_once_are_no_more_than_the_limit,
+            ended_keys_make_room_up_to_all_there_may_be,
             a_key_is_given_a_limit_of_its_own,
             a_key_is_given_another_label,
         ]);

@@ -1,7 +1,8 @@
 //! Usage counters, in sentences.
 
+use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::usage::{DayCount, Use, UseOutcome};
-use enrich_core::{AccountId, Credits, KeyId, Timestamp};
+use enrich_core::{AccountId, Credits, KeyId, KeyLimit, Timestamp};
 
 use super::{Harness, Ports, account_with_key, after_noon, new_key, noon};
 
@@ -32,7 +33,8 @@ pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
     let (account, key) = account_with_key(&ports, "Northwind").await;
     let (other, others) = account_with_key(&ports, "Southwind").await;
     let second = new_key(account, "second");
-    assert!(ports.accounts.add_key(second.clone()).await.unwrap());
+    let stored = ports.accounts.add_key(second.clone(), KeyLimit::PER_ACCOUNT).await;
+    assert_eq!(stored.unwrap(), KeyStored::Stored);
     let call = used(account, key.id, noon());
     let (last, next) = (after_noon(TO_MIDNIGHT - 1), after_noon(TO_MIDNIGHT));
     let nothing = Credits::ZERO;

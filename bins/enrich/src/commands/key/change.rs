@@ -2,12 +2,12 @@
 
 use clap::Args;
 use enrich_core::port::accounts::Accounts;
-use enrich_core::{Clock, KeyId, NewKey, Timestamp};
+use enrich_core::{Clock, KeyId, KeyLimit, NewKey, Timestamp};
 use enrich_store::SystemClock;
 use jiff::SignedDuration;
 
 use super::super::{Console, DataFolder, Failure, Format, named};
-use super::{generate, record};
+use super::{check_stored, generate, record};
 
 #[derive(Debug, Args)]
 pub(crate) struct Set {
@@ -132,9 +132,9 @@ impl Rotate {
         let old_until = end_of(now, self.keep)?;
         let successor = NewKey { rate: old.rate, ..generate(old.account, old.label, now)? };
         let (new_id, secret) = (successor.id, successor.key.clone());
-        if !pollster::block_on(store.accounts.rotate_key(old.id, old_until, successor))? {
-            return Err(no_key());
-        }
+        let limit = KeyLimit::PER_ACCOUNT;
+        let stored = store.accounts.rotate_key(old.id, old_until, successor, limit);
+        check_stored(pollster::block_on(stored)?, no_key)?;
         let old = pollster::block_on(store.accounts.key(self.key_id))?.ok_or_else(no_key)?;
         let shown = record(&store, new_id)?.with_secret(&secret).in_place_of(&old);
         console.show(&shown, self.format)

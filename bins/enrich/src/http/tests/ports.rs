@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::Accounts;
+use enrich_core::port::accounts::{Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
@@ -14,7 +14,7 @@ use enrich_core::port::ledger::{
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits, Entry, Found,
-    Generation, IdempotencyKey, Kept, KeyId, KeyInfo, MemoryWindows, NewKey, Question,
+    Generation, IdempotencyKey, Kept, KeyId, KeyInfo, KeyLimit, MemoryWindows, NewKey, Question,
     RateOverride, Service, Site, Subject, SubjectId, Timestamp, Want,
 };
 use parking_lot::Mutex;
@@ -203,11 +203,17 @@ impl Accounts for Ports {
         not_here()
     }
 
-    async fn add_key(&self, _: NewKey) -> Result<bool, StoreError> {
+    async fn add_key(&self, _: NewKey, _: KeyLimit) -> Result<KeyStored, StoreError> {
         not_here()
     }
 
-    async fn rotate_key(&self, _: KeyId, _: Timestamp, _: NewKey) -> Result<bool, StoreError> {
+    async fn rotate_key(
+        &self,
+        _: KeyId,
+        _: Timestamp,
+        _: NewKey,
+        _: KeyLimit,
+    ) -> Result<KeyStored, StoreError> {
         not_here()
     }
 

@@ -18,6 +18,7 @@ mod route;
 mod site;
 #[cfg(test)]
 mod tests;
+mod turned_away;
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -44,6 +45,7 @@ use metrics::Metrics;
 use record::{Course, method_name};
 pub(crate) use route::Serves;
 use route::Target;
+use turned_away::TurnedAway;
 
 static API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -60,6 +62,7 @@ pub(crate) struct Shared {
     is_closing: AtomicBool,
     body_timeout: Duration,
     logs_requests: bool,
+    turned_away: TurnedAway,
 }
 
 impl Shared {
@@ -72,6 +75,7 @@ impl Shared {
             is_closing: AtomicBool::new(false),
             body_timeout,
             logs_requests,
+            turned_away: TurnedAway::default(),
         }
     }
 

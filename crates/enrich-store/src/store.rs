@@ -53,7 +53,7 @@ pub struct Options {
     /// How many are decided in one transaction.
     pub charge_group: usize,
     /// How many idempotency records are kept at a time. A record takes the size of its answer
-    /// and about 200 bytes.
+    /// and about 200 bytes. Once half are taken, an account that has a sixteenth gets no more.
     pub max_kept: u64,
     /// What a match by name (of a company, of a person) is at least as sure as; one that is less
     /// sure is not found, and free.

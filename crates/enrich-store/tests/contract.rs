@@ -19,11 +19,12 @@ impl Sqlite {
     }
 
     fn open(&self) -> Ports {
-        let store = Store::open_or_create(
-            self.0.path(),
-            Options { least_by_name: Confidence::clamped(40), ..Options::default() },
-        )
-        .unwrap();
+        self.open_with(Options::default())
+    }
+
+    fn open_with(&self, options: Options) -> Ports {
+        let options = Options { least_by_name: Confidence::clamped(40), ..options };
+        let store = Store::open_or_create(self.0.path(), options).unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,
@@ -39,6 +40,10 @@ impl Sqlite {
 impl Harness for Sqlite {
     async fn fresh(&self) -> Ports {
         self.open()
+    }
+
+    async fn fresh_keeping(&self, max_kept: u64) -> Ports {
+        self.open_with(Options { max_kept, ..Options::default() })
     }
 
     async fn reopen(&self, ports: Ports) -> Ports {

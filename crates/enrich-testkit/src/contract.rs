@@ -50,6 +50,10 @@ pub trait Harness: Send + Sync {
     /// The ports of an empty store. Called once for each harness.
     async fn fresh(&self) -> Ports;
 
+    /// The ports of an empty store that keeps at most so many answers for repeats. Called in place of
+    /// [`fresh`](Self::fresh).
+    async fn fresh_keeping(&self, max_kept: u64) -> Ports;
+
     /// The same store as after a restart: `ports` is dropped before it is opened again, and what
     /// was acknowledged is there.
     async fn reopen(&self, ports: Ports) -> Ports;

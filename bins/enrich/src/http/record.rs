@@ -35,8 +35,14 @@ impl Course {
                 error!(endpoint, status, request_id, error, "a request failed on our side");
             }
             Some(refusal @ (Refusal::NotCharging | Refusal::Overloaded | Refusal::KeepsFull)) => {
-                let (status, error) = (response.status, refusal.to_string());
-                warn!(endpoint, status, request_id, error, "a request was turned away");
+                if let Some(unlogged) = shared.turned_away.admit(refusal, Instant::now()) {
+                    let (status, error) = (response.status, refusal.to_string());
+                    let account = response.key.as_ref().map(|key| display(key.account));
+                    warn!(
+                        endpoint,
+                        status, request_id, account, error, unlogged, "a request was turned away"
+                    );
+                }
             }
             _ => {}
         }

@@ -39,10 +39,12 @@ impl Desk<'_> {
             let names = &to_keep.names;
             match keeping::find(self.connection, self.secrets, charge.account, names, charge.at) {
                 Ok(Standing::Kept(kept)) => return Ok(Ok(Charged::Replayed(kept))),
-                Ok(Standing::Free) if self.has_no_room() => {
-                    return Ok(Err(ChargeError::KeepsFull));
-                }
-                Ok(Standing::Free | Standing::Expired) => {}
+                Ok(Standing::Free) => match self.has_room(charge.account) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(Err(ChargeError::KeepsFull)),
+                    Err(error) => return self.sort_out(error),
+                },
+                Ok(Standing::Expired) => {}
                 Err(KeepError::Read(error)) => return self.sort_out(error),
                 Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
             }
@@ -74,8 +76,15 @@ impl Desk<'_> {
         Ok(Ok(Charged::Taken { balance }))
     }
 
-    fn has_no_room(&self) -> bool {
-        self.shelf.is_some_and(|shelf| shelf.records >= self.max_kept)
+    /// Whether another answer of the account can be kept.
+    fn has_room(&self, account: AccountId) -> rusqlite::Result<bool> {
+        match self.shelf {
+            Some(shelf) if shelf.records >= self.max_kept => Ok(false),
+            Some(shelf) => {
+                keeping::has_share(self.connection, account, shelf.records, self.max_kept)
+            }
+            None => Ok(true),
+        }
     }
 
     /// The balance of an account; `None` when there is no such account.

@@ -10,13 +10,15 @@
 use std::time::{Duration, Instant};
 
 use enrich_core::{AccountId, ChargeId, Credits, IdempotencyKey, Keep, Kept, Timestamp};
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::columns::Column;
 use crate::secret::{NotOurs, Purpose, SealError, Secret, Secrets};
 
 /// How long the hash is that vouches for what an answer was told with.
 const VOUCHER_BYTES: usize = 32;
+/// As many accounts can have a share of the room each; the other half of it is anybody's.
+const SHARES: u64 = 16;
 /// How old a count may be while there is room.
 const RECOUNT: Duration = Duration::from_secs(1);
 
@@ -256,6 +258,27 @@ pub(super) fn prune(
              (SELECT rowid FROM kept WHERE at <= ?1 ORDER BY at LIMIT ?2)",
     )?;
     statement.execute((Column(until), limit))
+}
+
+/// Whether an account may keep another record where there are `records` and may be `most`.
+///
+/// Half of the room is for whoever comes first. Once that is taken, an account that holds a sixteenth of
+/// all there may be gets no more, so that the rest is there for the others. Where that would be less
+/// than one, there are no shares.
+pub(super) fn has_share(
+    connection: &Connection,
+    account: AccountId,
+    records: u64,
+    most: u64,
+) -> rusqlite::Result<bool> {
+    let share = most / SHARES;
+    if share == 0 || records < most / 2 {
+        return Ok(true);
+    }
+    let mut count =
+        connection.prepare_cached("SELECT answers FROM kept_count WHERE account = ?1")?;
+    let held: Option<u64> = count.query_row([Column(account)], |row| row.get(0)).optional()?;
+    Ok(held.unwrap_or_default() < share)
 }
 
 impl Shelf {

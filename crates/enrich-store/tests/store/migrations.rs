@@ -15,7 +15,7 @@ use crate::customer::{Customer, now, open};
 /// A file that was released never changes, not even in a comment: databases out there were made
 /// with it, and one whose history differs is refused. A change of the schema is a new file, and a
 /// new row here.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("directory/V1__directory.sql", V1_DIRECTORY),
     ("directory/V2__name_words.sql", V2_NAME_WORDS),
     ("ledger/V1__ledger.sql", V1_LEDGER),
@@ -24,6 +24,7 @@ const FILES: [(&str, &str); 8] = [
     ("ledger/V4__kept_vouchers.sql", V4_KEPT_VOUCHERS),
     ("ledger/V5__final_ends.sql", V5_FINAL_ENDS),
     ("ledger/V6__missed_names.sql", V6_MISSED_NAMES),
+    ("ledger/V7__kept_shares.sql", V7_KEPT_SHARES),
 ];
 
 const V1_DIRECTORY: &str = "0b77f0e468d8513bd0a013bda32a91d262eaed0bc088976d4317bb72251ca336";
@@ -34,6 +35,7 @@ const V3_SIGN_INS: &str = "a21d8a8e1d0df345195bbdf2a0bf687f7fafdcf553044020e8516
 const V4_KEPT_VOUCHERS: &str = "6d898e1a86b27c6437eb76232aeee6206acb6357700ee99cae0aae696ef68860";
 const V5_FINAL_ENDS: &str = "43949115289e5fef783dd9ac51f3ab2d1aaa125ac74690f81dc30be639e489cd";
 const V6_MISSED_NAMES: &str = "e9abb9cdacd945a03b69a4a1f596644f6bc61dd3ebc2a59ef36e09b33c021bb7";
+const V7_KEPT_SHARES: &str = "9d3d633674fab21d3ea1f8b1044a0d2b01cb133f768daccec36682e0c38e6261";
 
 #[test]
 fn a_released_schema_never_changes() {
@@ -54,6 +56,9 @@ fn a_released_schema_never_changes() {
 /// Takes back what the last files of the ledger's schema did.
 const BACK_TO_V4: &str = "
     DROP TABLE missed_name;
+    DROP TRIGGER kept_added;
+    DROP TRIGGER kept_removed;
+    DROP TABLE kept_count;
     DROP INDEX api_key_end;
     DROP TRIGGER api_key_changed;
     ALTER TABLE api_key DROP COLUMN ended;
@@ -68,6 +73,9 @@ fn a_ledger_of_schema_4_is_brought_forward_with_what_it_holds() {
     let customer = Customer::with(1_000);
     let charges = (0..600).map(|_| customer.store.ledger.charge(customer.charge()));
     assert!(block_on(join_all(charges)).iter().all(Result::is_ok));
+    for key in ["one", "two"] {
+        customer.take(customer.keyed(key));
+    }
     let long_ago = "2020-01-01T00:00:00Z".parse().unwrap();
     block_on(customer.store.accounts.expire_key(customer.key, long_ago, long_ago)).unwrap();
     let Customer { folder, store, account, secret, .. } = customer;
@@ -78,7 +86,7 @@ fn a_ledger_of_schema_4_is_brought_forward_with_what_it_holds() {
 
     let store = open(folder.path());
     let verified = block_on(store.ledger.verify()).unwrap();
-    assert_eq!((verified.entries, verified.faults), (601, Vec::new()));
+    assert_eq!((verified.entries, verified.faults), (603, Vec::new()));
     assert_eq!(block_on(store.ledger.first_entry_at(account, now())).unwrap(), 1);
     let key = block_on(store.accounts.find_key(&secret)).unwrap().unwrap();
     assert!(key.has_ended && !key.is_active(long_ago));

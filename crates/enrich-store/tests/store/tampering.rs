@@ -305,6 +305,22 @@ fn an_altered_answer_that_is_kept_for_a_miss_is_named() {
 }
 
 #[test]
+fn a_count_of_kept_answers_that_is_not_theirs_is_named() {
+    for change in [
+        "UPDATE kept_count SET answers = 7",
+        "DELETE FROM kept_count",
+        "DELETE FROM kept_count;
+         INSERT INTO kept_count SELECT zeroblob(16), 1",
+    ] {
+        let customer = five_rows();
+        customer.take(customer.keyed("k"));
+        assert_eq!(customer.faults(), [] as [&str; 0]);
+        let faults = faults_in(&customer, change);
+        assert!(faults.iter().any(|fault| fault.contains("are counted")), "{change}: {faults:?}");
+    }
+}
+
+#[test]
 fn an_altered_kept_answer_is_not_given_out() {
     for change in ["sealed = zeroblob(80)", "balance = 99", "charge = NULL"] {
         let customer = five_rows();

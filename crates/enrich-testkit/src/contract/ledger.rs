@@ -405,6 +405,67 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     assert_eq!(customer.kept(&ports, "k", "q", after_noon(7_201)).await, Some(answer_to("q", 8)));
 }
 
+/// One account with one credit, which fills the room with misses, leaves enough for the others; it is
+/// refused alone, and only what is new and has a key.
+pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
+    let ports = harness.fresh_keeping(160).await;
+    let greedy = Customer::with(&ports, 1).await;
+    let others = [Customer::with(&ports, 50).await, Customer::with(&ports, 50).await];
+    let charge = async |charge| ports.ledger.charge(charge).await;
+    let mut kept = 0;
+    for number in 0..200 {
+        let charged = charge(greedy.keyed(0, &format!("k{number}"), "q")).await;
+        let is_full = matches!(charged, Err(ChargeError::KeepsFull));
+        assert!(is_full || charged.is_ok(), "{charged:?}");
+        kept += u32::from(!is_full);
+    }
+    assert_eq!(kept, 80, "half of the room");
+    for other in &others {
+        for number in 0..10 {
+            let charged = charge(other.keyed(1, &format!("k{number}"), "q")).await.unwrap();
+            assert!(matches!(charged, Charged::Taken { .. }), "{number}: {charged:?}");
+        }
+        let full = charge(other.keyed(1, "k10", "q")).await;
+        assert!(matches!(full, Err(ChargeError::KeepsFull)), "its share is 10: {full:?}");
+    }
+    let refused = charge(greedy.keyed(0, "new", "q")).await;
+    assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
+    let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
+    assert_eq!(repeat, Charged::Replayed(answer_to("q", 1)));
+    assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
+    // A day later its own go, some with each call, and it has room again.
+    let mut later = Err(ChargeError::KeepsFull);
+    for _ in 0..10 {
+        let new = greedy.keyed_at(0, "new", "q", after_noon(Keep::SECONDS));
+        later = if later.is_err() { charge(new).await } else { later };
+    }
+    assert_eq!(later.unwrap(), taken(0));
+    assert_sound(&ports).await;
+}
+
+/// However it is shared out, no more answers are kept than there is room for, and none goes early.
+pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn Harness) {
+    let ports = harness.fresh_keeping(32).await;
+    let mut customers = Vec::new();
+    for _ in 0..40 {
+        customers.push(Customer::with(&ports, 1).await);
+    }
+    let mut kept = Vec::new();
+    for customer in &customers {
+        match ports.ledger.charge(customer.keyed(1, "k", "q")).await {
+            Ok(charged) => kept.push((customer, charged)),
+            Err(error) => assert!(matches!(error, ChargeError::KeepsFull), "{error:?}"),
+        }
+    }
+    assert_eq!(kept.len(), 32);
+    let just_before = after_noon(Keep::SECONDS - 1);
+    for (customer, _) in kept {
+        let answer = customer.kept(&ports, "k", "q", just_before).await;
+        assert_eq!(answer, Some(answer_to("q", 0)));
+    }
+    assert_sound(&ports).await;
+}
+
 /// Only a row of the same account can be corrected.
 pub async fn a_correction_needs_a_row_of_the_account(harness: &dyn Harness) {
     let ports = harness.fresh().await;
@@ -482,6 +543,8 @@ macro_rules! ledger_contract {
             the_first_entry_at_a_time_is_found,
             no_entry_of_a_time_is_missed_where_the_clock_was_set_back,
             a_kept_answer_is_given_again_where_the_clock_was_set_back,
+            one_account_leaves_room_for_the_kept_answers_of_others,
+            shared_room_has_an_end_and_nothing_in_it_goes_early,
             a_correction_needs_a_row_of_the_account,
             a_charge_id_is_charged_once,
             the_ledger_adds_up,

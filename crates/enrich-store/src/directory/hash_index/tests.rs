@@ -460,7 +460,11 @@ impl Harnessed {
     }
 
     fn open(&self) -> Ports {
-        let options = Options { least_by_name: Confidence::clamped(40), ..Options::default() };
+        self.open_with(Options::default())
+    }
+
+    fn open_with(&self, options: Options) -> Ports {
+        let options = Options { least_by_name: Confidence::clamped(40), ..options };
         let store = Store::open_or_create(self.0.path(), options).unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
@@ -477,6 +481,10 @@ impl Harnessed {
 impl Harness for Harnessed {
     async fn fresh(&self) -> Ports {
         self.open()
+    }
+
+    async fn fresh_keeping(&self, max_kept: u64) -> Ports {
+        self.open_with(Options { max_kept, ..Options::default() })
     }
 
     async fn reopen(&self, ports: Ports) -> Ports {

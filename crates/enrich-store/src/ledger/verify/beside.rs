@@ -73,12 +73,35 @@ pub(super) fn check_kept(
     found: &mut Found,
 ) -> rusqlite::Result<()> {
     kept_without_charge(connection, found)?;
+    check_kept_counts(connection, found)?;
     keeping::check(connection, secrets, |account| match account {
         Some(account) => {
             found.fault(format_args!("account {account}: a kept answer is not as it was written"))
         }
         None => found.fault("the kept answers: one that cannot be read"),
     })
+}
+
+/// As many answers are counted for each account as are kept for it.
+fn check_kept_counts(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT account, max(counted), max(kept) FROM (
+             SELECT account, answers AS counted, 0 AS kept FROM kept_count
+             UNION ALL SELECT account, 0, count(*) FROM kept GROUP BY account)
+         GROUP BY account HAVING max(counted) <> max(kept)",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let Ok(Column::<AccountId>(account)) = row.get(0) else {
+            found.fault("the kept answers: a count of nobody's");
+            continue;
+        };
+        let (counted, kept): (i64, i64) = (row.get(1)?, row.get(2)?);
+        found.fault(format_args!(
+            "account {account}: {counted} kept answers are counted, {kept} are there"
+        ));
+    }
+    Ok(())
 }
 
 /// A kept answer that names a charge was written with it, and names its balance.

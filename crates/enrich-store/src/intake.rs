@@ -11,6 +11,7 @@ mod derive;
 pub(crate) mod deriving;
 mod domains;
 mod loading;
+mod log;
 mod origins;
 mod people;
 mod removal;
@@ -35,7 +36,7 @@ use crate::directory::hash_index;
 use crate::in_use::InUse;
 use crate::secret::Secrets;
 use crate::sqlite::{self, store_error};
-use loading::SqliteLoading;
+use loading::{SqliteLoading, Target};
 use writer::Writer;
 
 /// How often the log is tried to be emptied, with a pause between: about a second.
@@ -48,6 +49,8 @@ pub struct SqliteIntake {
     secrets: Secrets,
     /// What look-ups of this process go by.
     index: Arc<hash_index::Current>,
+    /// How long a load leaves the write-ahead log, in bytes.
+    longest_log: u64,
     /// Only has to be there.
     _in_use: Arc<InUse>,
 }
@@ -60,7 +63,8 @@ impl SqliteIntake {
         index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
     ) -> Self {
-        Self { path: path.into(), secrets: secrets.clone(), index, _in_use: in_use }
+        let (path, secrets) = (path.into(), secrets.clone());
+        Self { path, secrets, index, longest_log: log::LONGEST, _in_use: in_use }
     }
 
     /// Runs `write` as one transaction on a thread of its own.
@@ -102,8 +106,13 @@ fn write_once<T>(
 #[async_trait]
 impl Intake for SqliteIntake {
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
-        let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        let loading = SqliteLoading::begin(path, secrets, load, Arc::clone(&self.index)).await?;
+        let target = Target {
+            path: self.path.clone(),
+            secrets: self.secrets.clone(),
+            index: Arc::clone(&self.index),
+            longest_log: self.longest_log,
+        };
+        let loading = SqliteLoading::begin(target, load).await?;
         Ok(Box::new(loading))
     }
 

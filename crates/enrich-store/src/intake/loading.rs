@@ -5,7 +5,7 @@
 //! wait for nobody: they read the state before. When a transaction fails, its batches are not
 //! written and the load ends; the same import once more completes it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -18,6 +18,7 @@ use enrich_core::port::intake::{Atomic, Load, Loading, Taken};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::log::Log;
 use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index;
@@ -39,24 +40,29 @@ enum Command {
     Finish(Answer<()>),
 }
 
+/// What a load goes into.
+pub(crate) struct Target {
+    pub(crate) path: PathBuf,
+    pub(crate) secrets: Secrets,
+    /// What look-ups of this process go by.
+    pub(crate) index: Arc<hash_index::Current>,
+    /// How long the write-ahead log is left, in bytes.
+    pub(crate) longest_log: u64,
+}
+
 /// A load that is running; its thread ends when this is dropped.
 pub(crate) struct SqliteLoading {
     commands: Sender<Command>,
 }
 
 impl SqliteLoading {
-    /// Begins a load into the database at `path`.
-    pub(crate) async fn begin(
-        path: PathBuf,
-        secrets: Secrets,
-        load: Load,
-        index: Arc<hash_index::Current>,
-    ) -> Result<Self, StoreError> {
+    /// Begins a load.
+    pub(crate) async fn begin(target: Target, load: Load) -> Result<Self, StoreError> {
         let (commands, received) = mpsc::channel();
         let (begun, has_begun) = oneshot::channel();
         thread::Builder::new()
             .name("enrich-load".to_owned())
-            .spawn(move || run(&path, &secrets, &index, &load, begun, &received))
+            .spawn(move || run(&target, &load, begun, &received))
             .map_err(StoreError::failed)?;
         has_begun.await.map_err(StoreError::failed)??;
         Ok(Self { commands })
@@ -81,19 +87,18 @@ impl Loading for SqliteLoading {
     }
 }
 
-fn run(
-    path: &Path,
-    secrets: &Secrets,
-    index: &hash_index::Current,
-    load: &Load,
-    begun: Answer<()>,
-    commands: &Receiver<Command>,
-) {
-    let connection = match turn::connect(path) {
+fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Command>) {
+    let connection = match turn::connect(&target.path) {
         Ok(connection) => connection,
         Err(error) => return tell(begun, Err(store_error(error))),
     };
-    let run = Run { connection: &connection, secrets, index, load };
+    let run = Run {
+        connection: &connection,
+        secrets: &target.secrets,
+        index: &target.index,
+        load,
+        log: Log::of(&connection, target.longest_log),
+    };
     match load.atomic {
         Atomic::Batch => {
             tell(begun, Ok(()));
@@ -110,6 +115,7 @@ struct Run<'a> {
     /// What look-ups of this process go by.
     index: &'a hash_index::Current,
     load: &'a Load,
+    log: Log<'a>,
 }
 
 impl Run<'_> {
@@ -166,7 +172,7 @@ impl Run<'_> {
         };
         let committed = writer.finish().and_then(|()| transaction.commit());
         self.index.clear();
-        match (committed, finish) {
+        match (committed.and_then(|()| self.log.bound()), finish) {
             (Ok(()), finish) => {
                 turn::pause();
                 Ok(finish)
@@ -195,7 +201,8 @@ impl Run<'_> {
                     let done = writer
                         .finish()
                         .and_then(|()| transaction.commit())
-                        .and_then(|()| self.make_durable());
+                        .and_then(|()| self.make_durable())
+                        .and_then(|()| self.log.bound());
                     self.index.clear();
                     return tell(answer, done.map_err(store_error));
                 }

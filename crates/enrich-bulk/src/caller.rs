@@ -60,6 +60,8 @@ pub enum Called {
     Later {
         /// How long to wait, where that was said.
         after: Option<Duration>,
+        /// Whether it is the rate limit that the row waits for.
+        is_rate_limited: bool,
         /// Why.
         why: String,
     },
@@ -86,7 +88,8 @@ impl Reply<'_> {
             400 => Called::OutOfCredits(self.message()),
             413 | 422 => Called::Invalid(self.message()),
             408 | 409 | 425 | 429 | 502 | 503 | 504 => {
-                Called::Later { after: self.retry_after, why: self.message() }
+                let is_rate_limited = self.status == 429;
+                Called::Later { after: self.retry_after, is_rate_limited, why: self.message() }
             }
             500.. => Called::Failed(self.message()),
             _ => Called::Refused(self.message()),
@@ -134,7 +137,8 @@ mod tests {
         let why = "busy".to_owned();
         for status in [409, 429, 503] {
             let called = reply(status, r#"{"message":"busy"}"#);
-            assert_eq!(called, Called::Later { after, why: why.clone() });
+            let is_rate_limited = status == 429;
+            assert_eq!(called, Called::Later { after, is_rate_limited, why: why.clone() });
         }
         assert_eq!(
             reply(400, r#"{"message":"none left"}"#),

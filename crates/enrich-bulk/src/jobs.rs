@@ -89,6 +89,8 @@ struct Entry {
     stop: Option<Stop>,
     /// Its account told it to stop.
     is_told: bool,
+    /// Until when the rate limit holds its rows up.
+    rate_limited_until: Option<Timestamp>,
     /// It was told to stop to make room for others.
     is_yielding: bool,
     /// What it would cost with the mapping that was looked at last.
@@ -376,10 +378,11 @@ impl Desk {
 impl Entry {
     fn new(record: Record, counts: Counts, bytes: u64) -> Self {
         let (is_told, is_yielding) = (false, false);
-        Self { record, counts, bytes, stop: None, is_told, is_yielding, foreseen: None }
+        let (stop, rate_limited_until, foreseen) = (None, None, None);
+        Self { record, counts, bytes, stop, rate_limited_until, is_told, is_yielding, foreseen }
     }
 
     fn job(&self) -> Job {
-        Job::of(&self.record, self.counts)
+        Job { rate_limited_until: self.rate_limited_until, ..Job::of(&self.record, self.counts) }
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct Waiting {
     /// When a row was answered last, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
+    /// Until when the rate limit lets no row through, as far as rows were told.
+    limited_until: Cell<Option<Instant>>,
     /// The run was told to stop.
     stop: Stop,
     /// The run is at an end of another kind.
@@ -65,12 +67,20 @@ impl Waiting {
     pub(crate) fn new(patience: Duration, stop: &Stop) -> Self {
         let (stop, ended) = (stop.clone(), Stop::default());
         let (answered_at, was_answered) = (Cell::new(Instant::now()), Cell::new(false));
-        Self { patience, answered_at, was_answered, stop, ended }
+        let limited_until = Cell::new(None);
+        Self { patience, answered_at, was_answered, limited_until, stop, ended }
     }
 
     fn answered(&self) {
         self.answered_at.set(Instant::now());
         self.was_answered.set(true);
+        self.limited_until.set(None);
+    }
+
+    /// How long the rate limit holds the rows up from now on; `None` where it does not.
+    pub(crate) fn limited_for(&self) -> Option<Duration> {
+        let left = self.limited_until.get()?.saturating_duration_since(Instant::now());
+        Some(left).filter(|left| !left.is_zero())
     }
 
     /// Whether patience is at its end, though whoever doesn't answer asked for such a pause.
@@ -97,6 +107,9 @@ pub(crate) async fn ask(
         if !matches!(called, Called::Later { .. }) {
             waiting.answered();
         }
+        if let Called::Later { after: Some(after), is_rate_limited: true, .. } = &called {
+            waiting.limited_until.set(Some(Instant::now() + (*after).min(LONGEST_ASKED)));
+        }
         let asked_pause = match called {
             Called::Found { values, credits: Credits(credits) } => {
                 let (status, error) = (Status::Found, String::new());
@@ -117,7 +130,7 @@ pub(crate) async fn ask(
                 }
                 None
             }
-            Called::Later { after, why } if waiting.is_over(after) => {
+            Called::Later { after, why, .. } if waiting.is_over(after) => {
                 return Asked::Ended(Ending::Unreachable(why));
             }
             Called::Later { after, .. } => after,

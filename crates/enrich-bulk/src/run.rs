@@ -137,7 +137,7 @@ pub async fn run(
             let next = timeout(WAIT_EACH, engine.on_their_way.next()).await;
             match next {
                 Ok(next) => break next,
-                Err(_) => progress.wait(),
+                Err(_) => progress.wait(engine.waiting.limited_for()),
             }
         };
         match next {

@@ -36,7 +36,11 @@ impl Caller for DirectoryCaller {
         let found = match self.directory.find(&ask.question, ask.want).await {
             Ok(found) => found,
             Err(error @ StoreError::Overloaded) => {
-                return Called::Later { after: None, why: error.to_string() };
+                return Called::Later {
+                    after: None,
+                    is_rate_limited: false,
+                    why: error.to_string(),
+                };
             }
             Err(error) => return Called::Failed(error.to_string()),
         };

@@ -139,7 +139,7 @@ impl Caller for RemoteCaller {
             Err(error) => return Called::Failed(error.to_string()),
         };
         // Whether a call that broke off was answered nobody knows; its key makes a repeat safe.
-        let later = |why| Called::Later { after: None, why };
+        let later = |why| Called::Later { after: None, is_rate_limited: false, why };
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
             Ok(sent) => sent.unwrap_or_else(later),
             Err(_) => later(format!("no answer within {} seconds", ANSWERING.as_secs())),

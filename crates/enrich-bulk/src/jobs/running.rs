@@ -68,7 +68,7 @@ pub(super) fn work(shared: &Shared) {
         let mut desk = shared.desk.lock();
         let is_closing = desk.is_closing;
         let Some(entry) = desk.jobs.get_mut(&id) else { continue };
-        entry.stop = None;
+        (entry.stop, entry.rate_limited_until) = (None, None);
         entry.bytes = bytes.unwrap_or(entry.bytes);
         let (is_told, yields) = (take(&mut entry.is_told), take(&mut entry.is_yielding));
         let state = match (ended, held_back) {
@@ -239,7 +239,12 @@ impl Progress for Watch<'_> {
         self.look();
     }
 
-    fn wait(&mut self) {
+    fn wait(&mut self, rate_limited_for: Option<Duration>) {
+        let now = self.shared.clock.now();
+        let until = rate_limited_for.and_then(|left| now.checked_add(left).ok());
+        if let Some(entry) = self.shared.desk.lock().jobs.get_mut(&self.id) {
+            entry.rate_limited_until = until;
+        }
         self.look();
     }
 }

@@ -133,6 +133,8 @@ pub struct Job {
     pub rows: Option<u64>,
     /// What came of them until now.
     pub counts: Counts,
+    /// Until when the key's rate limit holds its rows up; `None` where it does not.
+    pub rate_limited_until: Option<Timestamp>,
 }
 
 impl Job {
@@ -148,6 +150,7 @@ impl Job {
             state: state.clone(),
             rows: *rows,
             counts,
+            rate_limited_until: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What came of the rows of a run, and who sees it.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::export::{Added, Status};
@@ -39,8 +41,9 @@ pub trait Progress {
     /// What came of the rows until now; of those that are written, in order.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
 
-    /// Is told a few times a second while rows are waited for.
-    fn wait(&mut self) {}
+    /// Is told a few times a second while rows are waited for, and for how long yet where the rate
+    /// limit is why.
+    fn wait(&mut self, _rate_limited_for: Option<Duration>) {}
 }
 
 /// Nobody looks.

@@ -31,6 +31,8 @@ pub(crate) struct Books {
     pub(crate) left: Mutex<Option<u64>>,
     /// Calls that are still refused for now.
     pub(crate) busy: AtomicU64,
+    /// How many calls are still refused by the rate limit.
+    pub(crate) limited: AtomicU64,
     /// What to do after so many calls.
     pub(crate) at_call: Option<(u64, Stop)>,
     pub(crate) most_at_once: AtomicU64,
@@ -72,14 +74,23 @@ impl Caller for Books {
         self.at_once.fetch_sub(1, Ordering::SeqCst);
         if self.busy.load(Ordering::SeqCst) > 0 {
             self.busy.fetch_sub(1, Ordering::SeqCst);
-            return Called::Later { after: None, why: "busy".to_owned() };
+            return Called::Later { after: None, is_rate_limited: false, why: "busy".to_owned() };
+        }
+        if self.limited.load(Ordering::SeqCst) > 0 {
+            self.limited.fetch_sub(1, Ordering::SeqCst);
+            let after = Some(Duration::from_secs(1));
+            return Called::Later { after, is_rate_limited: true, why: "too many".to_owned() };
         }
         let asked = fields.first().map(|(_, value)| value.clone()).unwrap_or_default();
         match asked.split(' ').next().unwrap_or_default() {
             "bad" => Called::Invalid("`companyName` can't be read".to_owned()),
             "broken" => Called::Failed("the request failed on our side".to_owned()),
             "wrong" => Called::Refused("the API key is missing or invalid".to_owned()),
-            "gone" => Called::Later { after: None, why: "connection refused".to_owned() },
+            "gone" => Called::Later {
+                after: None,
+                is_rate_limited: false,
+                why: "connection refused".to_owned(),
+            },
             "nobody" => Called::NotFound,
             _ => match self.charge(&asked, idempotency, 1) {
                 Some(credits) => Called::Found {

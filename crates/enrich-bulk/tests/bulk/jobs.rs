@@ -164,3 +164,17 @@ fn its_owner_alone_may_look_into_the_folder() {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
 }
+
+#[test]
+fn a_job_that_the_rate_limit_holds_up_says_until_when_and_not_after_that() {
+    let (office, list) = (Office::new(), numbered(20));
+    office.books.limited.store(8, Ordering::SeqCst);
+    let jobs = office.open();
+    let id = office.create(&jobs, &list);
+    jobs.start(office.account, id, order(None)).unwrap();
+    let held_up = office.wait(&jobs, id, |job| job.rate_limited_until.is_some());
+    assert_eq!(held_up.state, State::Running);
+    assert!(held_up.rate_limited_until.unwrap() > Noon.now());
+    let job = office.wait(&jobs, id, has_ended);
+    assert_eq!((job.state, job.rate_limited_until), (State::Ended(End::Whole), None));
+}

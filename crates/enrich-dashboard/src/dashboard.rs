@@ -22,7 +22,8 @@ use crate::origin;
 use crate::page::fault;
 use crate::password::Passwords;
 use crate::places::Places;
-use crate::routes::{self, Handler, Route};
+use crate::returning;
+use crate::routes::{self, Handler};
 use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
@@ -133,7 +134,7 @@ impl Dashboard {
             // Of a stranger nothing more is read.
             Handler::SignedIn(_) | Handler::Upload(_) => match self.member(request, now).await? {
                 Some(member) => Some(member),
-                None => return Ok(to_sign_in(request, route)),
+                None => return Ok(to_sign_in(request)),
             },
         };
         match (route.handler, &member) {
@@ -161,7 +162,9 @@ impl Dashboard {
             self.sign_ins.end_session(&token).await?;
             return Ok(None);
         }
-        if idle >= NOTED_EACH {
+        // A page that fetches its own figures anew does not keep its session alive.
+        let is_refresh = request.is_from_script && request.method == Method::Get;
+        if idle >= NOTED_EACH && !is_refresh {
             self.sign_ins.touch_session(&token, now).await?;
         }
         let account = self.service.accounts.account(session.account).await?;
@@ -228,15 +231,12 @@ async fn read(mut body: Body) -> Result<Vec<u8>, Fault> {
 
 /// A script would follow the redirect itself and look for its piece in the sign-in page: it is told
 /// to go there.
-fn to_sign_in(request: &Request, route: &Route) -> Response {
-    const SIGN_IN: &str = "/account/sign-in";
+fn to_sign_in(request: &Request) -> Response {
+    let path = returning::to_sign_in(request);
     if request.is_from_script {
-        return Response::html(401, String::new()).with("hx-redirect", SIGN_IN);
+        return Response::html(401, String::new()).with("hx-redirect", path);
     }
-    if route.path == "/account/" || route.path == "/account" {
-        return Response::see(SIGN_IN);
-    }
-    Response::see("/account/sign-in?ended")
+    Response::see(path)
 }
 
 /// The headers that protect every page.

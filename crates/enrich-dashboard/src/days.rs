@@ -64,13 +64,13 @@ impl Days {
         let read = |name, usual| match query.text(name) {
             "" => Ok(usual),
             text => Day::parse(text)
-                .ok_or_else(|| "A day is written like 2026-03-04, from 1970 to 2199.".to_owned()),
+                .ok_or_else(|| "Enter dates like 2026-03-04, from 1970 to 2199.".to_owned()),
         };
         let last = read("to", usual.last)?;
         let first = read("from", usual.first.min(last))?;
         if first > last {
             return Err(format!(
-                "The range begins on {first} and ends before that; swap its days."
+                "The range starts on {first} but ends earlier. Swap the two dates."
             ));
         }
         Ok(Self { first, last })

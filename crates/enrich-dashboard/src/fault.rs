@@ -10,17 +10,17 @@ use crate::threads::Busy;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     /// No page has this path, or what it names is not this account's: the two look the same.
-    #[error("There is no such page.")]
+    #[error("This page does not exist.")]
     NoSuchPage,
     /// The path exists, the method does not.
-    #[error("This page cannot be asked for in this way.")]
+    #[error("This page does not accept this kind of request.")]
     WrongMethod,
     /// A change that does not come from these pages.
     #[error(
-        "This did not come from one of these pages, so nothing was changed. Go back, reload the \
-         page and try again. If it stays so, see that the pages are opened over https (or at a \
-         loopback address), and that the server's setting `public_url` is the address in the \
-         browser's address bar."
+        "The request did not come from one of these pages, so nothing was changed. Go back, reload \
+         the page and try again. If this happens again, check that the pages are opened over https \
+         (or at a loopback address), and that the server's setting `public_url` is the address in \
+         the browser's address bar."
     )]
     NotOurs,
     /// The request names a host that is not this server.
@@ -31,32 +31,33 @@ pub(crate) enum Fault {
     )]
     ForeignHost,
     /// The body is longer than a form.
-    #[error("What was sent is longer than {limit_bytes} bytes.")]
+    #[error("The form is larger than {limit_bytes} bytes.")]
     TooLarge {
         /// The most that is read.
         limit_bytes: usize,
     },
     /// The body did not arrive.
-    #[error("What was sent did not arrive whole; try again.")]
+    #[error("The connection was interrupted before everything was received. Try again.")]
     Broken,
     /// The body arrived more slowly than is waited for.
     #[error(
-        "What was sent arrived too slowly, so nothing of it was kept. Try again over a faster \
-         connection, or send the list compressed (.gz or .zst)."
+        "The upload was too slow and was cancelled; nothing was stored. Try again over a faster \
+         connection, or compress the list (.gz or .zst)."
     )]
     TooSlow,
     /// Long reads of this account are under way, and more wait for them.
     #[error(
-        "Too much of this account is being searched, counted or downloaded at the same time. \
-         Nothing was changed; try again in a moment."
+        "Too many searches, counts or downloads of this account are running. Nothing was changed; \
+         try again in a moment."
     )]
     Counting,
     /// Too much is waiting.
-    #[error("Too much is going on at the moment. Nothing was changed; try again in a moment.")]
+    #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
     /// Our fault.
     #[error(
-        "This failed on our side. Try again; if it fails again, tell whoever runs the service."
+        "Something went wrong on the server. Try again; if it happens again, tell the service's \
+         operator."
     )]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -85,13 +86,13 @@ impl Fault {
     pub(crate) fn title(&self) -> &'static str {
         match self {
             Self::NoSuchPage => "Not found",
-            Self::WrongMethod => "Not possible",
+            Self::WrongMethod => "Not allowed",
             Self::NotOurs => "Refused",
             Self::ForeignHost => "Unknown address",
             Self::TooLarge { .. } => "Too large",
-            Self::Broken | Self::TooSlow => "Not arrived",
+            Self::Broken | Self::TooSlow => "Upload incomplete",
             Self::Busy | Self::Counting => "Busy",
-            Self::Failed(_) => "Failed",
+            Self::Failed(_) => "Server error",
         }
     }
 }

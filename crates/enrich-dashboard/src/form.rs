@@ -47,10 +47,10 @@ const MAX_CHARACTERS: usize = 200;
 pub(crate) fn line(text: &str) -> Result<&str, String> {
     let text = text.trim();
     if text.chars().count() > MAX_CHARACTERS {
-        return Err(format!("A label has at most {MAX_CHARACTERS} characters."));
+        return Err(format!("A label can have at most {MAX_CHARACTERS} characters."));
     }
     if text.chars().any(char::is_control) {
-        return Err("A label is one line, without control characters.".to_owned());
+        return Err("A label must be one line, without control characters.".to_owned());
     }
     Ok(text)
 }

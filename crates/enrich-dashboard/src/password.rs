@@ -34,15 +34,15 @@ pub(crate) struct Password(SecretString);
 /// Why a text cannot become a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UnfitPassword {
-    #[error("A password has at least {LEAST_CHARACTERS} characters; this one is shorter.")]
+    #[error("A password needs at least {LEAST_CHARACTERS} characters.")]
     TooShort,
-    #[error("A password has at most {MOST_BYTES} bytes; this one is longer.")]
+    #[error("A password can have at most {MOST_BYTES} bytes.")]
     TooLong,
-    #[error("A password of blanks alone is none; choose another.")]
+    #[error("A password cannot consist of spaces only.")]
     Blank,
-    #[error("The password cannot be the email address; choose another.")]
+    #[error("The password cannot be the email address.")]
     IsEmail,
-    #[error("The two passwords differ; type the same twice.")]
+    #[error("The two passwords are different. Enter the same password twice.")]
     Differs,
 }
 

@@ -68,6 +68,7 @@ pub(crate) static ROUTES: &[Route] = &[
     open(Post, "/account/invitation/{token}",    |v| Box::pin(invitation::submit(v))),
     own (Get,  "/account",                       |v, m| Box::pin(overview::redirect(v, m))),
     own (Get,  "/account/",                      |v, m| Box::pin(overview::show(v, m))),
+    own (Post, "/account/first-call",            |v, m| Box::pin(overview::first_call(v, m))),
     own (Get,  "/account/keys",                  |v, m| Box::pin(keys::show(v, m))),
     own (Post, "/account/keys",                  |v, m| Box::pin(keys::generate(v, m))),
     own (Get,  "/account/keys/{id}",             |v, m| Box::pin(key::show(v, m))),

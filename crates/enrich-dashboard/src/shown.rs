@@ -38,8 +38,10 @@ impl fmt::Display for Share {
         if self.whole == 0 {
             return f.write_str("–");
         }
-        // Rounded down, so that 100 % means all of them.
-        let tenths = u128::from(self.part) * 1000 / u128::from(self.whole);
+        let (part, whole) = (u128::from(self.part), u128::from(self.whole));
+        let rounded = (part * 1000 + whole / 2) / whole;
+        // 0 % means none and 100 % all of them: a part is never rounded to either.
+        let tenths = if part == 0 || part == whole { rounded } else { rounded.clamp(1, 999) };
         write!(f, "{}.{} %", tenths / 10, tenths % 10)
     }
 }
@@ -101,10 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_not_rounded_up_to_all() {
+    fn a_share_is_rounded_to_the_nearest_tenth_but_never_to_none_or_all() {
         let share = |part, whole| Share { part, whole }.to_string();
         assert_eq!(share(0, 0), "–");
         assert_eq!(share(1, 3), "33.3 %");
+        assert_eq!(share(16, 24), "66.7 %");
+        assert_eq!(share(1, 100_000), "0.1 %");
+        assert_eq!(share(0, 7), "0.0 %");
         assert_eq!(share(99_999, 100_000), "99.9 %");
         assert_eq!(share(u64::MAX, u64::MAX), "100.0 %");
     }

@@ -31,6 +31,8 @@ const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 pub(crate) enum NotTaken {
     /// What to say.
     Said(String),
+    /// It is larger than is taken; what to say.
+    TooLarge(String),
     /// Another page.
     Fault(Fault),
 }
@@ -62,7 +64,8 @@ pub(crate) async fn take(
     body: Body,
 ) -> Result<Job, NotTaken> {
     let Some(_place) = dashboard.upload_places.take(account) else {
-        let said = "Other lists of this account are being uploaded. Wait until one has arrived.";
+        let said =
+            "Other files of this account are being uploaded. Wait until one of them is complete.";
         return Err(NotTaken::Said(said.to_owned()));
     };
     let boundary = multer::parse_boundary(content_type.unwrap_or_default())?;
@@ -154,17 +157,25 @@ async fn store(
     let (stored, read) = join(stored, read(field, sender)).await;
     match (stored?, read) {
         (Ok(job), _) => Ok(job),
+        (Err(JobError::TooLarge(bytes)), _) => Err(too_large(bytes)),
+        (Err(_), Err(multer::Error::StreamSizeExceeded { .. })) => {
+            Err(too_large(dashboard.job_settings.max_upload_bytes))
+        }
         // It was not stored because it did not arrive.
         (Err(_), Err(fault)) => Err(fault.into()),
-        (Err(JobError::TooLarge(bytes)), _) => {
-            let most = bytes / (1024 * 1024);
-            Err(NotTaken::Said(format!("The list is larger than {most} MiB; split it.")))
-        }
         (Err(error), _) => Err(match Fault::of_job(error) {
             Ok(said) => NotTaken::Said(said),
             Err(fault) => NotTaken::Fault(fault),
         }),
     }
+}
+
+fn too_large(max_bytes: u64) -> NotTaken {
+    let most = max_bytes / (1024 * 1024);
+    NotTaken::TooLarge(format!(
+        "The file is larger than {most} MiB, the most that can be uploaded. Split it, or compress it \
+         (.gz or .zst)."
+    ))
 }
 
 /// Hands the pieces of a field on until nobody takes them.

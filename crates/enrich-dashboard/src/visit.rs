@@ -2,6 +2,7 @@
 
 use askama::Template;
 use enrich_core::{Account, Credits, Timestamp, Token};
+use enrich_wire::Endpoint;
 
 use crate::dashboard::Dashboard;
 use crate::fault::Fault;
@@ -42,6 +43,33 @@ pub(crate) struct Owner {
     pub(crate) balance: Number,
 }
 
+/// Below how many credits a balance is shown as low.
+const LOW_CREDITS: u64 = 100;
+
+impl Owner {
+    pub(crate) fn is_out_of_credits(&self) -> bool {
+        self.balance.0 == 0
+    }
+
+    pub(crate) fn is_low(&self) -> bool {
+        (1..LOW_CREDITS).contains(&self.balance.0)
+    }
+
+    /// How the balance is styled.
+    pub(crate) fn class(&self) -> &'static str {
+        match self.balance.0 {
+            0 => "out",
+            1..LOW_CREDITS => "low",
+            _ => "",
+        }
+    }
+
+    /// `1 credit`, `987 credits`, without the number.
+    pub(crate) fn unit(&self) -> &'static str {
+        if self.balance.0 == 1 { "credit" } else { "credits" }
+    }
+}
+
 impl Frame {
     /// Whether a part of the navigation is the one shown.
     pub(crate) fn is_at(&self, path: &str) -> bool {
@@ -65,6 +93,16 @@ impl Visit<'_> {
         let name = member.account.name.clone();
         let balance = self.balance(member).await?;
         Ok(Frame { owner: Some(Owner { name, balance: Number(balance.0) }), here })
+    }
+
+    /// The endpoint at a path.
+    pub(crate) fn endpoint(&self, path: &str) -> Option<&'static Endpoint> {
+        self.dashboard.generations.iter().find_map(|generation| generation.endpoint(path))
+    }
+
+    /// What the endpoint at a path does; empty where there is no such endpoint any more.
+    pub(crate) fn title(&self, path: &str) -> &'static str {
+        self.endpoint(path).map_or("", |endpoint| endpoint.title)
     }
 
     /// The credits left.

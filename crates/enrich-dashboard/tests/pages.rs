@@ -13,6 +13,8 @@ mod others;
 mod playground;
 #[path = "pages/ports.rs"]
 mod ports;
+#[path = "pages/shown.rs"]
+mod shown;
 #[path = "pages/sign_in.rs"]
 mod sign_in;
 #[path = "pages/texts.rs"]

@@ -19,6 +19,7 @@ struct BulkPage {
     fault: Option<String>,
     jobs: Vec<JobRow>,
     most_mebibytes: Number,
+    most_bytes: u64,
     kept: String,
 }
 
@@ -27,6 +28,7 @@ pub(crate) struct JobRow {
     pub(crate) id: String,
     pub(crate) file_name: String,
     pub(crate) endpoint: String,
+    pub(crate) title: &'static str,
     pub(crate) created: Time,
     pub(crate) kept_until: Option<Time>,
     pub(crate) state: String,
@@ -48,7 +50,8 @@ pub(crate) struct JobRow {
 }
 
 impl JobRow {
-    pub(crate) fn of(job: &Job, keep_seconds: i64) -> Self {
+    pub(crate) fn of(visit: &Visit<'_>, job: &Job) -> Self {
+        let keep_seconds = visit.dashboard.job_settings.keep_seconds;
         let (state, reason) = in_words(&job.state);
         let is_under_way = matches!(job.state, State::Waiting | State::Running);
         let since = job.ended_at.unwrap_or(job.created_at);
@@ -58,6 +61,7 @@ impl JobRow {
         Self {
             id: job.id.to_string(),
             file_name: job.file_name.clone(),
+            title: order.map_or("", |order| visit.title(&order.endpoint)),
             endpoint: order.map_or_else(String::new, |order| order.endpoint.clone()),
             created: Time(job.created_at),
             kept_until: until.filter(|_| !is_under_way).map(Time),
@@ -86,23 +90,25 @@ impl JobRow {
 fn in_words(state: &State) -> (&'static str, String) {
     let (word, reason) = match state {
         State::New => ("Not started", ""),
-        State::Waiting => ("Waiting", "Others run; it begins when one of them is done."),
+        State::Waiting => {
+            ("Waiting", "Other lists are running. This one starts when one of them has finished.")
+        }
         State::Running => ("Running", ""),
         State::Ended(End::Whole) => ("Done", ""),
         State::Ended(End::Stopped) => ("Stopped", ""),
         State::Ended(End::Ceiling) => {
-            ("Stopped at its ceiling", "The next row might cost more than the ceiling leaves.")
+            ("Stopped at the ceiling", "The next row could cost more than the ceiling allows.")
         }
         State::Ended(End::OutOfCredits(said)) => ("Out of credits", said.as_str()),
         State::Ended(End::Refused(said)) => ("Refused", said.as_str()),
         State::Ended(End::Unreachable(said)) => ("Interrupted", said.as_str()),
-        State::Broken(said) => ("Broken off", said.as_str()),
+        State::Broken(said) => ("Failed", said.as_str()),
     };
     (word, reason.to_owned())
 }
 
 pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    shown(visit, member, None).await
+    shown(visit, member, 200, None).await
 }
 
 /// Takes a list and goes to its page.
@@ -114,7 +120,8 @@ pub(crate) async fn upload(
     let content_type = visit.request.content_type.as_deref();
     match take(visit.dashboard, member.account.id, content_type, body).await {
         Ok(job) => Ok(Response::see(format!("/account/bulk/{}", job.id))),
-        Err(NotTaken::Said(said)) => shown(visit, member, Some(said)).await,
+        Err(NotTaken::Said(said)) => shown(visit, member, 422, Some(said)).await,
+        Err(NotTaken::TooLarge(said)) => shown(visit, member, 413, Some(said)).await,
         Err(NotTaken::Fault(fault)) => Err(fault),
     }
 }
@@ -122,6 +129,7 @@ pub(crate) async fn upload(
 async fn shown(
     visit: &Visit<'_>,
     member: &Member,
+    status: u16,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
     let settings = visit.dashboard.job_settings;
@@ -129,10 +137,11 @@ async fn shown(
     let own = visit.dashboard.files.run(account, move || jobs.of_account(account)).await?;
     let page_of = BulkPage {
         frame: visit.frame(member, "/account/bulk").await?,
-        jobs: own.iter().map(|job| JobRow::of(job, settings.keep_seconds)).collect(),
+        jobs: own.iter().map(|job| JobRow::of(visit, job)).collect(),
+        most_bytes: settings.max_upload_bytes,
         most_mebibytes: Number(settings.max_upload_bytes / (1024 * 1024)),
         kept: span(settings.keep_seconds),
         fault,
     };
-    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+    page(status, &page_of)
 }

@@ -56,6 +56,7 @@ struct Looked {
 struct CallRow {
     at: Time,
     endpoint: String,
+    title: &'static str,
     items: Number,
     credits: Number,
     balance: Number,
@@ -72,6 +73,7 @@ impl CallRow {
         Some(Self {
             at: Time(entry.at),
             endpoint,
+            title: "",
             items: Number(items),
             credits: Number(entry.credits.unsigned_abs()),
             balance: Number(entry.balance.0),
@@ -123,7 +125,12 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
             back_to: gathered.back_to,
             is_whole: gathered.goes_on_before.is_none(),
         }),
-        calls: gathered.charges.into_iter().filter_map(|row| CallRow::of(row, &keys)).collect(),
+        calls: gathered
+            .charges
+            .into_iter()
+            .filter_map(|row| CallRow::of(row, &keys))
+            .map(|row| CallRow { title: visit.title(&row.endpoint), ..row })
+            .collect(),
     };
     page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
 }

@@ -11,13 +11,14 @@ use askama::Template;
 use bytes::Bytes;
 use enrich_bulk::Jobs;
 use enrich_bulk::jobs::{Job, JobError, JobId, Order, Sample, State, Written};
-use enrich_core::AccountId;
+use enrich_core::{AccountId, RateLimit};
 use futures_util::stream::{self, StreamExt};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 use crate::scans::Download;
+use crate::shown::span;
 use crate::visit::{Frame, Member, Visit, page};
 
 use super::bulk::JobRow;
@@ -40,9 +41,18 @@ struct JobPage {
     choices: Vec<EndpointChoice>,
     sample: Sample,
     asked: Option<Asked>,
+    held_up: Option<HeldUp>,
     /// The ceiling to go on with.
     ceiling: Ceiling,
     keys: Vec<KeyChoice>,
+}
+
+/// What is known of a list that waits for the rate limit.
+struct HeldUp {
+    limit: RateLimit,
+    continues_in: String,
+    /// About how long its other rows take at that limit.
+    left: String,
 }
 
 pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
@@ -185,15 +195,17 @@ async fn shown(
     } else {
         None
     };
-    let row = JobRow::of(&job, visit.dashboard.job_settings.keep_seconds);
+    let row = JobRow::of(visit, &job);
     let ordered_with = job.order.as_ref().map(|order| order.key.to_string()).unwrap_or_default();
     let key = if fields.has("key") { fields.text("key") } else { &ordered_with };
+    let held_up = held_up(visit, &job).await?;
     let status = if complaint.is_some() || unread.is_some() { 422 } else { 200 };
     let page_of = JobPage {
         frame: visit.frame(member, "/account/bulk").await?,
         choices: endpoint_choices(visit, fields.text("endpoint")),
         sample,
         asked,
+        held_up,
         ceiling: Ceiling::of(fields, row.ceiling_typed.clone(), complaint.as_ref()),
         keys: key_choices(&active_keys(visit, member).await?, key),
         fault: match complaint {
@@ -203,6 +215,23 @@ async fn shown(
         job: row,
     };
     page(status, &page_of)
+}
+
+/// Whether the key's rate limit holds a list up, and for how long.
+async fn held_up(visit: &Visit<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
+    let until = job.rate_limited_until.filter(|until| *until > visit.now);
+    let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };
+    let service = &visit.dashboard.service;
+    let key = service.accounts.key(order.key).await?;
+    let limit = key.map_or(service.rate_limit, |key| service.rate_limit.with(key.rate));
+    let rows = job.rows.unwrap_or_default().saturating_sub(job.counts.rows);
+    let windows = rows.div_ceil(limit.requests().into());
+    let seconds = windows.saturating_mul(limit.window_seconds().into());
+    Ok(Some(HeldUp {
+        limit,
+        continues_in: span(visit.now.duration_until(until).as_secs() + 1),
+        left: span(i64::try_from(seconds).unwrap_or(i64::MAX)),
+    }))
 }
 
 /// The first rows of a list that is to be started; of another none.

@@ -4,6 +4,7 @@ use askama::Template;
 use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey, RateOverride};
 use jiff::SignedDuration;
 
+use crate::curl;
 use crate::fault::Fault;
 use crate::form::line;
 use crate::http::Response;
@@ -16,7 +17,7 @@ const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// How long the old key may live on after a rotation, as it is offered.
 const OVERLAPS: [(&str, &str, SignedDuration); 4] = [
-    ("0", "ends at once", SignedDuration::ZERO),
+    ("0", "stops working now", SignedDuration::ZERO),
     ("1h", "works for 1 more hour", SignedDuration::from_hours(1)),
     ("24h", "works for 24 more hours", SignedDuration::from_hours(24)),
     ("7d", "works for 7 more days", SignedDuration::from_hours(7 * 24)),
@@ -28,6 +29,9 @@ struct KeyPage {
     frame: Frame,
     key: KeyRow,
     secret: Option<String>,
+    /// A call with the key in it, beside the key.
+    first_call: Option<String>,
+    done: Option<&'static str>,
     fault: Option<String>,
     most_requests: u32,
     may_be_empty: bool,
@@ -52,7 +56,7 @@ pub(crate) async fn label(visit: &Visit<'_>, member: &Member) -> Result<Response
     match line(visit.form.raw("label")) {
         Ok(label) => {
             visit.dashboard.service.accounts.set_label(key.id, label).await?;
-            Ok(see(key.id))
+            Ok(saved(key.id, "label"))
         }
         Err(said) => shown(visit, member, &key, false, Some(said)).await,
     }
@@ -75,7 +79,7 @@ pub(crate) async fn limit(visit: &Visit<'_>, member: &Member) -> Result<Response
     };
     let rate = RateOverride { requests, ..key.rate };
     visit.dashboard.service.accounts.set_rate(key.id, rate).await?;
-    Ok(see(key.id))
+    Ok(saved(key.id, "limit"))
 }
 
 /// Makes a key with the same label and limit; the old one lives on for as long as was chosen.
@@ -83,12 +87,12 @@ pub(crate) async fn rotate(visit: &Visit<'_>, member: &Member) -> Result<Respons
     let key = own(visit, member).await?;
     let accounts = &visit.dashboard.service.accounts;
     if !key.is_active(visit.now) {
-        let said = "This key has ended already; generate a new one instead.".to_owned();
+        let said = "This key has already ended. Generate a new one instead.".to_owned();
         return shown(visit, member, &key, false, Some(said)).await;
     }
     let chosen = visit.form.text("overlap");
     let Some((_, _, overlap)) = OVERLAPS.iter().find(|(name, _, _)| *name == chosen) else {
-        let said = "Choose how long the old key goes on working.".to_owned();
+        let said = "Choose how long the old key keeps working.".to_owned();
         return shown(visit, member, &key, false, Some(said)).await;
     };
     let old_until = visit.now.checked_add(*overlap).map_err(Fault::failed)?;
@@ -107,15 +111,16 @@ pub(crate) async fn rotate(visit: &Visit<'_>, member: &Member) -> Result<Respons
 pub(crate) async fn revoke(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let key = own(visit, member).await?;
     if !visit.form.has("sure") {
-        let said = "Tick the box to revoke the key: it cannot be taken back.".to_owned();
+        let said = "Tick the box to confirm: a revoked key cannot be restored.".to_owned();
         return shown(visit, member, &key, false, Some(said)).await;
     }
     visit.dashboard.service.accounts.expire_key(key.id, visit.now, visit.now).await?;
     Ok(Response::see("/account/keys"))
 }
 
-fn see(id: KeyId) -> Response {
-    Response::see(format!("/account/keys/{id}"))
+/// Goes back to the key's page, which says what was saved.
+fn saved(id: KeyId, what: &str) -> Response {
+    Response::see(format!("/account/keys/{id}?saved={what}"))
 }
 
 /// The key that the path names, if it is this account's.
@@ -152,10 +157,21 @@ async fn shown(
     let service = &visit.dashboard.service;
     let secret = if shows_secret { service.accounts.reveal(key.id).await? } else { None };
     let status = if fault.is_some() { 422 } else { 200 };
+    let address = visit.dashboard.address(visit.request);
+    let secret = secret.map(|key| key.expose().to_owned());
     let page_of = KeyPage {
         frame: visit.frame(member, "/account/keys").await?,
+        first_call: secret
+            .as_ref()
+            .and_then(|key| curl::first_call(&address, visit.dashboard.generations, key)),
+        done: match visit.query.text("saved") {
+            _ if fault.is_some() => None,
+            "label" => Some("The label is saved."),
+            "limit" => Some("The limit is saved."),
+            _ => None,
+        },
         key: KeyRow::of(key, service.rate_limit, visit.now),
-        secret: secret.map(|key| key.expose().to_owned()),
+        secret,
         fault,
         most_requests: most_requests(visit, key),
         may_be_empty: may_be_empty(visit, key),

@@ -77,11 +77,11 @@ pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
         KeyStored::Stored => Ok(None),
         KeyStored::NotThere => Err(Fault::NoSuchPage),
         KeyStored::TooManyActive => Ok(Some(format!(
-            "An account has at most {active} keys in use; revoke one that is no longer needed."
+            "An account can have at most {active} active keys. Revoke one that is no longer needed."
         ))),
         KeyStored::TooMany => Ok(Some(format!(
-            "An account has at most {all} keys, ended ones included; ask whoever runs the service \
-             for another account."
+            "An account can have at most {all} keys, ended ones included. Ask the service's \
+             operator for another account."
         ))),
     }
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
+use enrich_core::KeyInfo;
 use enrich_core::port::usage::{DayCount, UseOutcome};
 
+use crate::curl;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::http::Response;
@@ -21,7 +23,15 @@ struct OverviewPage {
     in_30_days: Number,
     share: Share,
     has_keys: bool,
+    first_call: Option<FirstCall>,
     days: Vec<DayRow>,
+}
+
+/// The first call of an account that has made none.
+struct FirstCall {
+    command: String,
+    /// Whether the key stands in it, and not its beginning alone.
+    has_key: bool,
 }
 
 struct DayRow {
@@ -36,6 +46,15 @@ pub(crate) async fn redirect(_: &Visit<'_>, _: &Member) -> Result<Response, Faul
 }
 
 pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    shown(visit, member, false).await
+}
+
+/// The same with a key in the first call, as a key's own page shows it when asked.
+pub(crate) async fn first_call(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    shown(visit, member, true).await
+}
+
+async fn shown(visit: &Visit<'_>, member: &Member, shows_key: bool) -> Result<Response, Fault> {
     let (service, account) = (Arc::clone(&visit.dashboard.service), member.account.id);
     let range = Days::last_30(Day::of(visit.now));
     let read = move || async move {
@@ -43,6 +62,12 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
         Ok((counts, service.accounts.keys(account).await?))
     };
     let (counts, keys) = visit.dashboard.scans.read(account, read).await?;
+    let is_unused = counts.is_empty() && keys.iter().all(|key| key.last_used_at.is_none());
+    let newest = keys.iter().rev().find(|key| key.is_active(visit.now));
+    let first_call = match newest.filter(|_| is_unused) {
+        Some(key) => call_with(visit, key, shows_key).await?,
+        None => None,
+    };
     let days = by_day(range, &counts);
     let found: u64 = days.iter().map(|row| row.found).sum();
     let not_found: u64 = days.iter().map(|row| row.not_found).sum();
@@ -52,10 +77,29 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
         today: Number(days.last().map_or(0, |row| row.credits)),
         in_30_days: Number(days.iter().map(|row| row.credits).sum()),
         share: Share { part: found, whole: found + not_found },
+        first_call,
         has_keys: keys.iter().any(|key| key.is_active(visit.now)),
         days,
     };
     page(200, &page_of)
+}
+
+/// The first call with a key, or with its beginning.
+async fn call_with(
+    visit: &Visit<'_>,
+    key: &KeyInfo,
+    shows_key: bool,
+) -> Result<Option<FirstCall>, Fault> {
+    let dashboard = visit.dashboard;
+    let secret = match shows_key {
+        true => dashboard.service.accounts.reveal(key.id).await?,
+        false => None,
+    };
+    let cut = format!("{}…", key.hint);
+    let text = secret.as_ref().map_or(cut.as_str(), |key| key.expose());
+    let address = dashboard.address(visit.request);
+    let command = curl::first_call(&address, dashboard.generations, text);
+    Ok(command.map(|command| FirstCall { command, has_key: secret.is_some() }))
 }
 
 /// A row for each day, those without calls among them.

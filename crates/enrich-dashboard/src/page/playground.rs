@@ -5,9 +5,10 @@
 
 use askama::Template;
 use enrich_core::{RequestId, Token};
-use enrich_wire::{Endpoint, Generation, KeyPlace, Request, respond};
+use enrich_wire::{Endpoint, Generation, Request, respond};
 use serde_json::Value;
 
+use crate::curl;
 use crate::fault::Fault;
 use crate::http::{Call, Response};
 use crate::shown::Number;
@@ -17,7 +18,7 @@ use super::EndpointChoice;
 use super::endpoint_choices;
 use super::keys::{KeyChoice, active_keys, key_choices};
 
-const NO_KEY: &str = "Nothing was called: choose a key of this account that is in use.";
+const NO_KEY: &str = "No call was made: choose an active API key of this account.";
 
 #[derive(Template)]
 #[template(path = "playground.html")]
@@ -86,8 +87,10 @@ pub(crate) async fn call(visit: &Visit<'_>, member: &Member) -> Result<Response,
     let request_id = RequestId::make(visit.now);
     let service = &visit.dashboard.service;
     let response = respond(service, chosen.generation, chosen.endpoint, &request_id, request).await;
+    let address = visit.dashboard.address(visit.request);
+    let cut_key = format!("{}…", key.hint);
     let outcome = Outcome {
-        curl: curl(&visit.dashboard.address(visit.request), chosen, &key.hint, &body),
+        curl: curl::command(&address, chosen.generation, chosen.endpoint, &cut_key, &body),
         status: response.status,
         said: said(&response),
         request_id: request_id.to_string(),
@@ -118,29 +121,6 @@ fn typed<'a>(visit: &'a Visit<'_>, field: &str) -> &'a str {
     visit.form.text(&format!("field.{field}"))
 }
 
-/// The call as a command line, with the beginning of the key in the place of the key.
-fn curl(address: &str, Chosen { generation, endpoint }: Chosen, hint: &str, body: &str) -> String {
-    let url = quoted(&format!("{address}{}", endpoint.path));
-    let json = "-H 'content-type: application/json'";
-    match generation.key_place {
-        KeyPlace::Header => {
-            let key = quoted(&format!("x-api-key: {hint}…"));
-            format!("curl -s {url} {json} \\\n  -H {key} \\\n  -d {}", quoted(body))
-        }
-        KeyPlace::Body => {
-            let fields = body.trim_start_matches('{');
-            let comma = if fields == "}" { "" } else { "," };
-            let data = format!("{{\"apiKey\":\"{hint}…\"{comma}{fields}");
-            format!("curl -s {url} {json} \\\n  -d {}", quoted(&data))
-        }
-    }
-}
-
-/// A word of a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
 /// What came of it in a sentence.
 fn said(response: &enrich_wire::Response) -> String {
     let used = Number(response.used.0);
@@ -149,7 +129,7 @@ fn said(response: &enrich_wire::Response) -> String {
         (Some(_), _) => "Refused; nothing was charged.".to_owned(),
         (None, Some(true)) => format!("Found; {used} {credits} charged."),
         (None, Some(false)) => "Nothing found; nothing was charged.".to_owned(),
-        (None, None) => "The first answer once more; nothing was charged again.".to_owned(),
+        (None, None) => "The same answer as before; nothing was charged again.".to_owned(),
     }
 }
 
@@ -195,11 +175,6 @@ async fn shown(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_word_of_a_shell_ends_where_it_ends() {
-        assert_eq!(quoted("it's; rm -rf '/'"), r"'it'\''s; rm -rf '\''/'\'''");
-    }
 
     #[test]
     fn an_answer_is_indented_in_its_own_order() {

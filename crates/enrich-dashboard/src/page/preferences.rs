@@ -63,7 +63,7 @@ pub(crate) async fn password(visit: &Visit<'_>, member: &Member) -> Result<Respo
     let peer = visit.dashboard.client(visit.request);
     if let Err(wait) = dashboard.brake.take(peer, &email, visit.now) {
         let wait = span(wait.as_secs().saturating_add(1));
-        let said = format!("Too many tries. Wait {wait} and try again.");
+        let said = format!("Too many attempts. Wait {wait} and try again.");
         return shown(visit, member, Some(said), None).await;
     }
     let typed = Password::typed(present);
@@ -112,7 +112,7 @@ async fn session_rows(visit: &Visit<'_>, member: &Member) -> Result<Vec<SessionR
 }
 
 async fn wrong(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let said = "The present password is not the one that was typed; nothing was changed.";
+    let said = "The current password is wrong. Nothing was changed.";
     shown(visit, member, Some(said.to_owned()), None).await
 }
 

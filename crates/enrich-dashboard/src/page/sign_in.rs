@@ -9,8 +9,10 @@ use enrich_text::EmailAddress;
 
 use crate::cookie;
 use crate::fault::Fault;
+use crate::form::query;
 use crate::http::Response;
 use crate::password::{MOST_BYTES, Password};
+use crate::returning;
 use crate::shown::span;
 use crate::visit::{Frame, Visit, page};
 
@@ -24,6 +26,8 @@ struct SignInPage<'a> {
     email: &'a str,
     fault: Option<String>,
     has_ended: bool,
+    /// Where to go on after signing in; empty for the overview.
+    to: String,
 }
 
 #[derive(Template)]
@@ -37,7 +41,8 @@ pub(crate) async fn show(visit: &Visit<'_>) -> Result<Response, Fault> {
         return Ok(Response::see("/account/"));
     }
     let has_ended = visit.query.has("ended");
-    page(200, &SignInPage { frame: visit.open_frame(), email: "", fault: None, has_ended })
+    let to = returning::target(&visit.query).unwrap_or_default();
+    page(200, &SignInPage { frame: visit.open_frame(), email: "", fault: None, has_ended, to })
 }
 
 pub(crate) async fn submit(visit: &Visit<'_>) -> Result<Response, Fault> {
@@ -64,7 +69,14 @@ pub(crate) async fn submit(visit: &Visit<'_>) -> Result<Response, Fault> {
     let Some(sign_in) = right else { return refused(visit, email) };
     brake.give_back(peer, &typed);
     match begin(visit, &sign_in, sign_in.password.as_ref()).await? {
-        Some(cookie) => Ok(Response::see("/account/welcome").with("set-cookie", cookie)),
+        Some(cookie) => {
+            let to = returning::target(&visit.form).unwrap_or_default();
+            let welcome = match query(&[("to", &to)]) {
+                none if none.is_empty() => "/account/welcome".to_owned(),
+                to => format!("/account/welcome?{to}"),
+            };
+            Ok(Response::see(welcome).with("set-cookie", cookie))
+        }
         None => refused(visit, email),
     }
 }
@@ -112,13 +124,13 @@ pub(crate) async fn begin(
 }
 
 fn refused(visit: &Visit<'_>, email: &str) -> Result<Response, Fault> {
-    let fault = "The email address and the password do not fit together. If you have forgotten the \
-                 password, ask whoever runs the service for a new invitation.";
+    let fault = "The email address or the password is wrong. If you have forgotten the password, ask the \
+                 service's operator for a new invitation.";
     failed(visit, 422, email, fault.to_owned())
 }
 
 fn slowed(visit: &Visit<'_>, email: &str, wait_seconds: i64) -> Result<Response, Fault> {
-    let fault = format!("Too many tries. Wait {} and try again.", span(wait_seconds));
+    let fault = format!("Too many attempts. Wait {} and try again.", span(wait_seconds));
     let response = failed(visit, 429, email, fault)?;
     Ok(response.with("retry-after", wait_seconds.to_string()))
 }
@@ -126,13 +138,15 @@ fn slowed(visit: &Visit<'_>, email: &str, wait_seconds: i64) -> Result<Response,
 fn failed(visit: &Visit<'_>, status: u16, email: &str, fault: String) -> Result<Response, Fault> {
     let email = if email.len() > MOST_EMAIL_BYTES { "" } else { email };
     let frame = visit.open_frame();
-    page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false })
+    let to = returning::target(&visit.form).unwrap_or_default();
+    page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
 /// Where signing in leads: on, or to a word about the cookie that did not come back.
 pub(crate) async fn welcome(visit: &Visit<'_>) -> Result<Response, Fault> {
     if visit.dashboard.member(visit.request, visit.now).await?.is_some() {
-        return Ok(Response::see("/account/"));
+        let to = returning::target(&visit.query);
+        return Ok(Response::see(to.unwrap_or_else(|| "/account/".to_owned())));
     }
     page(200, &NoCookiePage { frame: visit.open_frame() })
 }

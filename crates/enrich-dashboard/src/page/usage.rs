@@ -39,6 +39,8 @@ struct UsagePage {
     fault: Option<String>,
     days: Days,
     query: String,
+    /// Whether the counts of these days still grow.
+    is_growing: bool,
     rows: Vec<Row>,
     sum: Row,
 }
@@ -47,6 +49,7 @@ struct UsagePage {
 #[derive(Clone, Default)]
 struct Row {
     endpoint: String,
+    title: &'static str,
     key: String,
     found: u64,
     not_found: u64,
@@ -89,10 +92,16 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
         Ok((sums, sum, service.accounts.keys(account).await?))
     };
     let (sums, sum, keys) = visit.dashboard.scans.read(account, read).await?;
-    let named = |((endpoint, key), row)| Row { endpoint, key: key_name_in(&keys, key), ..row };
+    let named = |((endpoint, key), row): ((String, KeyId), Row)| Row {
+        title: visit.title(&endpoint),
+        endpoint,
+        key: key_name_in(&keys, key),
+        ..row
+    };
     let page_of = UsagePage {
         frame: visit.frame(member, "/account/usage").await?,
         days,
+        is_growing: days.last >= today,
         query: query(&[("from", &days.first.to_string()), ("to", &days.last.to_string())]),
         rows: sums.into_iter().map(named).collect(),
         sum,

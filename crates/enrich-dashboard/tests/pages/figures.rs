@@ -67,13 +67,13 @@ fn usage_is_of_the_chosen_days_alone_and_says_the_share() {
     count(&world, &owner, TODAY, UseOutcome::Refused, 9, 0);
     let seen = owner.browser.get(&world, "/account/usage?from=2025-03-04&to=2026-03-03");
     let all = seen.between("<th scope=\"row\">All</th>", "</tr>");
-    assert!(all.contains(">3<") && all.contains("66.6 %") && !all.contains(">9<"), "{all}");
+    assert!(all.contains(">3<") && all.contains("66.7 %") && !all.contains(">9<"), "{all}");
     assert!(
         owner
             .browser
             .get(&world, "/account/usage?from=2020-01-01&to=2020-12-31")
             .body
-            .contains("Nothing was asked")
+            .contains("No calls were made")
     );
     assert_eq!(owner.browser.get(&world, "/account/usage?from=tomorrow").status, 422);
 }
@@ -126,7 +126,7 @@ fn a_search_says_how_far_it_looked_and_goes_on() {
     assert!(first.body.contains("20,000 rows were searched, back to 2026-03-04 12:00:30 UTC: 0"));
     let link = first.body.split("href=\"").find(|piece| piece.contains("before=")).unwrap();
     let link = link.split('"').next().unwrap().replace("&#38;", "&");
-    assert!(first.body.contains("Search on"));
+    assert!(first.body.contains("Continue the search"));
     let second = owner.browser.get(&world, &link);
     assert!(second.body.contains("The whole range was searched: 1 call"), "{}", second.body);
     assert!(second.body.contains(">wanted<"));

@@ -95,9 +95,9 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
     assert_eq!(set(None, 1, "101"), (422, None));
     set(Some(5), 1, "5");
     let seen = owner.browser.get(&world, &path);
-    assert!(seen.body.contains("5 requests in 1 second, its own"), "{}", seen.body);
+    assert!(seen.body.contains("5 requests in 1 second (own limit)"), "{}", seen.body);
     assert!(seen.body.contains(">Requests in 1 second</label>"), "{}", seen.body);
-    assert!(seen.body.contains("only whoever runs the service raises it"), "{}", seen.body);
+    assert!(seen.body.contains("only the service's operator can raise the limit"), "{}", seen.body);
 }
 
 #[test]

@@ -75,7 +75,11 @@ fn a_form_that_is_sent_twice_is_paid_once() {
     let fields = [("attempt", "abc"), ("field.companyName", "Quill")];
     call(&world, &mut owner, "/v1/cuf", &fields);
     let again = call(&world, &mut owner, "/v1/cuf", &fields);
-    assert!(again.body.contains("once more; nothing was charged again"), "{}", again.body);
+    assert!(
+        again.body.contains("The same answer as before; nothing was charged again"),
+        "{}",
+        again.body
+    );
     assert_eq!(balance(&world, &owner), "999");
 }
 
@@ -85,11 +89,11 @@ fn without_a_key_in_use_there_is_nothing_to_call_with() {
     let path = format!("/account/keys/{}/revoke", owner.key);
     owner.browser.post(&world, &path, &[("sure", "yes")]);
     let seen = owner.browser.get(&world, "/account/playground");
-    assert!(seen.body.contains("no API key in use"));
+    assert!(seen.body.contains("no active API key"));
     let seen = call(&world, &mut owner, "/v1/cuf", &[("field.companyName", "Quill")]);
     assert!(!seen.body.contains("charged."));
     assert_eq!(seen.status, 422);
     let (_, outcome) = seen.body.split_once("<section id=\"outcome\"").unwrap();
-    assert!(outcome.contains("Nothing was called: choose a key"), "{outcome}");
+    assert!(outcome.contains("No call was made: choose an active API key"), "{outcome}");
     assert_eq!(balance(&world, &owner), "1,000");
 }

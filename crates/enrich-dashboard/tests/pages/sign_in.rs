@@ -136,13 +136,16 @@ fn a_script_is_told_to_go_to_the_sign_in() {
     let mut request = Browser::default().request(Method::Get, "/account/keys");
     request.is_from_script = true;
     let seen = world.send(request);
-    assert_eq!((seen.status, seen.header("hx-redirect")), (401, Some("/account/sign-in")));
+    assert_eq!(
+        (seen.status, seen.header("hx-redirect")),
+        (401, Some("/account/sign-in?ended&to=%2Faccount%2Fkeys"))
+    );
 }
 
 #[test]
 fn a_cookie_that_did_not_come_back_is_explained() {
     let seen = Browser::default().get(&World::new(), "/account/welcome");
-    assert!(seen.body.contains("did not come back"), "{}", seen.body);
+    assert!(seen.body.contains("did not return the session cookie"), "{}", seen.body);
 }
 
 #[test]
@@ -194,7 +197,7 @@ fn a_password_of_blanks_is_none() {
     let fields = [("password", blanks.as_str()), ("again", &blanks)];
     let seen = Browser::default().post(&world, &path, &fields);
     assert_eq!(seen.status, 422);
-    assert!(seen.body.contains("blanks alone is none"), "{}", seen.body);
+    assert!(seen.body.contains("cannot consist of spaces only"), "{}", seen.body);
 }
 
 #[test]

@@ -46,9 +46,9 @@ fn a_list_that_hardly_arrives_keeps_no_place() {
     for (piece_bytes, seconds) in [(64, 3), (1000, 31), (6000, 3)] {
         let seen = slowly(&world, &owner, piece_bytes, seconds);
         assert_eq!(seen.status, 400, "{piece_bytes} bytes each {seconds} s");
-        assert!(seen.body.contains("arrived too slowly"), "{}", seen.body);
+        assert!(seen.body.contains("The upload was too slow"), "{}", seen.body);
     }
-    assert!(owner.browser.get(&world, "/account/bulk").body.contains("There are none."));
+    assert!(owner.browser.get(&world, "/account/bulk").body.contains("No lists yet."));
     for (piece_bytes, seconds) in [(64 * 1024, 30), (7000, 3), (1000, 0)] {
         let seen = slowly(&world, &owner, piece_bytes, seconds);
         assert_eq!(seen.status, 303, "{piece_bytes} bytes each {seconds} s");

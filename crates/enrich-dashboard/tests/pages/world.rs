@@ -58,6 +58,11 @@ impl World {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
+        Self::serving(settings, |_| {})
+    }
+
+    /// The same with a service that `change` has changed.
+    pub(crate) fn serving(settings: Settings, change: impl Fn(&mut Service)) -> Self {
         let ports = Arc::new(Ports::default());
         let watch = Arc::new(Watch::at("2026-03-04T12:00:30Z"));
         let mut service = Service::new(
@@ -69,6 +74,7 @@ impl World {
             watch.clone(),
         );
         service.rate_limit = RateLimit::new(100, 60).unwrap();
+        change(&mut service);
         let sign_ins: Arc<dyn SignIns> = ports.clone();
         let service = Arc::new(service);
         let folder = tempfile::tempdir().unwrap();

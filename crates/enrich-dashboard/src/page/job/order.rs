@@ -67,7 +67,7 @@ pub(crate) fn of_form(
     path: &str,
     fields: &Form,
 ) -> Option<Result<Mapping, String>> {
-    Some(mapping(&rows(endpoint(visit, path)?, fields, &[])))
+    Some(mapping(&rows(visit.endpoint(path)?, fields, &[])))
 }
 
 /// What is asked of a list with these columns: as the form has it, or as the columns' names suggest.
@@ -79,7 +79,7 @@ pub(super) async fn asked_of(
     fields: &Form,
     complaint: Option<&Complaint>,
 ) -> Result<Option<Asked>, Fault> {
-    let Some(endpoint) = endpoint(visit, fields.text("endpoint")) else { return Ok(None) };
+    let Some(endpoint) = visit.endpoint(fields.text("endpoint")) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
     let foreseen = match mapping(&rows) {
         Ok(mapping) => foreseen(visit, member, id, endpoint, mapping).await?,
@@ -129,7 +129,7 @@ pub(super) async fn refused(
     id: JobId,
     order: &Order,
 ) -> Result<Option<Complaint>, Fault> {
-    let asked = endpoint(visit, &order.endpoint);
+    let asked = visit.endpoint(&order.endpoint);
     let is_open = asked.is_some_and(|asked| matches!(asked.price, Price::PerItems(_)));
     if order.max_credits.is_none() || !is_open {
         return Ok(None);
@@ -145,10 +145,6 @@ pub(super) async fn refused(
         ))),
         Err(said) => Ok(Some(Complaint::Page(said?))),
     }
-}
-
-fn endpoint(visit: &Visit<'_>, path: &str) -> Option<&'static Endpoint> {
-    visit.dashboard.generations.iter().find_map(|generation| generation.endpoint(path))
 }
 
 /// The endpoint's fields as a form has them; a form that has none of them is guessed.

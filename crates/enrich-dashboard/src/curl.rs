@@ -1,0 +1,56 @@
+//! A call as a command line, to paste into a shell.
+
+use enrich_wire::{Endpoint, Generation, KeyPlace};
+
+/// The call with `key` where the generation wants it, and `body` as its JSON object.
+pub(crate) fn command(
+    address: &str,
+    generation: &Generation,
+    endpoint: &Endpoint,
+    key: &str,
+    body: &str,
+) -> String {
+    let url = quoted(&format!("{address}{}", endpoint.path));
+    let json = "-H 'content-type: application/json'";
+    match generation.key_place {
+        KeyPlace::Header => {
+            let key = quoted(&format!("x-api-key: {key}"));
+            format!("curl -s {url} {json} \\\n  -H {key} \\\n  -d {}", quoted(body))
+        }
+        KeyPlace::Body => {
+            let fields = body.trim_start_matches('{');
+            let comma = if fields == "}" { "" } else { "," };
+            let data = format!("{{\"apiKey\":\"{key}\"{comma}{fields}");
+            format!("curl -s {url} {json} \\\n  -d {}", quoted(&data))
+        }
+    }
+}
+
+/// The path and the body of a first call: any company will do, since a miss is free.
+const FIRST: (&str, &str) = ("/v1/cuf", r#"{"companyName":"Telefonica"}"#);
+
+/// The first call to make with a key.
+pub(crate) fn first_call(
+    address: &str,
+    generations: &[&'static Generation],
+    key: &str,
+) -> Option<String> {
+    let (path, body) = FIRST;
+    let found = generations.iter().find_map(|all| Some((all, all.endpoint(path)?)));
+    found.map(|(generation, endpoint)| command(address, generation, endpoint, key, body))
+}
+
+/// A word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_of_a_shell_ends_where_it_ends() {
+        assert_eq!(quoted("it's; rm -rf '/'"), r"'it'\''s; rm -rf '\''/'\'''");
+    }
+}

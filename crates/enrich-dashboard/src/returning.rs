@@ -1,0 +1,88 @@
+//! Where somebody was when their session ended, so that signing in leads back there.
+
+use crate::form::{Form, query};
+use crate::http::{Method, Request};
+use crate::routes::{self, Handler};
+
+const SIGN_IN: &str = "/account/sign-in";
+/// The longest address that is returned to, in bytes.
+const MOST_BYTES: usize = 1024;
+
+/// The sign-in page for a request that needs a session. Pages that were shown are named in it;
+/// what would change something is not done later, so it is not.
+pub(crate) fn to_sign_in(request: &Request) -> String {
+    if matches!(request.path.as_str(), "/account" | "/account/") {
+        return SIGN_IN.to_owned();
+    }
+    let shown = match request.method {
+        Method::Get => page_of(&request.path, &request.query),
+        Method::Post => None,
+    };
+    let pairs = query(&[("to", shown.as_deref().unwrap_or_default())]);
+    let and = if pairs.is_empty() { "" } else { "&" };
+    format!("{SIGN_IN}?ended{and}{pairs}")
+}
+
+/// Where to go after signing in: the page that `to` names, if it is one of these pages.
+pub(crate) fn target(fields: &Form) -> Option<String> {
+    let (path, query) = fields.text("to").split_once('?').unwrap_or((fields.text("to"), ""));
+    page_of(path, query)
+}
+
+/// The address of a page of an account. Files lead to the page that links to them.
+fn page_of(path: &str, query: &str) -> Option<String> {
+    let path = ["/output", ".csv"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
+    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+    let (route, _) = routes::find(Method::Get, path).ok()?;
+    let is_ours = matches!(route.handler, Handler::SignedIn(_));
+    let address = match query {
+        "" => path.to_owned(),
+        query => format!("{path}?{query}"),
+    };
+    (is_ours && is_plain(&address) && !address.contains(['\\', '#', '"', '<', '>']))
+        .then_some(address)
+        .filter(|address| address.len() <= MOST_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(to: &str) -> Option<String> {
+        target(&Form::read(query(&[("to", to)]).as_bytes()))
+    }
+
+    #[test]
+    fn a_page_of_an_account_is_returned_to() {
+        for path in ["/account/keys", "/account/usage?from=2026-01-01&to=2026-02-01", "/account/"] {
+            assert_eq!(read(path).as_deref(), Some(path));
+        }
+        assert_eq!(read("/account/calls.csv?from=x").as_deref(), Some("/account/calls?from=x"));
+        assert_eq!(read("/account/bulk/abc/output").as_deref(), Some("/account/bulk/abc"));
+    }
+
+    #[test]
+    fn nothing_else_is() {
+        for to in [
+            "",
+            "https://evil.example/account/",
+            "//evil.example/account/keys",
+            "/account//evil.example",
+            "/\\evil.example",
+            "/account/keys/\\..",
+            "/account/../docs",
+            "/account/sign-in",
+            "/account/sign-out",
+            "/account/assets/0/none.css",
+            "/account/invitation/x",
+            "/account/keys/x/revoke",
+            "/account/keys?a\r\nset-cookie: b",
+            "/account/keys?\u{e9}",
+            "javascript:alert(1)",
+            "/docs",
+        ] {
+            assert_eq!(read(to), None, "{to}");
+        }
+        assert_eq!(read(&format!("/account/keys?{}", "x".repeat(MOST_BYTES))), None);
+    }
+}

@@ -55,7 +55,8 @@ pub(crate) struct Waiting {
     /// When a row was answered last, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
-    /// Until when the rate limit lets no row through, as far as rows were told.
+    /// Until when the rate limit lets no row through, as far as rows were told. An answer doesn't
+    /// end it: rows of the same window may be answered after others were refused.
     limited_until: Cell<Option<Instant>>,
     /// The run was told to stop.
     stop: Stop,
@@ -74,7 +75,6 @@ impl Waiting {
     fn answered(&self) {
         self.answered_at.set(Instant::now());
         self.was_answered.set(true);
-        self.limited_until.set(None);
     }
 
     /// How long the rate limit holds the rows up from now on; `None` where it does not.

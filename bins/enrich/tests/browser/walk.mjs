@@ -3,52 +3,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
+import { walkThroughGuidance } from "./guidance.mjs";
+import { walkThroughOrders } from "./orders.mjs";
+import { EMAIL, PASSWORD, accept, calls, creditsLeft, figures, generate, signIn, step } from "./people.mjs";
 import { Server } from "./server.mjs";
-
-const EMAIL = "ada@quill.example";
-const PASSWORD = "correct horse battery";
-
-const step = (name) => console.log(`- ${name}`);
-
-async function calls(server, key, companyName, idempotencyKey) {
-  const headers = { "content-type": "application/json", ...(idempotencyKey && { "idempotency-key": idempotencyKey }) };
-  const answer = await fetch(`${server.url}/v1/cuf`, { method: "POST", headers, body: JSON.stringify({ apiKey: key, companyName }) });
-  return { status: answer.status, used: Number(answer.headers.get("x-credits-used")), requestId: answer.headers.get("x-request-id") };
-}
-
-const creditsLeft = async (page) => Number((await page.textContent("#balance strong")).replaceAll(",", ""));
-
-/** Accepts an invitation. */
-async function accept(page, invitation) {
-  await page.goto(invitation);
-  await page.fill("#password", PASSWORD);
-  await page.fill("#again", PASSWORD);
-  await page.click("main button");
-  await page.waitForURL("**/account/");
-}
-
-async function signIn(page, server, password = PASSWORD) {
-  await page.goto(`${server.url}/account/sign-in`);
-  await page.fill("#email", EMAIL);
-  await page.fill("#password", password);
-  await page.click("main button");
-}
-
-/** Makes a key with a label; the key. */
-async function generate(page, server, label) {
-  await page.goto(`${server.url}/account/keys`);
-  await page.fill("#label", label);
-  await page.click("text=Generate key");
-  await page.waitForURL("**/account/keys/*");
-  return page.inputValue("#key");
-}
 
 async function walkWithScripts(server, browser, created) {
   const page = await browser.page({ expected: ["status of 422", "status of 404"] });
 
   step("an invitation that was never made says what to do");
   await page.goto(`${server.url}/account/invitation/${"0".repeat(64)}`);
-  assert.match(await page.textContent("h1"), /no longer good/);
+  assert.match(await page.textContent("h1"), /no longer valid/);
   await browser.look(page, "no-invitation");
 
   step("an invitation, a password, signed in");
@@ -62,7 +27,7 @@ async function walkWithScripts(server, browser, created) {
   await page.waitForURL("**/account/sign-in");
   await browser.look(page, "sign-in");
   await signIn(page, server, "wrong horse battery");
-  assert.match(await page.textContent("[role=alert]"), /do not fit together/);
+  assert.match(await page.textContent("[role=alert]"), /is wrong/);
   await browser.look(page, "sign-in-wrong");
   await signIn(page, server);
   await page.waitForURL("**/account/");
@@ -109,14 +74,16 @@ async function walkWithScripts(server, browser, created) {
 
   step("a label and a limit of its own");
   await page.fill("#label", "web shop 2");
-  await page.click("text=Save the label");
+  await page.click("text=Save label");
+  assert.match(await page.textContent("[role=status].done"), /The label is saved/);
   await page.fill("#requests", "50");
-  await page.click("text=Save the limit");
-  assert.match(await page.textContent(".facts"), /50 requests in 60 seconds, its own/);
+  await page.click("text=Save limit");
+  assert.match(await page.textContent("[role=status].done"), /The limit is saved/);
+  assert.match(await page.textContent(".facts"), /50 requests in 60 seconds \(own limit\)/);
   assert.match(await page.textContent("h1"), /web shop 2/);
 
   step("rotated with an overlap, then revoked: 401");
-  await page.click("text=Rotate the key");
+  await page.click("button:has-text('Rotate key')");
   const successor = await page.inputValue("#key");
   assert.notEqual(successor, key);
   assert.equal((await calls(server, key, "Nestlé")).status, 200);
@@ -125,7 +92,7 @@ async function walkWithScripts(server, browser, created) {
     await page.goto(`${server.url}/account/keys`);
     await page.click("main section:first-of-type tbody tr:first-child a");
     await page.check("[name=sure]");
-    await page.click("text=Revoke the key");
+    await page.click("button:has-text('Revoke key')");
     await page.waitForURL("**/account/keys");
   }
   await page.waitForTimeout(1100);
@@ -135,18 +102,19 @@ async function walkWithScripts(server, browser, created) {
   await page.goto(`${server.url}/account/playground`);
   const before = await creditsLeft(page);
   await page.selectOption("#endpoint", "/v1/dte");
+  await page.click("text=Use this endpoint");
   await page.waitForURL("**endpoint=%2Fv1%2Fdte");
   assert.match(await page.textContent(".price"), /1 per 5 items/);
   await browser.look(page, "playground");
   await page.fill("[name='field.companyDomain']", "quillmark.example");
-  await page.click("text=Call it");
+  await page.click("text=Send the call");
   await page.waitForSelector("#outcome pre");
   const outcome = await page.textContent("#outcome");
   assert.match(outcome, /Found; 1 credit was charged/);
   assert.match(outcome, /curl -s/);
   assert.doesNotMatch(outcome, /enr_live_[0-9A-Za-z]{5}/);
   assert.equal(await creditsLeft(page), before - 1);
-  await page.click("text=Call it");
+  await page.click("text=Send the call");
   await page.waitForFunction((left) => Number(document.querySelector("#balance strong").textContent.replaceAll(",", "")) === left, before - 2);
   await browser.look(page, "playground-answer");
 
@@ -190,12 +158,6 @@ function list() {
   return ["id,Company name,Note", ...rows].join("\n");
 }
 
-async function figures(page) {
-  const names = await page.locator("#progress dt").allTextContents();
-  const numbers = await page.locator("#progress dd").allTextContents();
-  return Object.fromEntries(names.map((name, at) => [name.split(" of at most")[0], Number(numbers[at].replaceAll(",", ""))]));
-}
-
 const rowsDone = async (page) => Number(await page.getAttribute("#done", "value"));
 
 async function walkThroughAList(server, browser) {
@@ -208,6 +170,7 @@ async function walkThroughAList(server, browser) {
   await page.waitForURL("**/account/bulk/*");
   const path = new URL(page.url()).pathname;
   await page.selectOption("#endpoint", "/v1/cuf");
+  await page.click("text=Use this endpoint");
   await page.waitForURL("**endpoint=%2Fv1%2Fcuf");
   assert.equal(await page.inputValue("[name='map.companyName'] >> nth=0"), "Company name");
   assert.match(await page.textContent("main"), /Highest cost in credits\s*900/);
@@ -233,8 +196,8 @@ async function walkThroughAList(server, browser) {
   await page.reload();
   assert.equal(await rowsDone(page), stopped);
 
-  step("gone on with; the server is restarted half-way");
-  await page.click("main button:has-text('Go on')");
+  step("continued; the server is restarted half-way");
+  await page.click("main button:has-text('Continue')");
   const halfway = await rowsDoneFrom(stopped + 50);
   await server.stop();
   await server.start();
@@ -274,18 +237,18 @@ async function walkWithoutScripts(server, browser) {
   assert.equal((await calls(server, key, "Nestlé")).status, 200);
   await page.goto(`${server.url}/account/playground`);
   await page.selectOption("#endpoint", "/v1/cuf");
-  await page.click("text=Choose");
+  await page.click("text=Use this endpoint");
   await page.fill("[name='field.companyName']", "Telefónica");
-  await page.click("text=Call it");
+  await page.click("text=Send the call");
   assert.match(await page.textContent("#outcome"), /Found; 1 credit was charged/);
   await page.reload();
-  assert.match(await page.textContent("#outcome"), /once more; nothing was charged again/);
+  assert.match(await page.textContent("#outcome"), /The same answer as before; nothing was charged again/);
   await page.goto(`${server.url}/account/bulk`);
   await page.setInputFiles("#list", { name: "few.csv", mimeType: "text/csv", buffer: Buffer.from("Company\nNestlé\nNobody Hereabouts\n") });
   await page.click("main form[enctype] button");
   await page.selectOption("#endpoint", "/v1/cuf");
-  await page.click("text=Choose >> nth=-1");
-  await page.click("text=Start");
+  await page.click("text=Use this endpoint");
+  await page.click("button:has-text('Start')");
   for (let tries = 0; tries < 50 && (await page.textContent("#state")) !== "Done"; tries += 1) {
     await page.waitForTimeout(100);
     await page.reload();
@@ -300,7 +263,7 @@ async function walkWithoutScripts(server, browser) {
   await page.click("text=Show the key");
   assert.equal(await page.inputValue("#key"), key);
   await page.check("[name=sure]");
-  await page.click("text=Revoke the key");
+  await page.click("button:has-text('Revoke key')");
   await page.waitForTimeout(1100);
   assert.equal((await calls(server, key, "Nestlé")).status, 401);
   await page.click("text=Sign out");
@@ -314,7 +277,7 @@ async function walkWithKeys(server, browser) {
   const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
   await page.goto(`${server.url}/account/sign-in`);
   await press("Tab");
-  assert.equal(await focused(), "Skip to the page");
+  assert.equal(await focused(), "Skip to content");
   await press("Enter", "Tab");
   assert.equal(await focused(), "email");
   await page.keyboard.type(EMAIL);
@@ -324,7 +287,7 @@ async function walkWithKeys(server, browser) {
   await page.waitForURL("**/account/");
   const order = [];
   for (let number = 0; number < 9; number += 1) { await press("Tab"); order.push(await focused()); }
-  assert.deepEqual(order, ["Skip to the page", "Enrich", "Sign out", ...await page.locator("nav[aria-label=Account] a").allTextContents()].slice(0, 9));
+  assert.deepEqual(order, ["Skip to content", "Enrich", "Sign out", ...await page.locator("nav[aria-label=Account] a").allTextContents()].slice(0, 9));
   const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
   assert.equal(outline, "solid");
 }
@@ -341,6 +304,8 @@ try {
   await walkThroughAList(server, browser);
   await walkWithoutScripts(server, browser);
   await walkWithKeys(server, browser);
+  await walkThroughOrders(server, browser);
+  await walkThroughGuidance(server, browser);
 } catch (error) {
   failure = error;
 }

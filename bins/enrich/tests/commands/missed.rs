@@ -1,5 +1,9 @@
 //! `enrich stats --misses`: the company names that nothing was found for.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+
 use enrich_store::{CountMisses, Options, Store};
 use serde_json::{Value, json};
 
@@ -73,4 +77,30 @@ fn a_name_can_be_forgotten() {
     desk.json(&["forget", "lamp.example"]);
     let told = desk.json(&["stats", "--misses"]);
     assert_eq!((told.as_array().unwrap().len(), &told[0]["name"]), (1, &"Oxbow Lake AG".into()));
+}
+
+#[test]
+fn a_server_counts_them_if_its_setting_says_so_and_its_log_names_none() {
+    let desk = Desk::with_records();
+    let (_, key) = desk.account(100);
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--count-misses", "texts", "--log-requests"];
+    let mut child = desk.command(&serve).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let address = line.trim().rsplit('/').next().unwrap();
+    let body = json!({"apiKey": key, "companyName": "Zebrafinch Holdings"}).to_string();
+    let head = format!("POST /v1/cuf HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let log = String::from_utf8(ended.stderr).unwrap();
+    assert!(log.contains("stopped") && !log.contains("Zebrafinch"), "{log}");
+    let told = desk.json(&["stats", "--misses"]);
+    assert_eq!((&told[0]["name"], &told[0]["calls"]), (&"Zebrafinch Holdings".into(), &1.into()));
 }

@@ -17,6 +17,7 @@ pub(crate) mod ledger;
 pub(crate) mod lookup;
 mod named;
 pub(crate) mod openapi;
+mod read_as;
 pub(crate) mod reindex;
 pub(crate) mod restore;
 pub(crate) mod serving;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use enrich_import::{Cells, Format, Row};
+use enrich_import::{Cells, Delimiter, Format, Layout, Row, TextEncoding};
 use enrich_wire::Endpoint;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,8 +12,8 @@ use crate::answer::Answers;
 use crate::input::Shape;
 use crate::spreadsheet::{LIST_SEPARATOR, neutralised};
 
-/// What stands before the name of an added column that the input has as well.
-const OWN: &str = "enrich_";
+/// What spreadsheets know UTF-8 by.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Takes what the columns of a CSV file have no place for: members that only later objects have,
 /// and lines that are no objects.
 const OTHER_FIELDS: &str = "other_fields";
@@ -60,22 +60,41 @@ pub(crate) struct Export {
     shape: Shape,
     /// The names of the added columns: the answer's, `status`, `error`, `credits`.
     added: Vec<String>,
+    delimiter: Delimiter,
+    /// Whether CSV begins with a mark, as the list was in an encoding that spreadsheets take a text
+    /// without one for.
+    is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
 }
 
 impl Export {
-    pub(crate) fn new(format: Format, shape: &Shape, endpoint: &Endpoint) -> Self {
-        let mut added: Vec<String> = Vec::new();
+    /// Rows in `format`; CSV with the delimiter of the list, where that is CSV. The names of added
+    /// columns begin with `prefix`.
+    pub(crate) fn new(
+        format: Format,
+        shape: &Shape,
+        layout: Option<&Layout>,
+        endpoint: &Endpoint,
+        prefix: &str,
+    ) -> Self {
         let answer = Answers::of(endpoint).columns;
         let own = ["status", "error", "credits"].map(str::to_owned);
-        for name in answer.iter().chain(&own) {
-            let is_taken = |name: &str| {
-                shape.columns().iter().any(|column| column == name) || name == OTHER_FIELDS
-            };
-            added.push(free_name(name, is_taken));
-        }
-        Self { format, shape: shape.clone(), added, csv: csv_writer(), json: Vec::new() }
+        let names: Vec<String> =
+            answer.iter().chain(&own).map(|name| format!("{prefix}{name}")).collect();
+        let added = free_names(&names, |name| {
+            shape.columns().iter().any(|column| column == name) || name == OTHER_FIELDS
+        });
+        let delimiter = match format {
+            Format::Tsv => Delimiter::Tab,
+            Format::Csv => layout.and_then(|layout| layout.delimiter).unwrap_or(Delimiter::Comma),
+            Format::JsonLines | Format::Xlsx => Delimiter::Comma,
+        };
+        let encoding = layout.and_then(|layout| layout.encoding);
+        let is_other = encoding.is_some_and(|encoding| encoding != TextEncoding::UTF_8);
+        let is_marked = is_other && matches!(format, Format::Csv | Format::Tsv);
+        let (shape, csv) = (shape.clone(), csv_writer(delimiter, Vec::new()));
+        Self { format, shape, added, delimiter, is_marked, csv, json: Vec::new() }
     }
 
     /// Writes what stands before the first row.
@@ -85,14 +104,19 @@ impl Export {
         }
         let other = matches!(self.shape, Shape::Json(_)).then(|| OTHER_FIELDS.to_owned());
         let names = self.shape.columns().iter().chain(&other).chain(&self.added);
-        let names: Vec<Cow<'_, [u8]>> = names.map(|name| neutralised(name.as_bytes())).collect();
-        self.csv.write_record(names)
+        let names: Vec<Cow<'_, [u8]>> =
+            names.map(|name| self.safe(Cow::Borrowed(name.as_bytes()))).collect();
+        let mark = if self.is_marked { BYTE_ORDER_MARK } else { b"" };
+        let mut csv = csv_writer(self.delimiter, mark.to_vec());
+        csv.write_record(names)?;
+        self.csv = csv;
+        Ok(())
     }
 
     /// Writes a row.
     pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<(), csv::Error> {
         match self.format {
-            Format::Csv => self.csv_row(row, added),
+            Format::Csv | Format::Tsv | Format::Xlsx => self.csv_row(row, added),
             Format::JsonLines => {
                 self.json_row(row, added);
                 Ok(())
@@ -111,22 +135,36 @@ impl Export {
             return Ok(std::mem::take(&mut self.json));
         }
         self.csv.flush()?;
-        let full = std::mem::replace(&mut self.csv, csv_writer());
+        let full = std::mem::replace(&mut self.csv, csv_writer(self.delimiter, Vec::new()));
         full.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
     }
 
     fn csv_row(&mut self, row: &Row, added: &Added) -> Result<(), csv::Error> {
         for cell in csv_cells(&self.shape, row) {
-            self.csv.write_field(neutralised(&cell))?;
+            let cell = self.safe(cell);
+            self.csv.write_field(cell)?;
         }
         for at in 0..self.added.len() - 3 {
             let text = added.values.get(at).map(in_a_cell).unwrap_or_default();
-            self.csv.write_field(neutralised(text.as_bytes()))?;
+            let text = self.safe(Cow::Borrowed(text.as_bytes()));
+            self.csv.write_field(text)?;
         }
         self.csv.write_field(added.status.as_str())?;
-        self.csv.write_field(neutralised(added.error.as_bytes()))?;
+        let error = self.safe(Cow::Borrowed(added.error.as_bytes()));
+        self.csv.write_field(error)?;
         self.csv.write_field(added.credits.to_string())?;
         self.csv.write_record(None::<&[u8]>)
+    }
+
+    /// The cell as a spreadsheet may read it from CSV. In a workbook a text is never a formula.
+    fn safe<'c>(&self, cell: Cow<'c, [u8]>) -> Cow<'c, [u8]> {
+        if self.format == Format::Xlsx {
+            return cell;
+        }
+        match neutralised(&cell) {
+            Cow::Borrowed(_) => cell,
+            Cow::Owned(safe) => Cow::Owned(safe),
+        }
     }
 
     fn json_row(&mut self, row: &Row, added: &Added) {
@@ -134,7 +172,8 @@ impl Export {
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
         let answer = self.added.len() - 3;
-        for (at, name) in self.added.iter().enumerate() {
+        let names = free_names(&self.added, |name| taken.iter().any(|taken| taken == name));
+        for (at, name) in names.iter().enumerate() {
             let value = match at.checked_sub(answer) {
                 None => added.values.get(at).cloned().unwrap_or_default(),
                 Some(0) => added.status.as_str().into(),
@@ -142,8 +181,7 @@ impl Export {
                 Some(1) => added.error.as_str().into(),
                 Some(_) => added.credits.into(),
             };
-            let name = free_name(name, |name| taken.iter().any(|taken| taken == name));
-            member(&mut self.json, &mut is_first, &name, &value);
+            member(&mut self.json, &mut is_first, name, &value);
         }
         self.json.extend_from_slice(b"}\n");
     }
@@ -245,12 +283,23 @@ fn member(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     let _ = serde_json::to_writer(into, value);
 }
 
-fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let mut name = name.to_owned();
-    while is_taken(&name) {
-        name.insert_str(0, OWN);
+/// The names of added columns. Those that are taken get a number, the same for all of them, so that
+/// one can see which belong together: `status_2`, `error_2`, `credits_2`.
+fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
+    let taken: Vec<bool> = names.iter().map(|name| is_taken(name)).collect();
+    let mut number = 1_u64;
+    loop {
+        let one = |(name, is_taken): (&String, &bool)| match is_taken {
+            true => format!("{name}_{number}"),
+            false => name.clone(),
+        };
+        let free: Vec<String> = names.iter().zip(&taken).map(one).collect();
+        let is_free = |name: &String| names.contains(name) || !is_taken(name);
+        if !taken.contains(&true) || (number > 1 && free.iter().all(is_free)) {
+            return free;
+        }
+        number += 1;
     }
-    name
 }
 
 /// Names of an object's members: a column that is there twice gets a number.
@@ -268,7 +317,23 @@ fn unlike(columns: &[String]) -> Vec<String> {
     names
 }
 
-fn csv_writer() -> csv::Writer<Vec<u8>> {
+fn csv_writer(delimiter: Delimiter, begun: Vec<u8>) -> csv::Writer<Vec<u8>> {
     // Rows are of one length by what they are made of; the check would only say so once more.
-    csv::WriterBuilder::new().flexible(true).from_writer(Vec::new())
+    let mut builder = csv::WriterBuilder::new();
+    builder.flexible(true).delimiter(delimiter.as_byte()).from_writer(begun)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_taken_get_one_number_together() {
+        let names = ["url", "status", "error"].map(str::to_owned);
+        let free = |taken: &[&str]| free_names(&names, |name| taken.contains(&name));
+        assert_eq!(free(&[]), ["url", "status", "error"]);
+        assert_eq!(free(&["status", "error"]), ["url", "status_2", "error_2"]);
+        assert_eq!(free(&["status", "error", "error_2"]), ["url", "status_3", "error_3"]);
+        assert_eq!(free(&["url", "status_2"]), ["url_2", "status", "error"]);
+    }
 }

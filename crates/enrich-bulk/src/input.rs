@@ -1,18 +1,23 @@
 //! The rows of a list, numbered, with the fields that are asked of each.
 
-use enrich_import::{Cells, Format, ReadError, Row, Rows, Source};
+use enrich_import::{Cells, Format, Layout, NoList, ReadError, Row, Rows, Source};
 use serde_json::Value;
 
+use crate::export;
 use crate::mapping::{Bound, From};
 
 /// How many rows of JSON Lines are looked at to tell the columns, and how many bytes of them.
 const LOOKED_AT: usize = 1000;
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
+/// How many letters of a cell are shown.
+const SHOWN_LETTERS: usize = 200;
 
 /// The rows of a list.
 pub struct Input {
     rows: Rows,
     shape: Shape,
+    /// The first row, until it is given out.
+    first: Option<Row>,
     read_bytes: u64,
 }
 
@@ -34,18 +39,23 @@ impl Shape {
 }
 
 impl Input {
-    /// Opens a list: CSV with a header, or JSON Lines, plain or compressed.
+    /// Opens a list: CSV with a header, JSON Lines, plain or compressed, or an Excel workbook.
     ///
     /// # Errors
     ///
-    /// When it can't be read.
+    /// When it can't be read, or has no rows.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut rows = Rows::open(source)?;
         let shape = match rows.columns() {
             Some(columns) => Shape::Csv(columns.to_vec()),
             None => Shape::Json(rows.names_ahead(LOOKED_AT, LOOKED_AT_BYTES)?),
         };
-        Ok(Self { rows, shape, read_bytes: 0 })
+        let first = match rows.next_row()? {
+            Some(first) => Some(first),
+            None if matches!(shape, Shape::Csv(_)) => return Err(NoList::HeaderAlone.into()),
+            None => return Err(NoList::Empty.into()),
+        };
+        Ok(Self { rows, shape, first, read_bytes: 0 })
     }
 
     /// The columns: those of the header, or the names in the first thousand objects, or in the first
@@ -54,12 +64,17 @@ impl Input {
         self.shape.columns()
     }
 
-    /// How the list is written.
+    /// How rows of the list are written where nobody says: as they are read, but a workbook's as CSV.
     pub fn format(&self) -> Format {
         match self.shape {
             Shape::Csv(_) => Format::Csv,
             Shape::Json(_) => Format::JsonLines,
         }
+    }
+
+    /// How it is read. Its encoding is known for sure when all of it was read.
+    pub fn layout(&self) -> Option<Layout> {
+        self.rows.layout()
     }
 
     /// How many bytes were read until now, compressed as they are.
@@ -74,7 +89,25 @@ impl Input {
     ///
     /// When the list can't be read on.
     pub fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
-        self.rows.next_row()
+        match self.first.take() {
+            Some(first) => Ok(Some(first)),
+            None => self.rows.next_row(),
+        }
+    }
+
+    /// A row as it is shown: a text for each column, long ones cut.
+    pub fn shown(&self, row: &Row) -> Vec<String> {
+        let mut cells: Vec<String> = export::csv_cells(&self.shape, row)
+            .iter()
+            // A letter has at most four bytes.
+            .map(|cell| String::from_utf8_lossy(&cell[..cell.len().min(4 * SHOWN_LETTERS)]))
+            .map(|text| text.chars().take(SHOWN_LETTERS).collect())
+            .collect();
+        // Members without a column, which only rows of JSON Lines have, are left out.
+        if matches!(row.cells, Ok(Cells::Json(_))) {
+            cells.truncate(self.columns().len());
+        }
+        cells
     }
 
     pub(crate) fn shape(&self) -> &Shape {

@@ -343,7 +343,8 @@ impl Shared {
 
     /// The rows of a list in this folder, within the limits, until `stop` is told.
     fn input(&self, folder: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
-        Input::open(Source::file(&record.list(folder))?.bounded(self.bounds(stop)))
+        let source = Source::file(&record.list(folder))?.read_as(record.read_as);
+        Input::open(source.bounded(self.bounds(stop)))
     }
 
     /// Puts a job in line, on disk first.

@@ -12,6 +12,7 @@
 mod answer;
 mod caller;
 mod export;
+mod guess;
 mod input;
 pub mod jobs;
 mod mapping;
@@ -21,12 +22,16 @@ mod row;
 mod run;
 mod spreadsheet;
 mod stop;
+mod workbook;
 
 pub use caller::{
     Asked, Called, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields,
 };
-pub use enrich_import::{Format, ReadError, Source, told_by_name};
+pub use enrich_import::{
+    Delimiter, Format, Layout, NoList, ReadAs, ReadError, Source, TextEncoding, told_by_name,
+};
 pub use export::Status;
+pub use guess::guess;
 pub use input::Input;
 pub use jobs::Jobs;
 

@@ -1,7 +1,10 @@
 //! Which column goes into which field of the endpoint, checked before anything is asked.
 
+use enrich_import::plain_name;
 use enrich_wire::{Endpoint, Fields, Value};
 use serde::{Deserialize, Serialize};
+
+use crate::guess::guess;
 
 /// A text that most fields can be read from, to try a mapping with.
 const PROBE: &str = "probe.example";
@@ -110,7 +113,39 @@ impl Mapping {
         self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
     }
 
-    /// This mapping, and each column that is called like a needed field that has none.
+    /// This mapping with the columns spelt as the list has them, and a column for each field that
+    /// has none and most likely is in one: the fields that are needed and those of a column's own
+    /// name.
+    pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
+        let mut mapping = self.clone();
+        for (_, column) in &mut mapping.columns {
+            if columns.contains(column) {
+                continue;
+            }
+            let plain = plain_name(column);
+            let mut alike = columns.iter().filter(|known| plain_name(known) == plain);
+            if let (Some(known), None) = (alike.next(), alike.next()) {
+                column.clone_from(known);
+            }
+        }
+        let needed = at_fault(endpoint, [].iter());
+        for field in endpoint.wire.inputs {
+            let is_mapped = mapping.fields().any(|known| known == field.name);
+            let is_wanted = !field.is_required || needed.contains(&field.name);
+            if let Some(column) = guess(field, columns).filter(|_| !is_mapped && is_wanted) {
+                mapping.columns.push((field.name.to_owned(), column));
+            }
+        }
+        mapping
+    }
+
+    /// Whether all that this one names is in the other.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        self.columns.iter().all(|pair| other.columns.contains(pair))
+            && self.constants.iter().all(|pair| other.constants.contains(pair))
+    }
+
+    /// Binds it.
     ///
     /// # Errors
     ///
@@ -129,13 +164,9 @@ impl Mapping {
             let from = From::Constant(value.clone());
             bound.push(BoundField { name: known(endpoint, field)?, is_needed: false, from });
         }
-        for name in missing(endpoint, &bound) {
-            if !columns.iter().any(|column| column == name) {
-                let (path, there) = (endpoint.path, listed(columns));
-                return Err(MappingError::Missing { path, field: name, there });
-            }
-            let from = column_named(name, columns)?;
-            bound.push(BoundField { name, is_needed: false, from });
+        if let Some(name) = missing(endpoint, &bound).first() {
+            let (path, there) = (endpoint.path, listed(columns));
+            return Err(MappingError::Missing { path, field: name, there });
         }
         let at_fault_with_all = at_fault(endpoint, bound.iter());
         for at in 0..bound.len() {
@@ -210,6 +241,7 @@ mod tests {
     fn bind(path: &str, terms: &[&str], columns: &[&str]) -> Result<Vec<String>, String> {
         let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
         let mapping = Mapping::parse(terms.iter().copied()).map_err(|error| error.to_string())?;
+        let mapping = mapping.guessed(endpoint(path), &columns);
         let bound = mapping.bind(endpoint(path), &columns).map_err(|error| error.to_string())?;
         let shown = |field: &BoundField| {
             let from = match &field.from {
@@ -233,8 +265,20 @@ mod tests {
         assert_eq!(bind("/v1/cuf", &[], &["companyName"]).unwrap(), ["companyName=#0!"]);
         assert_eq!(
             bind("/v1/dte", &[], &["limit", "companyDomain"]).unwrap(),
-            ["companyDomain=#1!"]
+            ["companyDomain=#1!", "limit=#0"]
         );
+    }
+
+    #[test]
+    fn a_column_is_found_whatever_its_case_blanks_and_punctuation() {
+        assert_eq!(
+            bind("/v1/cuf", &["companyName=firm name"], &["id", "Firm_Name"]).unwrap(),
+            ["companyName=#1!"]
+        );
+        assert_eq!(bind("/v1/cuf", &[], &["id", "Company Name"]).unwrap(), ["companyName=#1!"]);
+        assert_eq!(bind("/v1/dte", &[], &["id", "Web-Site"]).unwrap(), ["companyDomain=#1!"]);
+        let error = bind("/v1/cuf", &["companyName=firm"], &["FIRM", "Firm"]).unwrap_err();
+        assert!(error.contains("no column `firm`"), "{error}");
     }
 
     #[test]
@@ -249,17 +293,17 @@ mod tests {
 
     #[test]
     fn what_is_wrong_names_what_is_there() {
-        let there = ["Firma", "Ort", "Ort"];
+        let there = ["Betrieb", "Ort", "Ort"];
         let cases: [(&[&str], &str); 7] = [
             (
                 &[],
-                "/v1/cuf needs `companyName`; map a column to it: companyName=COLUMN, of `Firma`, `Ort`, `Ort`",
+                "/v1/cuf needs `companyName`; map a column to it: companyName=COLUMN, of `Betrieb`, `Ort`, `Ort`",
             ),
             (
                 &["companyName=Company"],
-                "the input has no column `Company`; its columns are `Firma`, `Ort`, `Ort`",
+                "the input has no column `Company`; its columns are `Betrieb`, `Ort`, `Ort`",
             ),
-            (&["company=Firma"], "/v1/cuf has no field `company`; its fields are `companyName`"),
+            (&["company=Betrieb"], "/v1/cuf has no field `company`; its fields are `companyName`"),
             (
                 &["companyName=Ort"],
                 "the input has the column `Ort` more than once; give each a name of its own",
@@ -269,11 +313,11 @@ mod tests {
                 "`companyName` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
             ),
             (
-                &["=Firma"],
-                "`=Firma` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
+                &["=Betrieb"],
+                "`=Betrieb` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
             ),
             (
-                &["companyName=Firma", "companyName:=Quill"],
+                &["companyName=Betrieb", "companyName:=Quill"],
                 "the field `companyName` is mapped twice",
             ),
         ];
@@ -288,7 +332,8 @@ mod tests {
             for endpoint in table.endpoints {
                 let needed = endpoint.wire.inputs.iter().filter(|input| input.is_required);
                 let columns: Vec<String> = needed.map(|input| input.name.to_owned()).collect();
-                let bound = Mapping::default().bind(endpoint, &columns).unwrap();
+                let mapping = Mapping::default().guessed(endpoint, &columns);
+                let bound = mapping.bind(endpoint, &columns).unwrap();
                 assert_eq!(bound.0.len(), columns.len(), "{}", endpoint.path);
                 assert!(bound.0.iter().all(|field| field.is_needed), "{}", endpoint.path);
             }

@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::export::Added;
 use crate::run::Counts;
+use crate::workbook;
 
 /// What a job does, by which it is known again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
     pub endpoint: String,
@@ -24,6 +25,13 @@ pub struct Purpose {
     pub mapping: crate::Mapping,
     /// Who is asked, in whatever words tell one from the other.
     pub asked: String,
+    /// What the names of added columns begin with.
+    #[serde(default)]
+    pub prefix: String,
+    /// How the list is split into columns, in words; `None` where it can't be another the next
+    /// time.
+    #[serde(default)]
+    pub columns: Option<String>,
 }
 
 /// How far a job is.
@@ -63,6 +71,9 @@ pub enum PartError {
         /// What was other.
         what: String,
     },
+    /// A workbook is packed by itself.
+    #[error("an Excel workbook is packed already; name the output .xlsx alone")]
+    PackedWorkbook,
     /// Somebody writes it.
     #[error("{} is being written by another process", .0.display())]
     Busy(PathBuf),
@@ -160,6 +171,9 @@ impl Part {
         let (part, job) = (with_ending(out, ".part"), with_ending(out, ".job"));
         let file_name = out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
         let (named, compression) = told_by_name(&file_name);
+        if named == Some(Format::Xlsx) && compression.is_some() {
+            return Err(PartError::PackedWorkbook);
+        }
         let known = read_checkpoint(&job)?;
         if out.exists() {
             // The process ended after the file was named and before this was tidied up.
@@ -183,7 +197,8 @@ impl Part {
         }
         // Read again, now that nobody else writes it.
         let checkpoint = match read_checkpoint(&job)? {
-            Some(checkpoint) => checkpoint,
+            // What was said now names all that was said before.
+            Some(checkpoint) => Checkpoint { purpose: purpose.clone(), ..checkpoint },
             None => Checkpoint::begin(purpose.clone()).map_err(failed)?,
         };
         let length = file.metadata().map_err(failed)?.len();
@@ -222,15 +237,34 @@ impl Part {
 
     /// Gives the file its name.
     pub(crate) fn name(&self) -> Result<(), PartError> {
-        // A name that somebody else took meanwhile isn't taken from them.
-        fs::hard_link(&self.part, &self.out).or_else(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Err(PartError::IsThere(self.out.clone())),
-            // Not every file system has links.
-            _ => fs::rename(&self.part, &self.out).map_err(failed_at(&self.out)),
-        })?;
-        sync_folder_of(&self.out)?;
+        if self.format == Format::Xlsx {
+            let made = with_ending(&self.out, ".new");
+            self.write_workbook(&made).map_err(failed_at(&made))?;
+            self.give_name(&made)?;
+            remove(&made)?;
+        } else {
+            self.give_name(&self.part)?;
+        }
         remove(&self.part)?;
         if self.keeps_job { Ok(()) } else { remove(&self.job) }
+    }
+
+    /// Makes a workbook of the rows, which are CSV until then.
+    fn write_workbook(&self, path: &Path) -> io::Result<()> {
+        let rows = File::open(&self.part)?.take(self.checkpoint.output_bytes);
+        let mut file = private().truncate(true).open(path)?;
+        workbook::write(io::BufReader::new(rows), &mut file)?;
+        file.sync_all()
+    }
+
+    fn give_name(&self, file: &Path) -> Result<(), PartError> {
+        // A name that somebody else took meanwhile isn't taken from them.
+        fs::hard_link(file, &self.out).or_else(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Err(PartError::IsThere(self.out.clone())),
+            // Not every file system has links.
+            _ => fs::rename(file, &self.out).map_err(failed_at(&self.out)),
+        })?;
+        sync_folder_of(&self.out)
     }
 }
 
@@ -252,10 +286,19 @@ impl Checkpoint {
     fn agree(&self, other: &Purpose, part: &Path, job: &Path) -> Result<(), PartError> {
         let what = if self.purpose.endpoint != other.endpoint {
             format!("the endpoint {}", self.purpose.endpoint)
-        } else if self.purpose.mapping != other.mapping {
+        } else if !self.purpose.mapping.is_within(&other.mapping) {
             "another mapping".to_owned()
         } else if self.purpose.asked != other.asked {
             self.purpose.asked.clone()
+        } else if self.purpose.prefix != other.prefix {
+            match self.purpose.prefix.as_str() {
+                "" => "no prefix".to_owned(),
+                prefix => format!("the prefix {prefix}"),
+            }
+        } else if let (Some(known), Some(other)) = (&self.purpose.columns, &other.columns)
+            && known != other
+        {
+            format!("the list read as {known}")
         } else {
             return Ok(());
         };
@@ -274,7 +317,7 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
 }
 
 /// The rows of `out` that are whole while it is made, where there are any: the file and how much
-/// of it counts.
+/// of it counts. Of a workbook, one of these rows is made beside it, and removed already.
 ///
 /// # Errors
 ///
@@ -283,7 +326,22 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
     let part = with_ending(out, ".part");
     let file = File::open(&part).map_err(failed_at(&part))?;
-    Ok(Some(file.take(checkpoint.output_bytes)))
+    let rows = file.take(checkpoint.output_bytes);
+    let file_name = out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    if told_by_name(&file_name).0 != Some(Format::Xlsx) || rows.limit() == 0 {
+        return Ok(Some(rows));
+    }
+    let made = workbook_until_now(out, rows).map_err(failed_at(&part))?;
+    let length = made.metadata().map_err(failed_at(&part))?.len();
+    Ok(Some(made.take(length)))
+}
+
+fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    workbook::write(io::BufReader::new(rows), &mut made)?;
+    made.seek(SeekFrom::Start(0))?;
+    Ok(made)
 }
 
 fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {

@@ -37,7 +37,7 @@ pub enum PreviewError {
 ///
 /// When it can't be read, or the mapping can't be used.
 pub fn preview(
-    mut input: Input,
+    input: &mut Input,
     endpoint: &'static Endpoint,
     mapping: &Mapping,
 ) -> Result<Preview, PreviewError> {

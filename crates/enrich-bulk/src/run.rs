@@ -188,7 +188,9 @@ impl<'a> Engine<'a> {
             }
         };
         let bound = checkpoint.purpose.mapping.bind(endpoint, input.columns())?;
-        let mut export = Export::new(format, input.shape(), endpoint);
+        let layout = input.layout();
+        let prefix = &checkpoint.purpose.prefix;
+        let mut export = Export::new(format, input.shape(), layout.as_ref(), endpoint, prefix);
         skip(&mut input, &checkpoint)?;
         if checkpoint.output_bytes == 0 {
             export.header().map_err(written)?;

@@ -86,6 +86,7 @@ pub(crate) static ROUTES: &[Route] = &[
     own (Get,  "/account/bulk",                  |v, m| Box::pin(bulk::show(v, m))),
     upload(    "/account/bulk",                  |v, m, body| Box::pin(bulk::upload(v, m, body))),
     own (Get,  "/account/bulk/{job}",            |v, m| Box::pin(job::show(v, m))),
+    own (Post, "/account/bulk/{job}/read-as",    |v, m| Box::pin(job::read_as(v, m))),
     own (Post, "/account/bulk/{job}/start",      |v, m| Box::pin(job::start(v, m))),
     own (Post, "/account/bulk/{job}/stop",       |v, m| Box::pin(job::stop(v, m))),
     own (Post, "/account/bulk/{job}/go-on",      |v, m| Box::pin(job::go_on(v, m))),

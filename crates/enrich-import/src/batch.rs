@@ -122,6 +122,7 @@ pub(crate) fn read(
 
 fn send(mut batch: Batch, opened: &Opened, into: &SyncSender<Batch>) -> Result<(), Unwanted> {
     batch.read_bytes = opened.newly_read_bytes();
+    batch.notes.set_layout(opened.layout());
     into.send(batch).map_err(|_| Unwanted)
 }
 
@@ -134,11 +135,10 @@ enum Reading {
 
 impl Reading {
     fn open(opened: &mut Opened, notes: &mut Notes) -> Result<Self, ReadError> {
-        let format = opened.format().map_err(|error| opened.explain(error))?;
-        match format {
+        match opened.format() {
             None => Ok(Self::Empty),
             Some(Format::JsonLines) => Ok(Self::JsonLines),
-            Some(Format::Csv) => match Table::open(&mut opened.lines, notes) {
+            Some(Format::Csv | Format::Tsv | Format::Xlsx) => match Table::open(opened, notes) {
                 Ok(table) => Ok(table.map_or(Self::Empty, |table| Self::Csv(Box::new(table)))),
                 Err(OpenError::Header(error)) => Err(error.into()),
                 Err(OpenError::Input(error)) => Err(opened.explain(error)),

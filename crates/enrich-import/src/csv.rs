@@ -11,7 +11,7 @@ use crate::raw::{Fields, Raw};
 use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
-use crate::source::HeaderError;
+use crate::source::{HeaderError, Opened};
 use crate::splitter::Splitter;
 
 /// A CSV file after its header.
@@ -24,11 +24,10 @@ pub(crate) struct Table {
 
 impl Table {
     /// Reads the header. `None` for an empty file.
-    pub(crate) fn open(lines: &mut Lines, notes: &mut Notes) -> Result<Option<Self>, OpenError> {
-        let Some(line) = lines.next_filled()? else { return Ok(None) };
-        let mut splitter = Splitter::new();
-        if line.is_too_long || !splitter.feed(&line) {
-            return Err(HeaderError::NotOneLine.into());
+    pub(crate) fn open(opened: &mut Opened, notes: &mut Notes) -> Result<Option<Self>, OpenError> {
+        let mut splitter = opened.splitter();
+        if !splitter.read_header(&mut opened.lines)?? {
+            return Ok(None);
         }
         let columns = columns(&splitter, notes)?;
         let is_there = |field| columns.iter().any(|column: &Column| column.is_of(field));

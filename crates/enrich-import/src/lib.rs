@@ -1,4 +1,4 @@
-//! Sources of records: JSON Lines and CSV, plain or compressed, into an
+//! Sources of records: JSON Lines, CSV of any delimiter and encoding, Excel workbooks, into an
 //! [`Intake`](enrich_core::port::intake::Intake).
 //!
 //! [`Source`] is where records are read from, [`import`] takes them to the directory and
@@ -12,10 +12,14 @@
 
 mod batch;
 mod bounds;
+mod content;
 mod csv;
+mod delimiter;
+mod encoding;
 mod field;
 mod import;
 mod jsonl;
+mod layout;
 mod lines;
 mod names;
 mod raw;
@@ -27,9 +31,14 @@ mod rows;
 mod source;
 mod splitter;
 mod value;
+mod workbook;
 
 pub use bounds::{Bounds, Halt};
+pub use content::{Content, NoList};
+pub use delimiter::Delimiter;
+pub use encoding::TextEncoding;
 pub use import::{Cause, ImportError, Progress, import};
+pub use layout::{Layout, ReadAs};
 pub use names::plain_name;
 pub use rejection::{BadValue, Rejection};
 pub use report::{DroppedValues, Report};

@@ -34,12 +34,14 @@ pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     read: u64,
     returned: VecDeque<Line>,
+    /// What a reading ahead has met, told where the lines before it were given out.
+    failure: Option<io::Error>,
 }
 
 impl Lines {
     /// The lines of `input`, ended by LF or CR LF; a byte-order mark before the first is skipped.
     pub(crate) fn new(input: Box<dyn BufRead>) -> Self {
-        Self { input, read: 0, returned: VecDeque::new() }
+        Self { input, read: 0, returned: VecDeque::new(), failure: None }
     }
 
     /// The next line; `None` at the end. What stands before a failure in the middle of a line is
@@ -47,6 +49,9 @@ impl Lines {
     pub(crate) fn next(&mut self) -> io::Result<Option<Line>> {
         if let Some(line) = self.returned.pop_front() {
             return Ok(Some(line));
+        }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
         let mut bytes = Vec::new();
         // Two bytes more than the longest line: its end.
@@ -82,6 +87,26 @@ impl Lines {
                 next => return Ok(next),
             }
         }
+    }
+
+    /// The next lines, which are still given out: at most so many, or so many bytes of them.
+    pub(crate) fn peek(&mut self, max_lines: usize, max_bytes: usize) -> Vec<Line> {
+        let (mut lines, mut bytes) = (Vec::new(), 0);
+        while lines.len() < max_lines && bytes < max_bytes {
+            match self.next() {
+                Ok(Some(line)) => {
+                    bytes += line.bytes.len() + 1;
+                    lines.push(line);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.failure = Some(error);
+                    break;
+                }
+            }
+        }
+        self.put_back(lines.clone().into_iter());
+        lines
     }
 
     /// Puts lines back, to be given out again in their order before what is still unread.

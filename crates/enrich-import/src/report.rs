@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 
 use enrich_text::{Domain, EmailAddress};
 
+use crate::layout::Layout;
 use crate::rejection::{BadValue, Rejection};
 
 /// How many rejected lines a report names.
@@ -44,6 +45,8 @@ pub struct Report {
     /// Names of fields that were given and that the record's kind doesn't have, at most 32: a
     /// mistyped one is there.
     pub ignored_fields: BTreeSet<String>,
+    /// How the source was read; of several, the first. `None` of an empty one.
+    pub layout: Option<Layout>,
     unused: BTreeMap<String, Seen>,
 }
 
@@ -101,6 +104,8 @@ impl Report {
             add_name(&mut self.ignored_fields, name);
         }
         add_seen(&mut self.unused, notes.unused);
+        // The encoding is known for sure at the end.
+        self.layout = notes.layout.or(self.layout.take());
     }
 
     /// The same report where nothing of it was kept.
@@ -138,6 +143,7 @@ pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
     ignored: BTreeSet<String>,
     unused: BTreeMap<String, Seen>,
+    layout: Option<Layout>,
 }
 
 impl Notes {
@@ -155,6 +161,11 @@ impl Notes {
 }
 
 impl Notes {
+    /// Notes how the source is read, as far as that is known.
+    pub(crate) fn set_layout(&mut self, layout: Option<Layout>) {
+        self.layout = layout;
+    }
+
     /// Notes a value of a column that is not used.
     pub(crate) fn see_unused(&mut self, name: &str, value: &str) {
         let value = value.trim();

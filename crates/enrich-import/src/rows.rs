@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::layout::Layout;
 use crate::lines::Lines;
 use crate::rejection::Rejection;
 use crate::source::{Format, HeaderError, Opened, ReadError, Source};
@@ -57,12 +58,11 @@ impl Rows {
     /// When it can't be read, or its header isn't one line of UTF-8.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut opened = source.open()?;
-        let format = opened.format().map_err(|error| opened.explain(error))?;
-        let kind = match format {
+        let kind = match opened.format() {
             None => Kind::Empty,
             Some(Format::JsonLines) => Kind::JsonLines,
-            Some(Format::Csv) => {
-                let mut splitter = Box::new(Splitter::new());
+            Some(Format::Csv | Format::Tsv | Format::Xlsx) => {
+                let mut splitter = Box::new(opened.splitter());
                 match header(&mut splitter, &mut opened.lines) {
                     Ok(Ok(Some(columns))) => Kind::Csv { splitter, columns },
                     Ok(Ok(None)) => Kind::Empty,
@@ -72,6 +72,12 @@ impl Rows {
             }
         };
         Ok(Self { opened, kind })
+    }
+
+    /// How the source is read; `None` of an empty one. Its encoding is known for sure when all of
+    /// it was read.
+    pub fn layout(&self) -> Option<Layout> {
+        self.opened.layout()
     }
 
     /// The header of a CSV source, white space around its names left out; `None` of JSON Lines,
@@ -178,9 +184,10 @@ fn header(
     splitter: &mut Splitter,
     lines: &mut Lines,
 ) -> io::Result<Result<Option<Vec<String>>, HeaderError>> {
-    let Some(line) = lines.next_filled()? else { return Ok(Ok(None)) };
-    if line.is_too_long || !splitter.feed(&line) {
-        return Ok(Err(HeaderError::NotOneLine));
+    match splitter.read_header(lines)? {
+        Ok(true) => {}
+        Ok(false) => return Ok(Ok(None)),
+        Err(error) => return Ok(Err(error)),
     }
     let found = splitter.fields().count();
     if found > MAX_COLUMNS {

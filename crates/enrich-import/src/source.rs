@@ -9,9 +9,16 @@ use std::rc::Rc;
 
 use enrich_core::SourceName;
 use flate2::read::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
 
 use crate::bounds::{Bounded, Bounds, Halt};
-use crate::lines::Lines;
+use crate::content::{self, NoList, ZIP_MAGIC};
+use crate::delimiter::{self, Delimiter};
+use crate::encoding::{Decoding, KnownEncoding, Resumed, told_by_start};
+use crate::layout::{Layout, ReadAs};
+use crate::lines::{Line, Lines};
+use crate::splitter::Splitter;
+use crate::workbook::{Limits, Workbook};
 
 /// How many bytes are read from the system, and decompressed, at a time.
 const BUFFER_BYTES: usize = 128 * 1024;
@@ -20,12 +27,17 @@ const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// How records are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// An object a line.
     JsonLines,
-    /// A header line, then a row a record.
+    /// A header line, then a row a record; whatever stands between the fields.
     Csv,
+    /// The same with tabs.
+    Tsv,
+    /// A workbook of Excel: the first row of its first sheet is the header.
+    Xlsx,
 }
 
 /// How a file is compressed.
@@ -37,8 +49,16 @@ pub enum Compression {
     Zstd,
 }
 
-/// The format and the compression that a file's name tells: `.jsonl`, `.ndjson` or `.csv`, then
-/// `.gz` or `.zst`, in any case.
+/// How much of a source is looked at to tell what it holds.
+const HEAD_BYTES: usize = 16 * 1024;
+/// How many lines are looked at to tell the delimiter, and how many bytes of them.
+const LOOKED_AT_LINES: usize = 100;
+const LOOKED_AT_BYTES: usize = 256 * 1024;
+/// The largest workbook that is read from what is no file, in bytes: it is held in memory.
+const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
+
+/// The format and the compression that a file's name tells: `.jsonl`, `.ndjson`, `.csv`, `.tsv`,
+/// `.tab` or `.xlsx`, then `.gz` or `.zst`, in any case.
 pub fn told_by_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
     let Named { format, compression } = Named::read(file_name);
     (format, compression)
@@ -46,10 +66,14 @@ pub fn told_by_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
 
 /// Records to be read.
 ///
-/// Format and compression are those of the file's name: `.jsonl`, `.ndjson` or `.csv`, then `.gz`
-/// or `.zst`, in any case. What the name doesn't tell, the first bytes do.
+/// Format and compression are those of the file's name: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or
+/// `.xlsx`, then `.gz` or `.zst`, in any case. What the name doesn't tell, the first bytes do; a
+/// workbook is known by them whatever its name. Delimiter and encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
+    /// The same as a file, where it is one.
+    file: Option<File>,
+    read_as: ReadAs,
     format: Option<Format>,
     compression: Option<Compression>,
     total_bytes: Option<u64>,
@@ -75,6 +99,9 @@ pub enum ReadError {
     /// It is CSV without a header that could be used.
     #[error("the CSV header can't be used")]
     Header(#[from] HeaderError),
+    /// It holds no list.
+    #[error(transparent)]
+    NoList(#[from] NoList),
     /// It isn't read to its end.
     #[error(transparent)]
     Halted(#[from] Halt),
@@ -101,9 +128,7 @@ pub enum HeaderError {
         most: usize,
     },
     /// It has no column that tells what the rows are.
-    #[error(
-        "none of its columns is `first_name`, `name` or `domain`; columns are separated by `,`"
-    )]
+    #[error("none of its columns is `first_name`, `name` or `domain`")]
     NoKind,
 }
 
@@ -117,9 +142,12 @@ impl Source {
         let file = File::open(path).map_err(ReadError::NotOpened)?;
         let metadata = file.metadata().map_err(ReadError::NotOpened)?;
         let file_name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+        // Pipes have no length that means anything, and can be read at one place alone.
+        let is_file = metadata.is_file();
+        let other = is_file.then(|| file.try_clone()).transpose().map_err(ReadError::NotOpened)?;
         let mut source = Self::reader(&file_name, file);
-        // Pipes have no length that means anything.
-        source.total_bytes = metadata.is_file().then_some(metadata.len());
+        source.total_bytes = is_file.then_some(metadata.len());
+        source.file = other;
         Ok(source)
     }
 
@@ -133,6 +161,8 @@ impl Source {
         let named = Named::read(file_name);
         Self {
             input: Box::new(input),
+            file: None,
+            read_as: ReadAs::default(),
             format: named.format,
             compression: named.compression,
             total_bytes: None,
@@ -145,6 +175,13 @@ impl Source {
     #[must_use]
     pub fn bounded(mut self, bounds: Bounds) -> Self {
         self.bounds = Some(bounds);
+        self
+    }
+
+    /// Reads it so where that is said, and detects the rest.
+    #[must_use]
+    pub fn read_as(mut self, read_as: ReadAs) -> Self {
+        self.read_as = read_as;
         self
     }
 
@@ -178,16 +215,43 @@ impl Source {
                 Box::new(BufReader::with_capacity(BUFFER_BYTES, input))
             }
         };
-        let input = match self.bounds {
+        let limits = Limits::new(self.bounds.as_ref());
+        let mut input = match self.bounds {
             Some(bounds) => Box::new(Bounded::new(input, bounds)),
             None => input,
         };
-        Ok(Opened {
-            lines: Lines::new(input),
-            format: self.format,
+        let mut opened = Opened {
+            lines: Lines::new(Box::new(io::empty())),
+            format: None,
+            delimiter: None,
+            encoding: KnownEncoding::default(),
+            workbook: None,
+            sheet: None,
             is_compressed: compression.is_some(),
             read_bytes,
-        })
+        };
+        let mut head = Vec::new();
+        let failure = (&mut input).take(HEAD_BYTES as u64).read_to_end(&mut head).err();
+        if head.starts_with(ZIP_MAGIC) {
+            let file = self.file.filter(|_| compression.is_none());
+            opened.read_workbook(file, Resumed::new(head, failure, input), limits)?;
+            return Ok(opened);
+        }
+        if let Some(refused) = content::refused(&head) {
+            return Err(refused.into());
+        }
+        // JSON is UTF-8 by its definition.
+        let mark = told_by_start(&head).map_or(0, |(_, mark)| mark);
+        let text = head.get(mark..).unwrap_or_default().trim_ascii_start();
+        let format = self.format.filter(|format| *format != Format::Xlsx);
+        let is_json = format.map_or(text.starts_with(b"{"), |format| format == Format::JsonLines);
+        let input = Box::new(Resumed::new(head.clone(), failure, input));
+        let decoding = Decoding::new(input, &head, self.read_as.encoding, !is_json);
+        let (decoding, encoding) = decoding.map_err(|error| opened.explain(error))?;
+        opened.lines = Lines::new(Box::new(decoding));
+        opened.encoding = encoding;
+        opened.look(format, self.read_as)?;
+        Ok(opened)
     }
 }
 
@@ -195,20 +259,118 @@ impl Source {
 pub(crate) struct Opened {
     pub(crate) lines: Lines,
     format: Option<Format>,
+    delimiter: Option<Delimiter>,
+    encoding: KnownEncoding,
+    workbook: Option<Workbook>,
+    /// The sheet that is read, and how many there are.
+    sheet: Option<(String, usize)>,
     is_compressed: bool,
     read_bytes: ByteCount,
 }
 
 impl Opened {
-    /// The format: the name's, else that of the first character; `None` for an empty source.
-    pub(crate) fn format(&mut self) -> io::Result<Option<Format>> {
-        if self.format.is_some() {
-            return Ok(self.format);
+    /// The format; `None` for an empty source.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// Splits the rows of CSV or of a workbook, whose rows it takes.
+    pub(crate) fn splitter(&mut self) -> Splitter {
+        match self.workbook.take() {
+            Some(workbook) => Splitter::of_workbook(workbook),
+            None => Splitter::new(self.delimiter.unwrap_or(Delimiter::Comma)),
         }
-        let Some(line) = self.lines.next_filled()? else { return Ok(None) };
-        let is_object = line.bytes.trim_ascii_start().starts_with(b"{");
-        self.lines.put_back(std::iter::once(line));
-        Ok(Some(if is_object { Format::JsonLines } else { Format::Csv }))
+    }
+
+    /// How it is read, as far as that is known; `None` for an empty source.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        let is_text = self.sheet.is_none();
+        let (sheet, sheets) = self.sheet.clone().unzip();
+        Some(Layout {
+            format: self.format?,
+            delimiter: self.delimiter,
+            encoding: is_text.then(|| self.encoding.get()),
+            sheet,
+            sheets: sheets.unwrap_or_default(),
+        })
+    }
+
+    /// Tells format and delimiter by the first lines, where they are not given.
+    fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> Result<(), ReadError> {
+        let lines = self.lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
+        let mut filled = lines.iter().filter(|line| !line.is_blank());
+        let Some(first) = filled.next() else {
+            // Blank lines may go on for long, and are counted by those who read them.
+            self.format = named.or(match self.lines.next_filled() {
+                Ok(None) => None,
+                Ok(Some(line)) => {
+                    let is_object = line.bytes.trim_ascii_start().starts_with(b"{");
+                    self.lines.put_back(std::iter::once(line));
+                    Some(if is_object { Format::JsonLines } else { Format::Csv })
+                }
+                Err(error) => return Err(self.explain(error)),
+            });
+            return Ok(());
+        };
+        let second = filled.next().map(|line| line.bytes.as_slice()).unwrap_or_default();
+        let beginning = [&first.bytes, second].concat();
+        if content::is_json_array(&beginning) {
+            return Err(NoList::JsonArray.into());
+        }
+        let is_object = first.bytes.trim_ascii_start().starts_with(b"{");
+        let format = match named {
+            Some(Format::Csv | Format::Tsv) if content::is_json_object(&beginning) => {
+                return Err(NoList::JsonAsCsv.into());
+            }
+            Some(format) => format,
+            None if is_object => Format::JsonLines,
+            None => Format::Csv,
+        };
+        self.format = Some(if format == Format::JsonLines { format } else { Format::Csv });
+        if format != Format::JsonLines {
+            let delimiter = self.delimiter(&lines, format, read_as);
+            self.delimiter = Some(delimiter);
+        }
+        Ok(())
+    }
+
+    fn delimiter(&mut self, lines: &[Line], format: Format, read_as: ReadAs) -> Delimiter {
+        let announced = lines.first().and_then(|line| delimiter::announced(&line.bytes));
+        if announced.is_some() {
+            // It was read already and cannot fail.
+            let _ = self.lines.next();
+        }
+        let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
+        read_as.delimiter.or(announced).unwrap_or_else(|| delimiter::detect(lines, usual))
+    }
+
+    fn read_workbook(
+        &mut self,
+        file: Option<File>,
+        mut rest: Resumed,
+        limits: Limits,
+    ) -> Result<(), ReadError> {
+        let opened = match file {
+            Some(file) => {
+                let length = file.metadata().map(|data| data.len()).unwrap_or_default();
+                self.read_bytes.0.set(length);
+                Workbook::open(Box::new(file), limits)
+            }
+            None => {
+                let mut held = Vec::new();
+                let read = (&mut rest).take(MAX_HELD_WORKBOOK as u64 + 1).read_to_end(&mut held);
+                read.map_err(|error| self.explain(error))?;
+                if held.len() > MAX_HELD_WORKBOOK {
+                    return Err(NoList::LargeWorkbook("more than 64 MiB").into());
+                }
+                Workbook::open(Box::new(Cursor::new(held)), limits)
+            }
+        };
+        let workbook = opened.map_err(|error| self.explain(error))?;
+        self.format = Some(Format::Xlsx);
+        self.sheet = Some((workbook.sheet.clone(), workbook.sheets));
+        self.workbook = Some(workbook);
+        Ok(())
     }
 
     /// How many bytes were read since this was last asked.
@@ -220,6 +382,9 @@ impl Opened {
     pub(crate) fn explain(&self, error: io::Error) -> ReadError {
         if let Some(halt) = Halt::of(&error) {
             return halt.into();
+        }
+        if let Some(refused) = NoList::of(&error) {
+            return refused.into();
         }
         // What the system says has a number; the rest comes from decompressing.
         match error.kind() {
@@ -240,8 +405,14 @@ impl Named {
     fn read(file_name: &str) -> Self {
         let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
         let (rest, compression) = without_ending(file_name, &compressions);
-        let formats =
-            [(".jsonl", Format::JsonLines), (".ndjson", Format::JsonLines), (".csv", Format::Csv)];
+        let formats = [
+            (".jsonl", Format::JsonLines),
+            (".ndjson", Format::JsonLines),
+            (".csv", Format::Csv),
+            (".tsv", Format::Tsv),
+            (".tab", Format::Tsv),
+            (".xlsx", Format::Xlsx),
+        ];
         let (_, format) = without_ending(rest, &formats);
         Self { format, compression }
     }
@@ -316,6 +487,8 @@ mod tests {
             ("acme.JSONL.GZ", jsonl, Some(Compression::Gzip)),
             ("acme.v2.ndjson.zst", jsonl, Some(Compression::Zstd)),
             ("acme.csv", Some(Format::Csv), None),
+            ("acme.TSV.gz", Some(Format::Tsv), Some(Compression::Gzip)),
+            ("acme.xlsx", Some(Format::Xlsx), None),
             ("acme.gz", None, Some(Compression::Gzip)),
             ("acme", None, None),
             ("acmé", None, None),
@@ -339,7 +512,7 @@ mod tests {
             }
         }
         let mut opened = Source::reader("stdin", Slow(Cursor::new(b"\n {}\n"))).open().unwrap();
-        assert_eq!(opened.format().unwrap(), Some(Format::JsonLines));
+        assert_eq!(opened.format(), Some(Format::JsonLines));
         assert_eq!(opened.lines.next_filled().unwrap().unwrap().number, 2);
         assert_eq!(opened.newly_read_bytes(), 5);
         assert_eq!(opened.newly_read_bytes(), 0);

@@ -4,8 +4,11 @@ use std::io;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
+use crate::delimiter::Delimiter;
 use crate::lines::{Line, Lines, MAX_LINE_BYTES};
 use crate::rejection::Rejection;
+use crate::source::HeaderError;
+use crate::workbook::{SheetRow, Workbook};
 
 /// How many lines a row may span by quoted line ends. No field that is read holds any, so they
 /// stand in fields that are ignored; and a quote that nobody closes costs no more than this.
@@ -31,12 +34,20 @@ pub(crate) struct Splitter {
     written: usize,
     count: usize,
     is_whole: bool,
+    /// Where the rows come from, where that isn't text.
+    workbook: Option<Workbook>,
+    /// How many columns the header of a workbook has.
+    width: usize,
 }
 
 impl Splitter {
-    pub(crate) fn new() -> Self {
+    /// Splits text.
+    pub(crate) fn new(delimiter: Delimiter) -> Self {
         // A lone CR ends no line here either.
-        let reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
+        let reader = ReaderBuilder::new()
+            .delimiter(delimiter.as_byte())
+            .terminator(Terminator::Any(b'\n'))
+            .build();
         Self {
             reader,
             output: vec![0; 4096],
@@ -44,11 +55,37 @@ impl Splitter {
             written: 0,
             count: 0,
             is_whole: true,
+            workbook: None,
+            width: 0,
         }
+    }
+
+    /// Gives out the rows of a workbook, whatever the lines.
+    pub(crate) fn of_workbook(workbook: Workbook) -> Self {
+        Self { workbook: Some(workbook), ..Self::new(Delimiter::Comma) }
+    }
+
+    /// Reads the header; its columns are the fields then. `false` where there is none.
+    pub(crate) fn read_header(
+        &mut self,
+        lines: &mut Lines,
+    ) -> io::Result<Result<bool, HeaderError>> {
+        if let Some(workbook) = &mut self.workbook {
+            let Some(row) = workbook.next_row()? else { return Ok(Ok(false)) };
+            self.width = row.cells.len();
+            self.load(row);
+            return Ok(Ok(true));
+        }
+        let Some(line) = lines.next_filled()? else { return Ok(Ok(false)) };
+        let is_one_line = !line.is_too_long && self.feed(&line);
+        Ok(if is_one_line { Ok(true) } else { Err(HeaderError::NotOneLine) })
     }
 
     /// The next row; `None` at the end. Blank lines between rows are passed over.
     pub(crate) fn next_row(&mut self, lines: &mut Lines) -> io::Result<Option<RawRow>> {
+        if let Some(workbook) = &mut self.workbook {
+            return Ok(workbook.next_row()?.map(|row| self.load(row)));
+        }
         let Some(first) = lines.next_filled()? else { return Ok(None) };
         let line = first.number;
         if first.is_too_long {
@@ -62,6 +99,27 @@ impl Splitter {
             Some(text) => RawRow { line, text, is_whole: Ok(()) },
             None => RawRow { line, text: first.bytes, is_whole: Err(Rejection::OpenQuote) },
         }))
+    }
+
+    /// Takes the row of a workbook. Cells that are empty at its end are not in the file.
+    fn load(&mut self, mut row: SheetRow) -> RawRow {
+        let width = self.width.max(row.cells.len());
+        row.cells.resize(width, String::new());
+        self.output.clear();
+        self.ends.clear();
+        for cell in &row.cells {
+            self.output.extend_from_slice(cell.as_bytes());
+            self.ends.push(self.output.len());
+        }
+        (self.written, self.count, self.is_whole) = (self.output.len(), width, true);
+        let mut text = csv_text(&row.cells);
+        let is_whole = if text.len() > MAX_LINE_BYTES {
+            text.truncate(MAX_LINE_BYTES);
+            Err(Rejection::TooLong)
+        } else {
+            Ok(())
+        };
+        RawRow { line: row.number, text, is_whole }
     }
 
     /// Reads on until the row's quote is closed: the row's whole text. When it isn't within the
@@ -138,4 +196,22 @@ impl Splitter {
             field
         })
     }
+}
+
+/// The cells as a line of CSV.
+fn csv_text(cells: &[String]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            text.push(b',');
+        }
+        if cell.contains(['"', ',', '\n', '\r']) {
+            text.push(b'"');
+            text.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+            text.push(b'"');
+        } else {
+            text.extend_from_slice(cell.as_bytes());
+        }
+    }
+    text
 }

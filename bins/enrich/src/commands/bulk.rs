@@ -10,16 +10,20 @@ use std::time::Instant;
 
 use clap::Args;
 use enrich_bulk::{
-    Counts, Input, Mapping, Opened, Options, Output, Part, Preview, Purpose, Source, Stop, Work,
+    Counts, Input, Layout, Mapping, Opened, Options, Output, Part, Purpose, Source, Stop, Work,
     preview, run,
 };
 
 use super::lookup::{Chosen, endpoint};
+use super::read_as::ReadAsArgs;
 use super::{Console, Failure, Format, Verdict};
 use crate::explained::explained;
 use asked::Whom;
 use outcome::{Foreseen, Outcome};
 use progress::Shown;
+
+/// How many rows `--preview` shows.
+const SHOWN_ROWS: usize = 3;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -28,10 +32,12 @@ Examples:
   enrich bulk name_to_domain --in a.jsonl.gz --map company_name=firm --out b.csv.zst
   enrich bulk dte --in - --map limit:=10 --out - --url http://127.0.0.1:8080 --max-credits 500
 
-Reads CSV with a header, or JSON Lines, plain, .gz or .zst; writes what the output's name says, each
-row as it came in with the answer's columns, `status` (found, not_found, invalid, failed), `error`
-and `credits` added, in the order they came in. A row that cannot be asked is told as invalid and
-costs nothing. Cells of CSV that a spreadsheet would run get an apostrophe before them.
+Reads CSV with a header (delimiter and encoding are detected), Excel workbooks (.xlsx: the first
+sheet) or JSON Lines, plain, .gz or .zst; writes what the output's name says (.csv, .tsv, .xlsx,
+.jsonl), each row as it came in with the answer's columns, `status` (found, not_found, invalid,
+failed), `error` and `credits` added, in the order they came in. A name that the list has already
+gets a number (status_2); --prefix names all of them. A row that cannot be asked is told as invalid
+and costs nothing. Cells of CSV that a spreadsheet would run get an apostrophe before them.
 
 Without --url it asks the data folder and charges nobody. With it, the key comes from ENRICH_KEY: on
 the command line every user of the machine could see it.
@@ -39,7 +45,8 @@ the command line every user of the machine could see it.
 Ctrl-C, a crash or the ceiling leave OUT.part and OUT.job behind: the same command again goes on
 with them, and no row is paid twice (after a crash, within 24 hours). Remove both to begin anew.
 JSON: {\"end\",\"rows\",\"found\",\"not_found\",\"invalid\",\"failed\",\"credits\",\"seconds\"}; with --preview
-{\"rows\",\"invalid\",\"highest_credits\"}. With `--out -` it goes to standard error.
+{\"rows\",\"invalid\",\"highest_credits\",\"read_as\",\"delimiter\",\"encoding\",\"columns\",\"mapping\",
+\"first_rows\"}. With `--out -` it goes to standard error.
 
 Exit status: 0 if all rows are written; 1 if it ended before: it was stopped, the ceiling was
 reached, or the credits did not suffice; 2 if it could not be done: the list, the mapping, the
@@ -54,10 +61,16 @@ pub(crate) struct Bulk {
     /// Where the rows go; `-` is standard output, which cannot be gone on with
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
-    /// The column of a field (FIELD=COLUMN), or what it is in every row (FIELD:=VALUE); a needed
-    /// field takes the column of its own name if it is not mapped
+    /// The column of a field (FIELD=COLUMN), or what it is in every row (FIELD:=VALUE); a field
+    /// that is not mapped takes the column that is called like it, as the command then says. Case,
+    /// blanks and punctuation of columns do not matter
     #[arg(long = "map", value_name = "FIELD=COLUMN")]
     map: Vec<String>,
+    #[command(flatten)]
+    read_as: ReadAsArgs,
+    /// What the names of the added columns begin with, for example site_
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    prefix: String,
     #[command(flatten)]
     whom: Whom,
     /// The most that all rows together may cost
@@ -81,27 +94,42 @@ pub(crate) struct Bulk {
 impl Bulk {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let mapping = Mapping::parse(self.map.iter().map(String::as_str));
-        let mapping = mapping.map_err(|error| Failure::impossible(&error))?;
+        let typed = mapping.map_err(|error| Failure::impossible(&error))?;
+        let input = self.open()?;
+        let mapping = typed.guessed(self.endpoint.endpoint, input.columns());
         let foreseen = self.foresee(&mapping)?;
         if self.preview {
             let foreseen = foreseen.ok_or_else(|| {
                 Failure::Impossible("standard input can be read once: preview a file".to_owned())
             })?;
-            console.show(&Foreseen::new(foreseen, self.whom.is_metered()), self.format)?;
+            console.show(&foreseen, self.format)?;
             return Ok(Verdict::Yes);
         }
         let Some(out) = self.out.clone() else {
             return Err(Failure::Impossible("name the output with --out".to_owned()));
         };
-        if let Some(foreseen) = foreseen {
-            console.note(&Foreseen::new(foreseen, self.whom.is_metered()).in_a_line());
+        let layout = foreseen.as_ref().and_then(|foreseen| foreseen.layout.clone());
+        if let Some(layout) = layout.or(input.layout()).filter(|layout| !layout.is_plain()) {
+            console.note(&format!("{}: {layout}", self.list.display()));
+        }
+        for (field, column) in mapping.columns.iter().filter(|pair| !typed.columns.contains(pair)) {
+            if field != column {
+                console.note(&format!("{field} is taken from the column `{column}`"));
+            }
+        }
+        if let Some(foreseen) = &foreseen {
+            console.note(&foreseen.in_a_line());
         }
         let started = Instant::now();
-        let input = self.open()?;
         let purpose = Purpose {
             endpoint: self.endpoint.endpoint.path.to_owned(),
             mapping,
             asked: self.whom.in_words(),
+            prefix: self.prefix.clone(),
+            columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
+                // The encoding may show later in the list; the rows' texts tell it.
+                Layout { encoding: None, ..layout }.to_string()
+            }),
         };
         let output = if is_standard(&out) {
             let into = Box::new(io::stdout());
@@ -115,7 +143,7 @@ impl Bulk {
                 }
             }
         };
-        let rows = foreseen.map(|foreseen| foreseen.rows);
+        let rows = foreseen.map(|foreseen| foreseen.rows());
         let outcome = self.ask(input, output, rows, console)?;
         let outcome = Outcome::new(outcome, started.elapsed());
         self.show(&outcome, &out, console)?;
@@ -125,6 +153,7 @@ impl Bulk {
     fn open(&self) -> Result<Input, Failure> {
         let source =
             if is_standard(&self.list) { Ok(Source::stdin()) } else { Source::file(&self.list) };
+        let source = source.map(|source| source.read_as(self.read_as.read_as()));
         source.and_then(Input::open).map_err(|error| {
             Failure::Impossible(format!("{}: {}", self.list.display(), explained(&error)))
         })
@@ -132,14 +161,23 @@ impl Bulk {
 
     /// What the list would cost at most; `None` where it can be read only once. The mapping is
     /// checked on the way.
-    fn foresee(&self, mapping: &Mapping) -> Result<Option<Preview>, Failure> {
+    fn foresee(&self, mapping: &Mapping) -> Result<Option<Foreseen>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);
         }
-        let preview = preview(self.open()?, self.endpoint.endpoint, mapping);
-        preview.map(Some).map_err(|error| {
-            Failure::Impossible(format!("{}: {}", self.list.display(), explained(&error)))
-        })
+        let failed = |error: &dyn std::error::Error| {
+            Failure::Impossible(format!("{}: {}", self.list.display(), explained(error)))
+        };
+        let mut first_rows = Vec::new();
+        let mut input = self.open()?;
+        while first_rows.len() < SHOWN_ROWS {
+            let Some(row) = input.next_row().map_err(|error| failed(&error))? else { break };
+            first_rows.push(input.shown(&row));
+        }
+        let mut input = self.open()?;
+        let preview = preview(&mut input, self.endpoint.endpoint, mapping);
+        let preview = preview.map_err(|error| failed(&error))?;
+        Ok(Some(Foreseen::new(preview, self.whom.is_metered(), &input, mapping, first_rows)))
     }
 
     fn ask(

@@ -5,22 +5,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use enrich_core::AccountId;
-use enrich_import::{Cells, Row};
+use enrich_import::ReadAs;
 
 use super::folder::ARRIVING;
 use super::limits::{Refusal, is_too_slow};
 use super::record::{self, JobId, Record};
-use super::{Entry, Job, JobError, Jobs, Sample, Shared};
-use crate::export;
-use crate::input::Input;
+use super::{Entry, Job, JobError, Jobs, Sample, Shared, State};
 use crate::mapping::Mapping;
 use crate::preview::{Preview, PreviewError, preview};
 use crate::run::Counts;
 
 /// After how many bytes of a list the space that is left is looked at.
 const LOOK_EACH_BYTES: u64 = 4 * 1024 * 1024;
-/// How many letters of a cell are shown.
-const SHOWN_LETTERS: usize = 200;
 
 impl Jobs {
     /// Takes a list of an account and counts its rows. It is asked once it is
@@ -59,14 +55,42 @@ impl Jobs {
         let record = shared.desk.lock().of(account, id)?.record.clone();
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
         let columns = input.columns().to_vec();
-        let mut sample = Sample { columns, rows: Vec::new() };
+        let read_as = record.read_as;
+        let layout = record.layout.clone().or(input.layout());
+        let mut sample = Sample { columns, rows: Vec::new(), layout, read_as };
         // Behind the last row there may be blank lines without end.
         let rows = record.rows.and_then(|all| usize::try_from(all).ok()).unwrap_or(rows).min(rows);
         while sample.rows.len() < rows {
             let Some(row) = input.next_row()? else { break };
-            sample.rows.push(shown(&input, &row, sample.columns.len()));
+            sample.rows.push(input.shown(&row));
         }
         Ok(sample)
+    }
+
+    /// Reads a list another way from now on, and counts its rows anew.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such job, it was started, or its list can't be read that way.
+    pub fn read_as(&self, account: AccountId, id: JobId, read_as: ReadAs) -> Result<(), JobError> {
+        let shared = &*self.shared;
+        let _place = shared.reading(account)?;
+        let mut record = shared.desk.lock().of(account, id)?.record.clone();
+        record.read_as = read_as;
+        let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
+        let mut rows = 0;
+        while input.next_row()?.is_some() {
+            rows += 1;
+        }
+        (record.rows, record.layout) = (Some(rows), input.layout());
+        let mut desk = shared.desk.lock();
+        let entry = desk.of_mut(account, id)?;
+        if entry.record.state != State::New {
+            return Err(JobError::WrongState(entry.record.state.in_words()));
+        }
+        record.save(&shared.folder)?;
+        (entry.record, entry.foreseen) = (record, None);
+        Ok(())
     }
 
     /// What a list would cost at most. It is read to its end, once for the same mapping.
@@ -92,11 +116,12 @@ impl Jobs {
         let _place = shared.reading(account)?;
         let record = shared.desk.lock().of(account, id)?.record.clone();
         let asked = shared.asked(endpoint)?;
-        let input = shared.input(&shared.folder, &record, &shared.closing)?;
-        let preview = preview(input, asked.endpoint, mapping).map_err(|error| match error {
-            PreviewError::Input(error) => JobError::from(error),
-            PreviewError::Mapping(error) => error.into(),
-        })?;
+        let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
+        let preview =
+            preview(&mut input, asked.endpoint, mapping).map_err(|error| match error {
+                PreviewError::Input(error) => JobError::from(error),
+                PreviewError::Mapping(error) => error.into(),
+            })?;
         if let Ok(entry) = shared.desk.lock().of_mut(account, id) {
             entry.foreseen = Some((endpoint.to_owned(), mapping.clone(), preview));
         }
@@ -133,7 +158,7 @@ impl Shared {
         while input.next_row()?.is_some() {
             rows += 1;
         }
-        record.rows = Some(rows);
+        (record.rows, record.layout) = (Some(rows), input.layout());
         record.save(arriving)?;
         let bytes = Record::held_bytes(record.id, arriving)?;
         Ok(Entry::new(record, Counts::default(), bytes))
@@ -151,18 +176,4 @@ impl Shared {
         desk.jobs.insert(job.id, entry);
         Ok(job)
     }
-}
-
-fn shown(input: &Input, row: &Row, columns: usize) -> Vec<String> {
-    let mut cells: Vec<String> = export::csv_cells(input.shape(), row)
-        .iter()
-        // A letter has at most four bytes.
-        .map(|cell| String::from_utf8_lossy(&cell[..cell.len().min(4 * SHOWN_LETTERS)]))
-        .map(|text| text.chars().take(SHOWN_LETTERS).collect())
-        .collect();
-    // Members without a column, which only rows of JSON Lines have, are left out.
-    if matches!(row.cells, Ok(Cells::Json(_))) {
-        cells.truncate(columns);
-    }
-    cells
 }

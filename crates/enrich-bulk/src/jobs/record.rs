@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use enrich_core::{AccountId, KeyId, Timestamp};
-use enrich_import::{Compression, Format, told_by_name};
+use enrich_import::{Compression, Format, Layout, ReadAs, told_by_name};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JobError;
@@ -108,6 +108,12 @@ pub(super) struct Record {
     pub(super) state: State,
     /// The rows of the list, once it was started.
     pub(super) rows: Option<u64>,
+    /// How it is read, where that was chosen.
+    #[serde(default)]
+    pub(super) read_as: ReadAs,
+    /// How it was read when it was counted.
+    #[serde(default)]
+    pub(super) layout: Option<Layout>,
 }
 
 impl Record {
@@ -128,6 +134,8 @@ impl Record {
             order: None,
             state: State::New,
             rows: None,
+            read_as: ReadAs::default(),
+            layout: None,
         })
     }
 
@@ -171,7 +179,8 @@ impl Record {
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
             Some(Format::JsonLines) => ".jsonl",
-            None => "",
+            // They are known by their first bytes, and lists of earlier builds have no ending.
+            Some(Format::Tsv | Format::Xlsx) | None => "",
         });
         name.push_str(match compression {
             Some(Compression::Gzip) => ".gz",
@@ -181,15 +190,17 @@ impl Record {
         self.folder(folder).join(name)
     }
 
-    /// The file of the rows with their answers: JSON Lines where the list is, else CSV.
+    /// The file of the rows with their answers: JSON Lines or a workbook where the list is, else
+    /// CSV with the list's delimiter.
     pub(super) fn output(&self, folder: &Path) -> PathBuf {
-        self.folder(folder).join(format!("output{}", self.ending()))
+        let ending = if self.ending() == ".tsv" { ".csv" } else { self.ending() };
+        self.folder(folder).join(format!("output{ending}"))
     }
 
     /// What the output is called where somebody takes it away.
     pub(super) fn output_name(&self) -> String {
         let name = self.file_name.as_str();
-        let endings = [".gz", ".zst", ".csv", ".jsonl", ".ndjson"];
+        let endings = [".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];
         let stem = endings.iter().fold(name, |name, ending| {
             let at = name.len().saturating_sub(ending.len());
             match name.split_at_checked(at) {
@@ -203,6 +214,8 @@ impl Record {
     fn ending(&self) -> &'static str {
         match told_by_name(&self.file_name).0 {
             Some(Format::JsonLines) => ".jsonl",
+            Some(Format::Tsv) => ".tsv",
+            Some(Format::Xlsx) => ".xlsx",
             Some(Format::Csv) | None => ".csv",
         }
     }

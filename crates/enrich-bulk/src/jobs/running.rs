@@ -151,6 +151,7 @@ fn run_job(
             endpoint: order.endpoint.clone(),
             mapping: order.mapping.clone(),
             asked: "this service".to_owned(),
+            ..Purpose::default()
         };
         let out = record.output(&shared.folder);
         let part = match Part::open_to_stay(&out, Format::Csv, &purpose) {

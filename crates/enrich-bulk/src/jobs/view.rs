@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use enrich_core::Timestamp;
-use enrich_import::ReadError;
+use enrich_import::{Layout, ReadAs, ReadError};
 
 use super::limits::Refusal;
 use super::record::{JobId, Order, Record, State};
@@ -90,7 +90,7 @@ pub enum JobError {
     #[error("there is no endpoint `{0}`")]
     NoEndpoint(String),
     /// The list can't be read.
-    #[error("the list cannot be read: {}", with_cause(.0))]
+    #[error("{}", with_cause(.0))]
     Input(#[from] ReadError),
     /// The rows that are written come from another list.
     #[error("the list is not the one that was begun with; upload it anew")]
@@ -109,8 +109,9 @@ pub enum JobError {
 /// What is wrong with a list, and with its header where that is it.
 pub(super) fn with_cause(error: &ReadError) -> String {
     match error {
-        ReadError::Header(header) => format!("{error}: {header}"),
-        error => error.to_string(),
+        ReadError::NoList(refused) => refused.to_string(),
+        ReadError::Header(header) => format!("the list cannot be read: {error}: {header}"),
+        error => format!("the list cannot be read: {error}"),
     }
 }
 
@@ -156,12 +157,16 @@ impl Job {
 }
 
 /// The beginning of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// Its columns.
     pub columns: Vec<String>,
     /// Its first rows, a text for each column.
     pub rows: Vec<Vec<String>>,
+    /// How the list is read.
+    pub layout: Option<Layout>,
+    /// What of that was chosen.
+    pub read_as: ReadAs,
 }
 
 /// What a job has written.

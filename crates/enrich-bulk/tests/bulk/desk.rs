@@ -125,7 +125,8 @@ impl Desk {
 
     pub(crate) fn purpose(&self) -> Purpose {
         let endpoint = self.endpoint.path.to_owned();
-        Purpose { endpoint, mapping: self.mapping.clone(), asked: "the test's books".to_owned() }
+        let asked = "the test's books".to_owned();
+        Purpose { endpoint, mapping: self.mapping.clone(), asked, ..Purpose::default() }
     }
 
     /// A run over `list`, named `name`, to `out`.

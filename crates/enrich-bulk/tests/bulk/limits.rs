@@ -184,7 +184,7 @@ fn a_preview_is_made_once_and_a_sample_ends_with_the_rows() {
 fn a_header_that_cannot_be_used_is_told_with_its_reason() {
     let office = Office::new();
     let jobs = office.open();
-    let refused = jobs.create(office.account, "l.csv", &mut &b"Stra\xdfe,b\n1,2\n"[..]);
+    let refused = jobs.create(office.account, "l.csv", &mut &b"Stra\xdfe,\xc3\xa9\n1,2\n"[..]);
     assert_eq!(
         refused.unwrap_err().to_string(),
         "the list cannot be read: the CSV header can't be used: it is not UTF-8"

@@ -7,7 +7,9 @@
 
 mod any_rows;
 mod desk;
+mod formats;
 mod jobs;
+#[cfg(test)]
 mod limits;
 mod office;
 mod resuming;

@@ -115,7 +115,7 @@ fn an_output_that_is_there_is_left_alone() {
 fn an_end_between_the_naming_and_the_tidying_up_is_told_as_whole() {
     let (desk, stop) = (Desk::new(), Stop::default());
     let books = Books { at_call: Some((1, stop.clone())), ..Books::default() };
-    let list = "id,Company\n";
+    let list = "id,Company\n1,nobody\n";
     desk.run(("l.csv", list), "out.csv", &books, Options::default(), &stop).unwrap();
     let part = desk.path("out.csv.part");
     fs::write(&part, "x").unwrap();

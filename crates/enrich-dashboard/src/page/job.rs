@@ -1,6 +1,7 @@
 //! One list: what is asked of it, how far it is, what came of it.
 
 mod order;
+mod reading;
 mod terms;
 
 use std::error::Error;
@@ -9,8 +10,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use bytes::Bytes;
-use enrich_bulk::Jobs;
 use enrich_bulk::jobs::{Job, JobError, JobId, Order, Sample, State, Written};
+use enrich_bulk::{End, Jobs};
 use enrich_core::{AccountId, RateLimit};
 use futures_util::stream::{self, StreamExt};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -25,6 +26,7 @@ use super::bulk::JobRow;
 use super::keys::{KeyChoice, active_keys, key_choices};
 use super::{EndpointChoice, endpoint_choices};
 use order::{Asked, asked_of};
+use reading::Reading;
 use terms::{Ceiling, Complaint, chosen};
 
 /// How many rows are shown of a new list.
@@ -40,6 +42,7 @@ struct JobPage {
     job: JobRow,
     choices: Vec<EndpointChoice>,
     sample: Sample,
+    reading: Reading,
     asked: Option<Asked>,
     held_up: Option<HeldUp>,
     /// The ceiling to go on with.
@@ -81,6 +84,17 @@ pub(crate) async fn start(visit: &Visit<'_>, member: &Member) -> Result<Response
     acted(visit, member, started.await?).await
 }
 
+/// Reads the list with another delimiter or encoding from now on.
+pub(crate) async fn read_as(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+    let id = id(visit)?;
+    let Some(read_as) = reading::of_form(&visit.form) else {
+        let said = "Choose how to read the list from the choices there are.".to_owned();
+        return shown(visit, member, Some(Complaint::Page(said))).await;
+    };
+    let read = on_list(visit, member, move |jobs, account| jobs.read_as(account, id, read_as));
+    acted(visit, member, read.await?).await
+}
+
 pub(crate) async fn stop(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let id = id(visit)?;
     act(visit, member, move |jobs, account| jobs.stop(account, id)).await
@@ -118,7 +132,13 @@ pub(crate) async fn delete(visit: &Visit<'_>, member: &Member) -> Result<Respons
 /// The rows with their answers, all of them or as far as they are.
 pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let id = id(visit)?;
-    let written = on_files(visit, member, move |jobs, account| jobs.output(account, id)).await?;
+    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+    let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
+    // The rows of a workbook that is not done are made into one, which may take long.
+    let written = match job.ok_or(Fault::NoSuchPage)?.state {
+        State::Ended(End::Whole) => on_files(visit, member, output).await?,
+        _ => on_list(visit, member, output).await?,
+    };
     match written.map_err(Fault::of_job) {
         Ok(Some(written)) => Ok(file(visit.dashboard.files.download(member.account.id)?, written)),
         Ok(None) => {
@@ -185,7 +205,7 @@ async fn shown(
     let job = job.ok_or(Fault::NoSuchPage)?;
     let (sample, unread) = match sample(visit, member, &job).await?.map_err(Fault::of_job) {
         Ok(sample) => (sample, None),
-        Err(said) => (Sample { columns: Vec::new(), rows: Vec::new() }, Some(said?)),
+        Err(said) => (Sample::default(), Some(said?)),
     };
     // A form that was refused shows what was typed.
     let is_sent = visit.form.has("endpoint") || visit.form.has("ceiling");
@@ -203,6 +223,7 @@ async fn shown(
     let page_of = JobPage {
         frame: visit.frame(member, "/account/bulk").await?,
         choices: endpoint_choices(visit, fields.text("endpoint")),
+        reading: Reading::of(&sample),
         sample,
         asked,
         held_up,
@@ -241,7 +262,7 @@ async fn sample(
     job: &Job,
 ) -> Result<Result<Sample, JobError>, Fault> {
     if job.state != State::New {
-        return Ok(Ok(Sample { columns: Vec::new(), rows: Vec::new() }));
+        return Ok(Ok(Sample::default()));
     }
     let id = job.id;
     on_list(visit, member, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
@@ -249,10 +270,11 @@ async fn sample(
 
 /// A file, piece by piece.
 fn file(download: Download, Written { rows, file_name, is_whole }: Written) -> Response {
-    let content_type = if file_name.ends_with(".jsonl") {
-        "application/x-ndjson"
-    } else {
-        "text/csv; charset=utf-8"
+    let content_type = match file_name.rsplit('.').next() {
+        Some("jsonl") => "application/x-ndjson",
+        Some("tsv") => "text/tab-separated-values; charset=utf-8",
+        Some("xlsx") => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        _ => "text/csv; charset=utf-8",
     };
     let name = if is_whole { file_name } else { format!("begun-{file_name}") };
     let encoded = utf8_percent_encode(&name, NON_ALPHANUMERIC);

@@ -10,9 +10,9 @@ use crate::memory::{Memory, import_into, imported};
 
 const LINES: &str = "{\"name\":\"Quill\"}\n{\"name\":\"Ink\"}\n";
 
-pub(crate) fn gzip(text: &str) -> Vec<u8> {
+pub(crate) fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.write_all(text.as_ref()).unwrap();
     encoder.finish().unwrap()
 }
 

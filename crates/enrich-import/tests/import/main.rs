@@ -14,3 +14,7 @@ mod json_lines;
 mod memory;
 #[cfg(test)]
 mod storing;
+#[cfg(test)]
+mod tables;
+#[cfg(test)]
+mod workbooks;

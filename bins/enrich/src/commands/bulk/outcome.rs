@@ -1,29 +1,67 @@
 //! What a list would cost, and what came of it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_bulk::{Counts, End, Preview};
+use enrich_bulk::{Counts, End, Input, Layout, Mapping, Preview};
 use serde::Serialize;
 
 use super::super::table::write_pairs;
 use super::super::{Failure, Shown, Verdict};
 
-/// What a list would cost.
+/// How much of a row is shown.
+const MAX_SHOWN_LETTERS: usize = 160;
+
+/// What a list would cost, and how it is read.
 #[derive(Serialize)]
 pub(super) struct Foreseen {
     #[serde(flatten)]
     preview: Preview,
+    /// How it is read, in words.
+    read_as: String,
+    delimiter: Option<&'static str>,
+    encoding: Option<String>,
+    columns: Vec<String>,
+    /// The columns of the endpoint's fields.
+    mapping: BTreeMap<String, String>,
+    first_rows: Vec<Vec<String>>,
+    #[serde(skip)]
+    pub(super) layout: Option<Layout>,
     #[serde(skip)]
     is_metered: bool,
 }
 
 impl Foreseen {
-    pub(super) fn new(preview: Preview, is_metered: bool) -> Self {
+    /// What is known of a list that was read to its end.
+    pub(super) fn new(
+        preview: Preview,
+        is_metered: bool,
+        input: &Input,
+        mapping: &Mapping,
+        first_rows: Vec<Vec<String>>,
+    ) -> Self {
+        let layout = input.layout();
+        let of_layout = layout.as_ref();
         // Whoever asks their own folder pays nothing.
         let highest_credits = if is_metered { preview.highest_credits } else { Some(0) };
-        Self { preview: Preview { highest_credits, ..preview }, is_metered }
+        Self {
+            preview: Preview { highest_credits, ..preview },
+            read_as: of_layout.map(Layout::to_string).unwrap_or_default(),
+            delimiter: of_layout.and_then(|layout| Some(layout.delimiter?.as_str())),
+            encoding: of_layout.and_then(|layout| Some(layout.encoding?.label())),
+            columns: input.columns().to_vec(),
+            mapping: mapping.columns.iter().cloned().collect(),
+            first_rows,
+            layout,
+            is_metered,
+        }
+    }
+
+    /// How many rows it has.
+    pub(super) fn rows(&self) -> u64 {
+        self.preview.rows
     }
 
     fn cost(&self) -> String {
@@ -46,8 +84,18 @@ impl Shown for Foreseen {
             ("rows", self.preview.rows.to_string()),
             ("invalid", self.preview.invalid.to_string()),
             ("cost", self.cost()),
+            ("read as", self.read_as.clone()),
         ];
-        write_pairs(&pairs, out)
+        write_pairs(&pairs, out)?;
+        for (field, column) in &self.mapping {
+            writeln!(out, "{field} is taken from the column `{column}`")?;
+        }
+        writeln!(out, "first rows:")?;
+        for row in [&self.columns].into_iter().chain(&self.first_rows) {
+            let line = row.join("  |  ").replace(char::is_control, " ");
+            writeln!(out, "  {}", line.chars().take(MAX_SHOWN_LETTERS).collect::<String>())?;
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,31 @@
+//! How a list is read, where that is not to be detected.
+
+use clap::Args;
+use enrich_import::{Delimiter, ReadAs, TextEncoding};
+
+// How to read a list. (A doc comment here would become the help of the command.)
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct ReadAsArgs {
+    /// What stands between the columns of CSV: `,`, `;`, `tab` or `|`; detected if absent
+    #[arg(long, value_name = "DELIMITER", value_parser = delimiter)]
+    delimiter: Option<Delimiter>,
+    /// The encoding of the text: utf-8, utf-16, windows-1252 or another label of the Encoding
+    /// Standard; detected if absent
+    #[arg(long, value_name = "ENCODING", value_parser = encoding)]
+    encoding: Option<TextEncoding>,
+}
+
+impl ReadAsArgs {
+    pub(super) fn read_as(self) -> ReadAs {
+        ReadAs { delimiter: self.delimiter, encoding: self.encoding }
+    }
+}
+
+fn delimiter(text: &str) -> Result<Delimiter, String> {
+    Delimiter::parse(text).ok_or_else(|| "it is one of , ; tab |".to_owned())
+}
+
+fn encoding(text: &str) -> Result<TextEncoding, String> {
+    let said = "it is utf-8, utf-16, windows-1252 or another label of the Encoding Standard";
+    TextEncoding::parse(text).ok_or_else(|| said.to_owned())
+}

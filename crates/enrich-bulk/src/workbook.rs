@@ -1,0 +1,125 @@
+//! Excel workbooks of rows that are written: made at once when all rows are there, from the CSV
+//! that can be gone on with until then.
+
+use std::io::{self, Read, Write};
+
+use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
+
+/// The most rows of a sheet (Excel's), the header among them; further rows go into a next sheet.
+const MAX_SHEET_ROWS: u32 = 1_048_576;
+/// The most columns of a sheet (Excel's).
+const MAX_SHEET_COLUMNS: usize = 16_384;
+/// The most letters of a cell (Excel's, in UTF-16 units); a longer text is cut.
+const MAX_CELL_UNITS: usize = 32_767;
+/// The longest number that Excel shows as it is.
+const MAX_NUMBER_LETTERS: usize = 11;
+
+/// Writes the rows of CSV as a workbook. The rows are not held in memory.
+pub(crate) fn write(rows: impl Read, into: impl Write + Send) -> io::Result<()> {
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
+    let mut workbook = Workbook::new();
+    let mut header = csv::ByteRecord::new();
+    let mut is_there = rows.read_byte_record(&mut header)?;
+    let mut row = csv::ByteRecord::new();
+    // A workbook has one sheet at least.
+    loop {
+        let sheet = workbook.add_worksheet_with_constant_memory().map_err(failed)?;
+        write_row(sheet, 0, &header)?;
+        for number in 1..MAX_SHEET_ROWS {
+            is_there = is_there && rows.read_byte_record(&mut row)?;
+            if !is_there {
+                break;
+            }
+            write_row(sheet, number, &row)?;
+        }
+        if !is_there {
+            break;
+        }
+    }
+    workbook.save_to_writer(into).map_err(failed)
+}
+
+fn write_row(sheet: &mut Worksheet, number: u32, row: &csv::ByteRecord) -> io::Result<()> {
+    for (column, cell) in row.iter().take(MAX_SHEET_COLUMNS).enumerate() {
+        let column = u16::try_from(column).map_err(io::Error::other)?;
+        let text = String::from_utf8_lossy(cell);
+        let written = match as_number(&text) {
+            Some(value) => sheet.write_number(number, column, value),
+            None => sheet.write_string(number, column, cut(&text)),
+        };
+        written.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The number that a cell is, where Excel shows it exactly as it is written.
+fn as_number(text: &str) -> Option<f64> {
+    let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+    if text.is_empty() || text.len() > MAX_NUMBER_LETTERS || !text.bytes().all(is_plain) {
+        return None;
+    }
+    let value = text.parse::<f64>().ok()?;
+    (value.to_string() == text && text != "-0").then_some(value)
+}
+
+fn cut(text: &str) -> &str {
+    let mut units = 0;
+    let end = text.char_indices().find(|(_, letter)| {
+        units += letter.len_utf16();
+        units > MAX_CELL_UNITS
+    });
+    end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
+}
+
+fn failed(error: XlsxError) -> io::Error {
+    match error {
+        XlsxError::IoError(error) => error,
+        error => io::Error::other(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use enrich_import::{Cells, Rows, Source};
+
+    use super::*;
+
+    fn read(rows: &str) -> Vec<Vec<String>> {
+        let mut bytes = Vec::new();
+        write(rows.as_bytes(), &mut bytes).unwrap();
+        let mut list = Rows::open(Source::reader("a.xlsx", Cursor::new(bytes))).unwrap();
+        let mut rows = vec![list.columns().unwrap().to_vec()];
+        while let Some(row) = list.next_row().unwrap() {
+            let Ok(Cells::Csv(cells)) = row.cells else { panic!("{row:?}") };
+            rows.push(cells.into_iter().map(|cell| String::from_utf8(cell).unwrap()).collect());
+        }
+        rows
+    }
+
+    #[test]
+    fn a_workbook_holds_the_rows_as_they_are() {
+        let text = "name,phone,zip,n\n=1+1,+442079460123,01234,1.5\n\"a\nb\",442079460123,,7\n";
+        let rows = read(text);
+        assert_eq!(rows[0], ["name", "phone", "zip", "n"]);
+        assert_eq!(rows[1], ["=1+1", "+442079460123", "01234", "1.5"]);
+        assert_eq!(rows[2], ["a\nb", "442079460123", "", "7"]);
+    }
+
+    #[test]
+    fn numbers_are_numbers_where_nothing_is_lost() {
+        assert_eq!(as_number("-1.5"), Some(-1.5));
+        for text in ["", "01", "1.50", "+1", "442079460123", "1e3", "-", "1.2.3", "-0"] {
+            assert_eq!(as_number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_for_a_cell_is_cut() {
+        assert_eq!(cut(&"x".repeat(40_000)).len(), MAX_CELL_UNITS);
+        assert_eq!(cut("é"), "é");
+        assert_eq!(cut(&"😀".repeat(20_000)).chars().count(), MAX_CELL_UNITS / 2);
+        assert_eq!(read(&format!("a\n{}\n", "x".repeat(40_000)))[1][0].len(), MAX_CELL_UNITS);
+    }
+}

@@ -1,0 +1,71 @@
+//! How a new list is read: what was detected, and what may be chosen instead.
+
+use enrich_bulk::jobs::Sample;
+use enrich_bulk::{Delimiter, Format, ReadAs, TextEncoding};
+
+use crate::form::Form;
+
+/// The encodings that may be chosen, by label and name.
+const ENCODINGS: [(&str, &str); 3] =
+    [("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252")];
+
+/// How a list is read.
+pub(crate) struct Reading {
+    /// In words; empty for a list that cannot be read.
+    pub(crate) layout: String,
+    /// Whether anything of it may be chosen.
+    pub(crate) is_text: bool,
+    pub(crate) delimiters: Vec<Choice>,
+    pub(crate) encodings: Vec<Choice>,
+}
+
+/// A choice of a select.
+pub(crate) struct Choice {
+    pub(crate) value: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) is_chosen: bool,
+}
+
+impl Reading {
+    pub(crate) fn of(sample: &Sample) -> Self {
+        let ReadAs { delimiter, encoding } = sample.read_as;
+        let layout = sample.layout.as_ref();
+        let delimiters = Delimiter::ALL.into_iter().map(|one| Choice {
+            value: one.as_str(),
+            name: match one {
+                Delimiter::Comma => "comma (,)",
+                Delimiter::Semicolon => "semicolon (;)",
+                Delimiter::Tab => "tab",
+                Delimiter::Pipe => "bar (|)",
+            },
+            is_chosen: delimiter == Some(one),
+        });
+        let chosen = encoding.map(TextEncoding::label);
+        let encodings = ENCODINGS.into_iter().map(|(value, name)| Choice {
+            value,
+            name,
+            is_chosen: chosen.as_deref() == Some(value),
+        });
+        Self {
+            layout: layout.map(ToString::to_string).unwrap_or_default(),
+            // A list that can't be read the way that was chosen can be read another way.
+            is_text: layout
+                .map_or(sample.read_as != ReadAs::default(), |layout| layout.format == Format::Csv),
+            delimiters: delimiters.collect(),
+            encodings: encodings.collect(),
+        }
+    }
+}
+
+/// What a form chooses; empty is detected. `None` where it chooses what is not there.
+pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
+    let delimiter = match form.raw("delimiter") {
+        "" => None,
+        text => Some(Delimiter::parse(text)?),
+    };
+    let encoding = match form.text("encoding") {
+        "" => None,
+        text => Some(TextEncoding::parse(text)?),
+    };
+    Some(ReadAs { delimiter, encoding })
+}

@@ -1,0 +1,158 @@
+//! What a file holds by its first bytes, and which of that is no list.
+
+use std::fmt;
+use std::io;
+
+/// Why a file is no list that could be read. The text is for people who deal with lists, not with
+/// formats.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoList {
+    /// It holds something else.
+    #[error(
+        "this is {0}, not a list; save the table in it as CSV or Excel (.xlsx) and use that file"
+    )]
+    Other(Content),
+    /// It is an archive of files.
+    #[error("this is a zip archive; unpack it and use the list inside")]
+    Zip,
+    /// It is a workbook of another program or version.
+    #[error("this is {0}; save it as an Excel workbook (.xlsx) without a password, or as CSV")]
+    OtherWorkbook(&'static str),
+    /// It is one JSON value and not an object a line.
+    #[error(
+        "this is one JSON text; a list in JSON has an object on each line (.jsonl), without \
+         brackets and commas around them"
+    )]
+    JsonArray,
+    /// JSON in a file that is called CSV.
+    #[error("this is JSON, though its name says CSV; if each line is an object, name it .jsonl")]
+    JsonAsCsv,
+    /// A workbook that is damaged.
+    #[error("the Excel file is damaged: {0}; open it, save it anew, and use that file")]
+    DamagedWorkbook(&'static str),
+    /// A workbook beyond what is read.
+    #[error("the Excel file has {0}; save the list as CSV and use that file")]
+    LargeWorkbook(&'static str),
+    /// A file without anything in it.
+    #[error("the list is empty")]
+    Empty,
+    /// Columns without rows.
+    #[error("the list has a line of column names and no rows below it")]
+    HeaderAlone,
+}
+
+impl NoList {
+    /// The refusal that an error of reading stands for, where it does.
+    pub(crate) fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().cloned()
+    }
+}
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A PDF.
+    Pdf,
+    /// A picture of some format.
+    Picture,
+    /// HTML.
+    WebPage,
+    /// Rich text.
+    RichText,
+    /// A document of a word processor.
+    Document,
+    /// Slides.
+    Slides,
+    /// A program, or anything else that isn't text.
+    NotText,
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pdf => "a PDF document",
+            Self::Picture => "a picture",
+            Self::WebPage => "a web page",
+            Self::RichText => "a text document",
+            Self::Document => "a Word document",
+            Self::Slides => "a presentation",
+            Self::NotText => "a file that is not text",
+        })
+    }
+}
+
+/// What zip archives begin with, workbooks among them.
+pub(crate) const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+/// What bytes of these beginnings are.
+const MAGIC: [(&[u8], Content); 13] = [
+    (b"%PDF-", Content::Pdf),
+    (b"\x89PNG", Content::Picture),
+    (b"\xff\xd8\xff", Content::Picture),
+    (b"GIF8", Content::Picture),
+    (b"II*\0", Content::Picture),
+    (b"MM\0*", Content::Picture),
+    (b"RIFF", Content::Picture),
+    (b"{\\rtf", Content::RichText),
+    (b"<!DOCTYPE html", Content::WebPage),
+    (b"<!doctype html", Content::WebPage),
+    (b"<html", Content::WebPage),
+    (b"\x7fELF", Content::NotText),
+    (b"MZ\x90\0", Content::NotText),
+];
+
+/// Old Excel and Word files, and new ones with a password.
+const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// Why bytes with this beginning are no list; `None` where they may be.
+pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
+    if head.starts_with(COMPOUND_MAGIC) {
+        return Some(NoList::OtherWorkbook("an old or password-protected Excel file (.xls)"));
+    }
+    if head.starts_with(b"PK\x05\x06") {
+        return Some(NoList::Zip);
+    }
+    let found = MAGIC.iter().find(|(magic, _)| head.starts_with(magic));
+    found.map(|(_, content)| NoList::Other(*content))
+}
+
+/// Whether text is one JSON array of objects, and not an object a line.
+pub(crate) fn is_json_array(text: &[u8]) -> bool {
+    let inside = text.trim_ascii_start().strip_prefix(b"[");
+    inside.is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{')))
+}
+
+/// Whether text begins as a JSON object does.
+pub(crate) fn is_json_object(text: &[u8]) -> bool {
+    let inside = text.trim_ascii_start().strip_prefix(b"{");
+    inside
+        .is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'"' | b'}') | None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_list_is_told_in_plain_words() {
+        for (head, said) in [
+            (&b"%PDF-1.7\n"[..], "this is a PDF document, not a list"),
+            (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "old or password-protected Excel file"),
+            (b"\x89PNG\r\n", "this is a picture, not a list"),
+            (b"PK\x05\x06", "this is a zip archive"),
+        ] {
+            let refused = refused(head).unwrap().to_string();
+            assert!(refused.contains(said), "{refused}");
+        }
+        assert_eq!(refused(b"Company;City\n"), None);
+        assert_eq!(refused(b""), None);
+    }
+
+    #[test]
+    fn an_array_of_objects_is_told_from_a_column_in_brackets() {
+        assert!(is_json_array(b" [\n {\"name\":1}]"));
+        assert!(!is_json_array(b"[Id],[Name]\n"));
+        assert!(is_json_object(b"{\n  \"a\": 1"));
+        assert!(!is_json_object(b"{name},b\n"));
+    }
+}

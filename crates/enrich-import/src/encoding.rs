@@ -1,0 +1,395 @@
+//! The encoding of a text, and a reader that turns it into UTF-8.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufRead, Cursor, Read};
+use std::rc::Rc;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// How much of a text is looked at to tell its encoding, from its first byte that isn't ASCII.
+const WINDOW_BYTES: usize = 64 * 1024;
+
+/// The encoding of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct TextEncoding(&'static Encoding);
+
+impl TextEncoding {
+    /// UTF-8.
+    pub const UTF_8: Self = Self(UTF_8);
+
+    /// Reads a label of the Encoding Standard: `utf-8`, `utf-16`, `windows-1252`, `latin1`, …
+    pub fn parse(label: &str) -> Option<Self> {
+        Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self)
+    }
+
+    /// Its name: `UTF-8`, `UTF-16`, `Windows-1252`.
+    pub fn name(self) -> String {
+        match self.0.name() {
+            "UTF-16LE" | "UTF-16BE" => "UTF-16".to_owned(),
+            name => name.replace("windows", "Windows"),
+        }
+    }
+
+    /// The label it is chosen by: `utf-8`, `utf-16`, `windows-1252`.
+    pub fn label(self) -> String {
+        self.name().to_ascii_lowercase()
+    }
+
+    fn is_utf_16(self) -> bool {
+        self.0 == UTF_16LE || self.0 == UTF_16BE
+    }
+}
+
+impl fmt::Debug for TextEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+impl fmt::Display for TextEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl Serialize for TextEncoding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.label())
+    }
+}
+
+impl<'de> Deserialize<'de> for TextEncoding {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let label = String::deserialize(deserializer)?;
+        Self::parse(&label).ok_or_else(|| serde::de::Error::custom("no encoding"))
+    }
+}
+
+/// The encoding that a text's first bytes tell, and how many of them are its mark; `None` where
+/// they tell nothing.
+pub(crate) fn told_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
+    if let Some((encoding, mark)) = Encoding::for_bom(head) {
+        return Some((TextEncoding(encoding), mark));
+    }
+    // Text in UTF-16 is full of zeros in one of each two bytes; other text has none.
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    let is_full = |zeros: usize, others: usize| 4 * zeros >= head.len() && zeros > 10 * others;
+    if is_full(odd, even) {
+        Some((TextEncoding(UTF_16LE), 0))
+    } else if is_full(even, odd) {
+        Some((TextEncoding(UTF_16BE), 0))
+    } else {
+        None
+    }
+}
+
+/// What is known of a text's encoding before all of it is read.
+#[derive(Clone, Default)]
+pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
+
+impl KnownEncoding {
+    /// The encoding as far as it is known: text of ASCII alone is UTF-8.
+    pub(crate) fn get(&self) -> TextEncoding {
+        self.0.get().unwrap_or(TextEncoding::UTF_8)
+    }
+}
+
+/// Reads a text as UTF-8. Bytes of UTF-8 are given as they are, valid or not.
+pub(crate) struct Decoding {
+    input: Box<dyn BufRead>,
+    state: State,
+    /// Whether text that isn't UTF-8 may be in an encoding of one byte a letter, and is guessed.
+    guesses: bool,
+    known: KnownEncoding,
+    decoded: Vec<u8>,
+    given: usize,
+}
+
+enum State {
+    /// All bytes were ASCII until now; so many of those that are ready are.
+    Ascii(usize),
+    /// It is UTF-8.
+    Utf8,
+    /// It is in another encoding.
+    Other(Decoder),
+    /// It was, and is at its end.
+    Ended,
+}
+
+impl Decoding {
+    /// Reads `input`, which begins with `head`, as `chosen`, else as its first bytes say, else it
+    /// is guessed at the first byte that isn't ASCII.
+    pub(crate) fn new(
+        mut input: Box<dyn BufRead>,
+        head: &[u8],
+        chosen: Option<TextEncoding>,
+        guesses: bool,
+    ) -> io::Result<(Self, KnownEncoding)> {
+        let told = told_by_start(head);
+        let told = match chosen {
+            // The byte order of UTF-16 is told by the text.
+            Some(chosen) if chosen.is_utf_16() => {
+                Some(told.filter(|(told, _)| told.is_utf_16()).unwrap_or((chosen, 0)))
+            }
+            Some(chosen) => Some((chosen, told.filter(|(t, _)| *t == chosen).map_or(0, |t| t.1))),
+            None => told,
+        };
+        let known = KnownEncoding::default();
+        known.0.set(told.map(|(encoding, _)| encoding));
+        let state = match told {
+            None => State::Ascii(0),
+            Some((TextEncoding(encoding), mark)) => {
+                skip(&mut input, mark)?;
+                State::of(encoding)
+            }
+        };
+        let shared = known.clone();
+        Ok((Self { input, state, guesses, known, decoded: Vec::new(), given: 0 }, shared))
+    }
+
+    /// Looks at the text from its first byte that isn't ASCII.
+    fn decide(&mut self) -> io::Result<()> {
+        let mut window = Vec::new();
+        let failure = (&mut self.input).take(WINDOW_BYTES as u64).read_to_end(&mut window).err();
+        let encoding = if self.guesses { guess(&window) } else { UTF_8 };
+        self.known.0.set(Some(TextEncoding(encoding)));
+        self.state = State::of(encoding);
+        let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
+        self.input = Box::new(Resumed::new(window, failure, rest));
+        Ok(())
+    }
+
+    fn decode(&mut self) -> io::Result<()> {
+        let State::Other(decoder) = &mut self.state else { return Ok(()) };
+        self.decoded.clear();
+        self.given = 0;
+        while self.decoded.is_empty() {
+            let ready = self.input.fill_buf()?;
+            let (is_last, length) = (ready.is_empty(), ready.len());
+            let most = decoder.max_utf8_buffer_length(length).unwrap_or(4 * WINDOW_BYTES);
+            self.decoded.resize(most.clamp(16, 4 * WINDOW_BYTES), 0);
+            let (_, read, written, _) = decoder.decode_to_utf8(ready, &mut self.decoded, is_last);
+            self.decoded.truncate(written);
+            self.input.consume(read);
+            if is_last {
+                self.state = State::Ended;
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn of(encoding: &'static Encoding) -> Self {
+        if encoding == UTF_8 {
+            Self::Utf8
+        } else {
+            Self::Other(encoding.new_decoder_without_bom_handling())
+        }
+    }
+}
+
+impl BufRead for Decoding {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if let State::Ascii(0) = self.state {
+            let ready = self.input.fill_buf()?;
+            let ascii = ready.iter().position(|byte| !byte.is_ascii()).unwrap_or(ready.len());
+            let is_text_left = ascii < ready.len();
+            self.state = State::Ascii(ascii);
+            if ascii == 0 && is_text_left {
+                self.decide()?;
+            }
+        }
+        if let State::Other(_) = self.state
+            && self.given >= self.decoded.len()
+        {
+            self.decode()?;
+        }
+        match self.state {
+            State::Ascii(ascii) => Ok(self.input.fill_buf()?.get(..ascii).unwrap_or_default()),
+            State::Utf8 => self.input.fill_buf(),
+            State::Other(_) | State::Ended => {
+                Ok(self.decoded.get(self.given..).unwrap_or_default())
+            }
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match &mut self.state {
+            State::Ascii(ascii) => {
+                *ascii = ascii.saturating_sub(amount);
+                self.input.consume(amount);
+            }
+            State::Utf8 => self.input.consume(amount),
+            State::Other(_) | State::Ended => self.given += amount,
+        }
+    }
+}
+
+impl Read for Decoding {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+/// The encoding of a text that begins with these bytes and is not ASCII.
+fn guess(window: &[u8]) -> &'static Encoding {
+    let (mut letters, mut faults) = (0, 0);
+    let mut chunks = window.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        letters += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
+        // What is cut off at the end of the window is no fault.
+        let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
+        faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
+    }
+    // A damaged letter in a text of UTF-8 doesn't make it another encoding.
+    if letters >= faults {
+        return UTF_8;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(window, window.len() < WINDOW_BYTES);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
+    while bytes > 0 {
+        let ready = input.fill_buf()?.len().min(bytes);
+        if ready == 0 {
+            break;
+        }
+        input.consume(ready);
+        bytes -= ready;
+    }
+    Ok(())
+}
+
+/// What was read ahead, then how that ended where it failed, then the rest.
+pub(crate) struct Resumed {
+    head: Cursor<Vec<u8>>,
+    failure: Option<io::Error>,
+    rest: Box<dyn BufRead>,
+}
+
+impl Resumed {
+    pub(crate) fn new(head: Vec<u8>, failure: Option<io::Error>, rest: Box<dyn BufRead>) -> Self {
+        Self { head: Cursor::new(head), failure, rest }
+    }
+}
+
+impl BufRead for Resumed {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.head.fill_buf()?.is_empty() {
+            return self.head.fill_buf();
+        }
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.rest.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        if self.head.position() < self.head.get_ref().len() as u64 {
+            self.head.consume(amount);
+        } else {
+            self.rest.consume(amount);
+        }
+    }
+}
+
+impl Read for Resumed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a few bytes at a time.
+    struct Slow(Cursor<Vec<u8>>);
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = buffer.len().min(3);
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    fn decoded(bytes: &[u8], chosen: Option<&str>) -> (Vec<u8>, String) {
+        let input = Box::new(io::BufReader::new(Slow(Cursor::new(bytes.to_vec()))));
+        let chosen = chosen.map(|label| TextEncoding::parse(label).unwrap());
+        let (mut decoding, known) = Decoding::new(input, bytes, chosen, true).unwrap();
+        let mut text = Vec::new();
+        decoding.read_to_end(&mut text).unwrap();
+        (text, known.get().name())
+    }
+
+    fn utf_16(text: &str, is_little: bool) -> Vec<u8> {
+        let bytes = |unit: u16| if is_little { unit.to_le_bytes() } else { unit.to_be_bytes() };
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn the_encoding_is_told_and_the_text_is_utf_8() {
+        let text = "Firma;Ort\nMüller & Söhne;Zürich\n";
+        let western: Vec<u8> = text.chars().map(|letter| letter as u8).collect();
+        let cases = [
+            (text.as_bytes().to_vec(), "UTF-8"),
+            ([b"\xef\xbb\xbf", text.as_bytes()].concat(), "UTF-8"),
+            (utf_16(text, true), "UTF-16"),
+            (utf_16(text, false), "UTF-16"),
+            (utf_16(&format!("\u{feff}{text}"), true), "UTF-16"),
+            (utf_16(&format!("\u{feff}{text}"), false), "UTF-16"),
+            (western, "Windows-1252"),
+        ];
+        for (bytes, name) in cases {
+            let (decoded, encoding) = decoded(&bytes, None);
+            assert_eq!((decoded.as_slice(), encoding.as_str()), (text.as_bytes(), name));
+        }
+    }
+
+    #[test]
+    fn an_encoding_shows_far_behind_the_beginning_too() {
+        let mut bytes = b"Company,City\n".repeat(20_000);
+        bytes.extend_from_slice(b"Caf\xe9 M\xfcller,Gen\xe8ve\n");
+        let (text, encoding) = decoded(&bytes, None);
+        assert!(text.ends_with("Café Müller,Genève\n".as_bytes()));
+        assert_eq!(encoding, "Windows-1252");
+    }
+
+    #[test]
+    fn a_damaged_letter_among_others_stays_for_its_row_to_be_rejected() {
+        let bytes = b"n\nCaf\xc3\xa9\nM\xc3\xbcller\nQu\xffill\n";
+        let (text, encoding) = decoded(bytes, None);
+        assert_eq!((text.as_slice(), encoding.as_str()), (&bytes[..], "UTF-8"));
+    }
+
+    #[test]
+    fn what_is_chosen_counts() {
+        let text = "Caf\u{c3}\u{a9}";
+        assert_eq!(decoded("Café".as_bytes(), Some("windows-1252")).0, text.as_bytes());
+        assert_eq!(decoded(&utf_16("Ab", false), Some("utf-16")).0, b"Ab");
+        assert_eq!(decoded(b"Caf\xe9", Some("utf-8")).0, b"Caf\xe9");
+    }
+
+    #[test]
+    fn labels_are_read_and_told() {
+        for (label, name) in
+            [("utf-8", "UTF-8"), ("UTF-16", "UTF-16"), ("windows-1252", "Windows-1252")]
+        {
+            let encoding = TextEncoding::parse(label).unwrap();
+            assert_eq!((encoding.name().as_str(), encoding.label()), (name, label.to_lowercase()));
+        }
+        assert_eq!(TextEncoding::parse("utf-9"), None);
+    }
+}

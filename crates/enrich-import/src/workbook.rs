@@ -1,0 +1,374 @@
+//! Excel workbooks (.xlsx): the rows of the first sheet that is shown, one after the other.
+//!
+//! What stands in the file is believed in nothing that costs memory: parts are inflated piece by
+//! piece and bounded, the shared strings lie in one text, and of the sheet a few rows are held at
+//! a time. (Readers that load a workbook reserve what its attributes say.) The sheet is read on a
+//! thread of its own, which ends when nobody wants its rows any more.
+
+mod cell;
+mod parts;
+mod xml;
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use quick_xml::events::{BytesStart, Event};
+use zip::ZipArchive;
+
+use crate::bounds::{Bounds, Halt};
+use crate::content::{Content, NoList};
+use cell::{Style, column_of, shown};
+use parts::Strings;
+use xml::{Xml, attribute};
+
+/// How many files a workbook may consist of.
+const MAX_FILES: usize = 10_000;
+/// The longest cell that is read, in bytes: Excel has 32,767 letters.
+const MAX_CELL_BYTES: usize = 128 * 1024;
+/// The columns of a sheet, as Excel has them.
+const MAX_SHEET_COLUMNS: usize = 16_384;
+/// How many bytes of rows are handed on at once, and how many rows.
+const BATCH_BYTES: usize = 256 * 1024;
+const BATCH_ROWS: usize = 256;
+/// How many bytes of a sheet are read, inflated, where nobody says.
+const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+
+/// A file that can be read at any place.
+pub(crate) trait Seekable: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> Seekable for T {}
+
+type Archive = ZipArchive<Box<dyn Seekable>>;
+
+/// A row of a sheet.
+#[derive(Debug)]
+pub(crate) struct SheetRow {
+    /// Its number in the sheet, from 1.
+    pub(crate) number: u64,
+    /// Its cells, without empty ones at the end.
+    pub(crate) cells: Vec<String>,
+}
+
+/// The rows of a sheet.
+pub(crate) struct Workbook {
+    /// What the sheet is called.
+    pub(crate) sheet: String,
+    /// How many sheets there are.
+    pub(crate) sheets: usize,
+    rows: Receiver<io::Result<Vec<SheetRow>>>,
+    ready: std::vec::IntoIter<SheetRow>,
+    limits: Limits,
+    is_ended: bool,
+}
+
+impl std::fmt::Debug for Workbook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Workbook").field("sheet", &self.sheet).finish_non_exhaustive()
+    }
+}
+
+/// How much is read, and until when.
+#[derive(Clone)]
+pub(crate) struct Limits {
+    max_bytes: u64,
+    max_rows: u64,
+    is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
+    is_unwanted: Arc<AtomicBool>,
+}
+
+impl Limits {
+    pub(crate) fn new(bounds: Option<&Bounds>) -> Self {
+        let is_unwanted = Arc::new(AtomicBool::new(false));
+        match bounds {
+            Some(bounds) => Self {
+                max_bytes: bounds.max_bytes,
+                max_rows: bounds.max_lines,
+                is_stopped: Arc::clone(&bounds.is_stopped),
+                is_unwanted,
+            },
+            None => Self {
+                max_bytes: MAX_SHEET_BYTES,
+                max_rows: u64::MAX,
+                is_stopped: Arc::new(|| false),
+                is_unwanted,
+            },
+        }
+    }
+
+    fn see(&self) -> io::Result<()> {
+        if self.is_unwanted.load(Ordering::Relaxed) || (self.is_stopped)() {
+            return Err(io::Error::other(Halt::Stopped));
+        }
+        Ok(())
+    }
+}
+
+impl Workbook {
+    /// Opens a workbook and begins to read its first sheet.
+    pub(crate) fn open(mut file: Box<dyn Seekable>, limits: Limits) -> io::Result<Self> {
+        see_file_count(&mut file, &limits)?;
+        file.seek(SeekFrom::Start(0))?;
+        let mut archive = ZipArchive::new(file).map_err(damaged)?;
+        let folder = folder_of_workbook(&archive)?;
+        let sheets = parts::sheets(&mut archive, &folder, &limits)?;
+        let first = sheets.first.ok_or_else(|| refusal(NoList::Empty))?;
+        let styles = parts::styles(&mut archive, &folder, sheets.is_1904, &limits)?;
+        let strings = Strings::read(&mut archive, &folder, &limits)?;
+        let (into, rows) = sync_channel(2);
+        let reading = SheetReading { strings, styles, limits: limits.clone() };
+        let path = first.path;
+        std::thread::Builder::new().name("enrich-workbook".to_owned()).spawn(move || {
+            let ended = reading.run(&mut archive, &path, &into);
+            // An empty batch says that all rows were read. Nobody may want to know.
+            let _ = into.send(ended.map(|()| Vec::new()));
+        })?;
+        Ok(Self {
+            sheet: first.name,
+            sheets: sheets.count,
+            rows,
+            ready: Vec::new().into_iter(),
+            limits,
+            is_ended: false,
+        })
+    }
+
+    /// The next row that isn't blank; `None` at the end.
+    pub(crate) fn next_row(&mut self) -> io::Result<Option<SheetRow>> {
+        loop {
+            if let Some(row) = self.ready.next() {
+                return Ok(Some(row));
+            }
+            if self.is_ended {
+                return Ok(None);
+            }
+            let batch = self.rows.recv().map_err(|_| {
+                refusal(NoList::DamagedWorkbook("its first sheet cannot be read"))
+            })??;
+            self.is_ended = batch.is_empty();
+            self.ready = batch.into_iter();
+        }
+    }
+}
+
+impl Drop for Workbook {
+    fn drop(&mut self) {
+        self.limits.is_unwanted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The thread that reads a sheet.
+struct SheetReading {
+    strings: Strings,
+    styles: Vec<Style>,
+    limits: Limits,
+}
+
+/// A cell that is being read.
+#[derive(Default)]
+struct OpenCell {
+    column: usize,
+    kind: String,
+    style: usize,
+    text: String,
+}
+
+impl SheetReading {
+    fn run(
+        &self,
+        archive: &mut Archive,
+        path: &str,
+        into: &SyncSender<io::Result<Vec<SheetRow>>>,
+    ) -> io::Result<()> {
+        let part = archive.by_name(path).map_err(damaged)?;
+        let mut xml = Xml::new(part, self.limits.max_bytes, &self.limits);
+        let (mut batch, mut bytes, mut rows) = (Vec::new(), 0, 0_u64);
+        let (mut number, mut cells) = (0_u64, Vec::new());
+        let mut open: Option<OpenCell> = None;
+        let (mut is_value, mut phonetic) = (false, false);
+        loop {
+            match xml.next()? {
+                Event::Start(tag) => match tag.local_name().as_ref() {
+                    b"row" => (number, cells) = (row_number(&tag, number), Vec::new()),
+                    b"c" => open = Some(begin(&tag, cells.len())?),
+                    b"v" | b"t" => is_value = !phonetic,
+                    b"rPh" => phonetic = true,
+                    _ => {}
+                },
+                Event::Empty(tag) if tag.local_name().as_ref() == b"row" => {
+                    number = row_number(&tag, number);
+                }
+                Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
+                // A cell that has a format alone still has its place.
+                Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
+                    let place = begin(&tag, cells.len())?.column;
+                    if place == cells.len() {
+                        cells.push(String::new());
+                    }
+                }
+                Event::Text(text) if is_value => {
+                    push(&mut open, &text.xml10_content().map_err(not_text)?)?;
+                }
+                Event::CData(text) if is_value => {
+                    push(&mut open, &text.decode().map_err(not_text)?)?;
+                }
+                Event::GeneralRef(reference) if is_value => {
+                    push(&mut open, &xml::resolved(&reference)?)?;
+                }
+                Event::End(tag) => match tag.local_name().as_ref() {
+                    b"v" | b"t" => is_value = false,
+                    b"rPh" => phonetic = false,
+                    b"c" => {
+                        if let Some(cell) = open.take() {
+                            self.end(cell, &mut cells)?;
+                        }
+                    }
+                    b"row" => {
+                        while cells.last().is_some_and(|cell: &String| cell.trim().is_empty()) {
+                            cells.pop();
+                        }
+                        if !cells.is_empty() {
+                            rows += 1;
+                            if rows > self.limits.max_rows {
+                                let halt = Halt::TooManyLines(self.limits.max_rows);
+                                return Err(io::Error::other(halt));
+                            }
+                            let cells: Vec<String> = std::mem::take(&mut cells);
+                            let of_cell = |cell: &String| size_of::<String>() + cell.len();
+                            bytes += cells.iter().map(of_cell).sum::<usize>();
+                            batch.push(SheetRow { number, cells });
+                        }
+                        if bytes >= BATCH_BYTES || batch.len() >= BATCH_ROWS {
+                            bytes = 0;
+                            if into.send(Ok(std::mem::take(&mut batch))).is_err() {
+                                return Ok(());
+                            }
+                        }
+                    }
+                    b"sheetData" => break,
+                    _ => {}
+                },
+                Event::Eof => {
+                    return Err(refusal(NoList::DamagedWorkbook("its first sheet is cut off")));
+                }
+                _ => {}
+            }
+        }
+        if !batch.is_empty() {
+            // Nobody may want them.
+            let _ = into.send(Ok(batch));
+        }
+        Ok(())
+    }
+
+    /// Puts a cell that was read into its place.
+    fn end(&self, cell: OpenCell, cells: &mut Vec<String>) -> io::Result<()> {
+        let text = match cell.kind.as_str() {
+            "s" => {
+                let at = cell.text.trim().parse::<usize>().ok();
+                let text = at.and_then(|at| self.strings.get(at));
+                let fault = "a cell names a text that is not there";
+                text.ok_or_else(|| refusal(NoList::DamagedWorkbook(fault)))?.to_owned()
+            }
+            "b" => if cell.text.trim() == "1" { "TRUE" } else { "FALSE" }.to_owned(),
+            "" | "n" => shown(&cell.text, self.styles.get(cell.style).copied()),
+            _ => cell.text,
+        };
+        if !text.is_empty() || cell.column == cells.len() {
+            if cell.column >= cells.len() {
+                cells.resize(cell.column + 1, String::new());
+            }
+            if let Some(place) = cells.get_mut(cell.column) {
+                *place = text;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row_number(tag: &BytesStart<'_>, before: u64) -> u64 {
+    let given = attribute(tag, b"r").and_then(|text| text.parse().ok());
+    given.unwrap_or_else(|| before.saturating_add(1))
+}
+
+fn begin(tag: &BytesStart<'_>, next: usize) -> io::Result<OpenCell> {
+    let place = attribute(tag, b"r").and_then(|place| column_of(&place));
+    let column = place.unwrap_or(next);
+    if column >= MAX_SHEET_COLUMNS {
+        return Err(refusal(NoList::LargeWorkbook("more columns than Excel has")));
+    }
+    let kind = attribute(tag, b"t").unwrap_or_default();
+    let style = attribute(tag, b"s").and_then(|text| text.parse().ok()).unwrap_or(usize::MAX);
+    Ok(OpenCell { column, kind, style, text: String::new() })
+}
+
+fn push(open: &mut Option<OpenCell>, text: &str) -> io::Result<()> {
+    let Some(cell) = open else { return Ok(()) };
+    if cell.text.len() + text.len() > MAX_CELL_BYTES {
+        return Err(refusal(NoList::LargeWorkbook("a cell with too long a text")));
+    }
+    cell.text.push_str(text);
+    Ok(())
+}
+
+/// The folder of the workbook's parts, `xl/` as a rule; a refusal where it is no workbook.
+fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
+    let has = |name: &str| archive.index_for_name(name).is_some();
+    if has("xl/workbook.xml") {
+        return Ok("xl/".to_owned());
+    }
+    let refused = if has("xl/workbook.bin") {
+        NoList::OtherWorkbook("a binary Excel workbook (.xlsb)")
+    } else if has("word/document.xml") {
+        NoList::Other(Content::Document)
+    } else if has("ppt/presentation.xml") {
+        NoList::Other(Content::Slides)
+    } else if has("content.xml") && has("mimetype") {
+        NoList::OtherWorkbook("an OpenDocument file (.ods)")
+    } else {
+        NoList::Zip
+    };
+    Err(refusal(refused))
+}
+
+/// Sees that the archive has no more files than a workbook could have: its reader keeps all of
+/// their names.
+fn see_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
+    const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
+    file.seek(SeekFrom::Start(0))?;
+    let mut piece = vec![0; 64 * 1024];
+    let (mut kept, mut count) = (0, 0);
+    loop {
+        limits.see()?;
+        let read = match file.read(piece.get_mut(kept..).unwrap_or_default()) {
+            Ok(0) => return Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let length = kept + read;
+        let filled = piece.get(..length).unwrap_or_default();
+        count += filled.windows(ENTRY_MAGIC.len()).filter(|bytes| *bytes == ENTRY_MAGIC).count();
+        if count > MAX_FILES {
+            return Err(refusal(NoList::LargeWorkbook("too many parts")));
+        }
+        kept = length.min(ENTRY_MAGIC.len() - 1);
+        piece.copy_within(length - kept..length, 0);
+    }
+}
+
+fn refusal(refused: NoList) -> io::Error {
+    io::Error::other(refused)
+}
+
+fn damaged(error: zip::result::ZipError) -> io::Error {
+    match error {
+        zip::result::ZipError::Io(error) if error.raw_os_error().is_some() => error,
+        _ => refusal(NoList::DamagedWorkbook("it cannot be unpacked")),
+    }
+}
+
+fn not_text<E>(_: E) -> io::Error {
+    refusal(NoList::DamagedWorkbook("a part of it is no text"))
+}

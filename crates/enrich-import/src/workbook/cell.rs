@@ -1,0 +1,140 @@
+//! Cells of a sheet: where they are, and how their numbers are shown.
+
+/// How the number of a cell is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// As a number.
+    Number,
+    /// As a date or a time.
+    Date {
+        /// Whether days are counted from 1904, and not from 1900.
+        is_1904: bool,
+    },
+}
+
+/// The column of a cell's place (`C7` is 2); `None` where it says none.
+pub(super) fn column_of(place: &str) -> Option<usize> {
+    let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
+    let add = |column: usize, letter: u8| {
+        let value = usize::from(letter.to_ascii_uppercase() - b'A') + 1;
+        column.checked_mul(26)?.checked_add(value)
+    };
+    letters.take(8).try_fold(0, add)?.checked_sub(1)
+}
+
+/// A number as a table shows it: `41446681800`, `0.5`, `2024-02-29`, `2024-02-29 09:30:00`.
+pub(super) fn shown(text: &str, style: Option<Style>) -> String {
+    let text = text.trim();
+    let Ok(number) = text.parse::<f64>() else { return text.to_owned() };
+    match style {
+        Some(Style::Date { is_1904 }) => date(number, is_1904).unwrap_or_else(|| text.to_owned()),
+        // Long numbers without an exponent, as far as they are exact.
+        _ if number.is_finite() && number.abs() < 1e15 => number.to_string(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Whether a format of one's own shows dates or times.
+pub(super) fn is_date_format(code: &str) -> bool {
+    let (mut is_quoted, mut brackets, mut is_escaped) = (false, 0_u32, false);
+    // `[Red]` is a colour, `[h]` hours.
+    let elapsed = ["[h", "[m", "[s"].iter().any(|part| code.to_ascii_lowercase().contains(part));
+    let is_date = code.chars().any(|letter| {
+        if std::mem::take(&mut is_escaped) {
+            return false;
+        }
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '\\' | '_' | '*' => is_escaped = true,
+            '[' if !is_quoted => brackets += 1,
+            ']' if !is_quoted => brackets = brackets.saturating_sub(1),
+            _ if is_quoted || brackets > 0 => {}
+            'd' | 'm' | 'y' | 'h' | 's' | 'D' | 'M' | 'Y' | 'H' | 'S' => return true,
+            _ => {}
+        }
+        false
+    });
+    is_date || (elapsed && !code.to_ascii_lowercase().contains("general"))
+}
+
+/// The date and time of a day's number. `None` outside of Excel's years, 1900 to 9999.
+fn date(number: f64, is_1904: bool) -> Option<String> {
+    const SECONDS_OF_A_DAY: i64 = 24 * 60 * 60;
+    const LAST_DAY: f64 = 2_958_466.0;
+    let number = if is_1904 { number + 1462.0 } else { number };
+    if !(0.0..LAST_DAY).contains(&number) {
+        return None;
+    }
+    // The range was checked, and half a second is less than anybody writes.
+    let seconds = (number * SECONDS_OF_A_DAY as f64).round() as i64;
+    let (day, second) = (seconds / SECONDS_OF_A_DAY, seconds % SECONDS_OF_A_DAY);
+    let time = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    if day == 0 {
+        return Some(time);
+    }
+    // Excel's calendar has a 29 February 1900, day 60, which never was.
+    let since_1970 = day - if day < 60 { 25_568 } else { 25_569 };
+    let (year, month, day) = civil(since_1970);
+    let date = format!("{year:04}-{month:02}-{day:02}");
+    Some(if second == 0 { date } else { format!("{date} {time}") })
+}
+
+/// Year, month and day, by days since 1 January 1970 (Howard Hinnant, "chrono-Compatible Low-Level
+/// Date Algorithms").
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_names_its_column() {
+        for (place, column) in [("A1", Some(0)), ("c7", Some(2)), ("AA1", Some(26)), ("7", None)] {
+            assert_eq!(column_of(place), column);
+        }
+        assert_eq!(column_of("XFD1048576"), Some(16_383));
+        assert!(column_of("ZZZZZZZZZZZZZZZ1").is_some_and(|column| column > 16_384));
+    }
+
+    #[test]
+    fn numbers_and_dates_are_shown_as_people_write_them() {
+        let dates = Some(Style::Date { is_1904: false });
+        let cases = [
+            ("4.14466818E10", None, "41446681800"),
+            ("5.0", None, "5"),
+            ("0.1", Some(Style::Number), "0.1"),
+            ("1e300", None, "1e300"),
+            ("45351", dates, "2024-02-29"),
+            ("45351.395833333336", dates, "2024-02-29 09:30:00"),
+            ("0.5", dates, "12:00:00"),
+            ("1", dates, "1900-01-01"),
+            ("61", dates, "1900-03-01"),
+            ("-1", dates, "-1"),
+            ("43889", Some(Style::Date { is_1904: true }), "2024-02-29"),
+            ("NaN", None, "NaN"),
+        ];
+        for (text, style, expected) in cases {
+            assert_eq!(shown(text, style), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_format_of_dates_is_told_from_one_of_numbers() {
+        for code in ["dd.mm.yyyy", "[$-407]d. mmmm yyyy", "hh:mm", "[h]:mm:ss"] {
+            assert!(is_date_format(code), "{code}");
+        }
+        for code in ["General", "0.00", "#,##0 \"days\"", "[Red]0", "0\\d"] {
+            assert!(!is_date_format(code), "{code}");
+        }
+    }
+}

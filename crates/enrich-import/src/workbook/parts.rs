@@ -1,0 +1,225 @@
+//! The parts of a workbook beside its sheets: their names, the formats, the shared strings.
+
+use std::collections::HashMap;
+use std::io;
+
+use quick_xml::events::Event;
+
+use super::cell::{Style, is_date_format};
+use super::xml::{Xml, attribute, resolved};
+use super::{Archive, Limits, MAX_CELL_BYTES, damaged, not_text, refusal};
+use crate::content::NoList;
+
+/// How many bytes of a small part are read, inflated.
+const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
+/// How many shared strings are held, and how many bytes of them: with four bytes beside each they
+/// take 128 MiB at most.
+const MAX_STRINGS: usize = 16 * 1024 * 1024;
+const MAX_STRING_BYTES: usize = 64 * 1024 * 1024;
+/// How many bytes of the part that has them are read, inflated.
+const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
+/// How many sheets and formats are looked at.
+const MAX_ENTRIES: usize = 100_000;
+
+/// The sheets of a workbook.
+pub(super) struct Sheets {
+    /// The first that is shown.
+    pub(super) first: Option<FirstSheet>,
+    /// How many there are.
+    pub(super) count: usize,
+    /// Whether days are counted from 1904, and not from 1900.
+    pub(super) is_1904: bool,
+}
+
+/// The sheet that is read.
+pub(super) struct FirstSheet {
+    pub(super) name: String,
+    /// Its part in the archive.
+    pub(super) path: String,
+}
+
+/// Finds the first sheet that is shown.
+pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io::Result<Sheets> {
+    let worksheets = worksheets(archive, folder, limits)?;
+    let part = archive.by_name(&format!("{folder}workbook.xml")).map_err(damaged)?;
+    let mut xml = Xml::new(part, MAX_PART_BYTES, limits);
+    let mut sheets = Sheets { first: None, count: 0, is_1904: false };
+    loop {
+        match xml.next()? {
+            Event::Start(tag) | Event::Empty(tag) => match tag.local_name().as_ref() {
+                b"workbookPr" => {
+                    let is_1904 = attribute(&tag, b"date1904");
+                    sheets.is_1904 = matches!(is_1904.as_deref(), Some("1" | "true"));
+                }
+                b"sheet" => {
+                    let id = attribute(&tag, b"r:id").or_else(|| relation(&tag));
+                    let path = id.and_then(|id| worksheets.get(&id));
+                    let is_shown = attribute(&tag, b"state").is_none_or(|state| state == "visible");
+                    if let Some(path) = path {
+                        sheets.count += 1;
+                        if is_shown && sheets.first.is_none() {
+                            let name = attribute(&tag, b"name").unwrap_or_default();
+                            sheets.first = Some(FirstSheet { name, path: path.clone() });
+                        }
+                    }
+                }
+                _ => {}
+            },
+            Event::Eof => return Ok(sheets),
+            _ => {}
+        }
+    }
+}
+
+/// The id of a sheet's part, whatever the prefix of its attribute.
+fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
+    let mut given = tag.attributes();
+    let mut given = given.with_checks(false).flatten();
+    let id = given.find(|given| given.key.as_ref().ends_with(b":id"))?;
+    String::from_utf8(id.value.into_owned()).ok()
+}
+
+/// The parts that are worksheets, by their ids.
+fn worksheets(
+    archive: &mut Archive,
+    folder: &str,
+    limits: &Limits,
+) -> io::Result<HashMap<String, String>> {
+    let part = archive.by_name(&format!("{folder}_rels/workbook.xml.rels")).map_err(damaged)?;
+    let mut xml = Xml::new(part, MAX_PART_BYTES, limits);
+    let mut worksheets = HashMap::new();
+    loop {
+        match xml.next()? {
+            Event::Start(tag) | Event::Empty(tag)
+                if tag.local_name().as_ref() == b"Relationship" =>
+            {
+                let kind = attribute(&tag, b"Type").unwrap_or_default();
+                let named = attribute(&tag, b"Id").zip(attribute(&tag, b"Target"));
+                let Some((id, target)) = named.filter(|_| kind.ends_with("/worksheet")) else {
+                    continue;
+                };
+                let path = match target.strip_prefix('/') {
+                    Some(absolute) => absolute.to_owned(),
+                    None => format!("{folder}{target}"),
+                };
+                if worksheets.len() < MAX_ENTRIES {
+                    worksheets.insert(id, path);
+                }
+            }
+            Event::Eof => return Ok(worksheets),
+            _ => {}
+        }
+    }
+}
+
+/// How the numbers of cells are meant, by the number of the cell's format.
+pub(super) fn styles(
+    archive: &mut Archive,
+    folder: &str,
+    is_1904: bool,
+    limits: &Limits,
+) -> io::Result<Vec<Style>> {
+    let name = format!("{folder}styles.xml");
+    if archive.index_for_name(&name).is_none() {
+        return Ok(Vec::new());
+    }
+    let mut xml = Xml::new(archive.by_name(&name).map_err(damaged)?, MAX_PART_BYTES, limits);
+    let (mut own, mut styles, mut is_cells) = (HashMap::new(), Vec::new(), false);
+    loop {
+        match xml.next()? {
+            Event::Start(tag) | Event::Empty(tag) => match tag.local_name().as_ref() {
+                b"numFmt" if own.len() < MAX_ENTRIES => {
+                    let id = attribute(&tag, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
+                    if let Some((id, code)) = id.zip(attribute(&tag, b"formatCode")) {
+                        own.insert(id, is_date_format(&code));
+                    }
+                }
+                b"cellXfs" => is_cells = true,
+                b"xf" if is_cells && styles.len() < MAX_ENTRIES => {
+                    let id = attribute(&tag, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
+                    let id = id.unwrap_or_default();
+                    // The formats every workbook has (ECMA-376, part 1, 18.8.30).
+                    let is_known = matches!(id, 14..=22 | 27..=36 | 45..=47 | 50..=58);
+                    styles.push(match own.get(&id).copied().unwrap_or(is_known) {
+                        true => Style::Date { is_1904 },
+                        false => Style::Number,
+                    });
+                }
+                _ => {}
+            },
+            Event::End(tag) if tag.local_name().as_ref() == b"cellXfs" => is_cells = false,
+            Event::Eof => return Ok(styles),
+            _ => {}
+        }
+    }
+}
+
+/// The texts that cells share, one behind the other.
+#[derive(Default)]
+pub(super) struct Strings {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Strings {
+    pub(super) fn read(archive: &mut Archive, folder: &str, limits: &Limits) -> io::Result<Self> {
+        let name = format!("{folder}sharedStrings.xml");
+        let mut strings = Self::default();
+        if archive.index_for_name(&name).is_none() {
+            return Ok(strings);
+        }
+        let part = archive.by_name(&name).map_err(damaged)?;
+        let mut xml = Xml::new(part, MAX_STRINGS_PART_BYTES, limits);
+        let (mut is_text, mut phonetic) = (false, false);
+        loop {
+            match xml.next()? {
+                Event::Start(tag) => match tag.local_name().as_ref() {
+                    b"t" => is_text = !phonetic,
+                    b"rPh" => phonetic = true,
+                    _ => {}
+                },
+                Event::Empty(tag) if tag.local_name().as_ref() == b"si" => strings.end()?,
+                Event::Text(text) if is_text => {
+                    strings.push(&text.xml10_content().map_err(not_text)?)?;
+                }
+                Event::CData(text) if is_text => {
+                    strings.push(&text.decode().map_err(not_text)?)?;
+                }
+                Event::GeneralRef(reference) if is_text => strings.push(&resolved(&reference)?)?,
+                Event::End(tag) => match tag.local_name().as_ref() {
+                    b"t" => is_text = false,
+                    b"rPh" => phonetic = false,
+                    b"si" => strings.end()?,
+                    _ => {}
+                },
+                Event::Eof => return Ok(strings),
+                _ => {}
+            }
+        }
+    }
+
+    /// The text of this number.
+    pub(super) fn get(&self, at: usize) -> Option<&str> {
+        let end = *self.ends.get(at)? as usize;
+        let start = at.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        self.text.get(start as usize..end)
+    }
+
+    fn push(&mut self, text: &str) -> io::Result<()> {
+        let begun = self.text.len() - self.ends.last().copied().unwrap_or_default() as usize;
+        if begun + text.len() > MAX_CELL_BYTES {
+            return Err(refusal(NoList::LargeWorkbook("a cell with too long a text")));
+        }
+        if self.text.len() + text.len() > MAX_STRING_BYTES {
+            return Err(refusal(NoList::LargeWorkbook("too much text")));
+        }
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let end = u32::try_from(self.text.len()).ok().filter(|_| self.ends.len() < MAX_STRINGS);
+        self.ends.push(end.ok_or_else(|| refusal(NoList::LargeWorkbook("too many texts")))?);
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! XML of a workbook's parts, read event by event within bounds.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, BufReader, Read};
+use std::rc::Rc;
+
+use quick_xml::events::{BytesRef, BytesStart, Event};
+
+use super::{Limits, not_text, refusal};
+use crate::bounds::Halt;
+use crate::content::NoList;
+
+/// The longest piece of XML that is held: a tag with its attributes, or a text.
+const MAX_EVENT_BYTES: usize = 1024 * 1024;
+
+/// Reads XML.
+pub(super) struct Xml<R: Read> {
+    reader: quick_xml::Reader<Bounded<R>>,
+    /// How many more bytes the event that is read may have.
+    left: Rc<Cell<usize>>,
+    buffer: Vec<u8>,
+}
+
+impl<R: Read> Xml<R> {
+    /// Reads `part`, at most so many bytes of it.
+    pub(super) fn new(part: R, max_bytes: u64, limits: &Limits) -> Self {
+        let left = Rc::new(Cell::new(0));
+        let reader = quick_xml::Reader::from_reader(Bounded {
+            input: BufReader::with_capacity(64 * 1024, part),
+            left: Rc::clone(&left),
+            read: 0,
+            max_bytes,
+            limits: limits.clone(),
+        });
+        Self { reader, left, buffer: Vec::new() }
+    }
+
+    /// The next event.
+    pub(super) fn next(&mut self) -> io::Result<Event<'_>> {
+        self.left.set(MAX_EVENT_BYTES);
+        self.buffer.clear();
+        self.reader.read_event_into(&mut self.buffer).map_err(failure)
+    }
+}
+
+/// The value of an attribute; `None` where there is none that can be read.
+pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
+    let mut given = tag.attributes();
+    let mut given = given.with_checks(false).flatten();
+    let value = given.find(|attribute| attribute.key.as_ref() == name)?.value;
+    let text = std::str::from_utf8(&value).ok()?;
+    Some(quick_xml::escape::unescape(text).ok()?.into_owned())
+}
+
+/// The text that `&amp;` or `&#10;` stands for.
+pub(super) fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
+    if let Some(letter) = reference.resolve_char_ref().map_err(not_text)? {
+        return Ok(letter.to_string());
+    }
+    let name = reference.decode().map_err(not_text)?;
+    let text = quick_xml::escape::resolve_predefined_entity(&name);
+    text.map(str::to_owned).ok_or_else(|| not_text(()))
+}
+
+/// What a failure to read means: a limit that was reached, or a damaged file.
+fn failure(error: quick_xml::Error) -> io::Error {
+    if let quick_xml::Error::Io(error) = &error {
+        let inner = error.get_ref();
+        if let Some(halt) = inner.and_then(|inner| inner.downcast_ref::<Halt>()) {
+            return io::Error::other(*halt);
+        }
+        if let Some(refused) = inner.and_then(|inner| inner.downcast_ref::<NoList>()) {
+            return refusal(refused.clone());
+        }
+    }
+    refusal(NoList::DamagedWorkbook("a part of it cannot be read"))
+}
+
+/// Reads no more than may be read.
+struct Bounded<R> {
+    input: BufReader<R>,
+    left: Rc<Cell<usize>>,
+    read: u64,
+    max_bytes: u64,
+    limits: Limits,
+}
+
+impl<R: Read> BufRead for Bounded<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.input.buffer().is_empty() {
+            self.limits.see()?;
+        }
+        if self.read > self.max_bytes {
+            return Err(io::Error::other(Halt::TooManyBytes(self.max_bytes)));
+        }
+        if self.left.get() == 0 {
+            return Err(refusal(NoList::LargeWorkbook("a cell with too long a text")));
+        }
+        self.input.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.read += amount as u64;
+        self.left.set(self.left.get().saturating_sub(amount));
+        self.input.consume(amount);
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}

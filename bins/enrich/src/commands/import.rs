@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::port::intake::{Atomic, Intake, Load};
 use enrich_core::{Clock, SourceName};
 use enrich_import::{Cause, ImportError, Report, Source};
 use enrich_store::{Store, SystemClock};
 
+use super::read_as::ReadAsArgs;
 use super::{Console, DataFolder, Failure, Format, Verdict};
 use crate::explained::explained;
 use outcome::Outcome;
@@ -25,9 +26,11 @@ Examples:
   enrich import companies.jsonl people.csv.gz --rejects rejected.jsonl
   enrich import - --source crm < export.jsonl
 
-Reads JSON Lines and CSV, plain, .gz or .zst. A running server answers from what was imported
+Reads JSON Lines, CSV (delimiter and encoding are detected) and Excel workbooks (.xlsx: the first
+sheet), plain, .gz or .zst. A running server answers from what was imported
 without a restart. Lines that cannot be taken are rejected and the rest goes on; importing a file
-again is harmless and completes an import that stopped.
+again is harmless and completes an import that stopped. A source is called like its file; a file of
+the same name in another folder is refused unless --source says what its source is called.
 Columns and fields may stand in the singular or the plural. Records without any key but a name are
 counted as name_only.
 JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"}.
@@ -42,6 +45,8 @@ pub(crate) struct Import {
     /// name if absent
     #[arg(long, value_name = "NAME", value_parser = source_name)]
     source: Option<SourceName>,
+    #[command(flatten)]
+    read_as: ReadAsArgs,
     /// Write rejected lines to this file, each with its line number and reason
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
@@ -64,6 +69,8 @@ struct Input {
     file: PathBuf,
     source: Source,
     name: SourceName,
+    /// Its whole path, by which its source is known; `None` of pipes, which have none.
+    origin: Option<String>,
 }
 
 impl Import {
@@ -79,9 +86,13 @@ impl Import {
         // A file that is not there is noticed before anything is changed.
         let inputs = self.files.iter().map(|file| self.open(file));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        self.see_same_names(&inputs)?;
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
         let store = self.data.open_or_make(console)?;
+        for input in &inputs {
+            self.see_source(&store, input)?;
+        }
 
         let started = Instant::now();
         let is_only_file = inputs.len() == 1;
@@ -89,9 +100,17 @@ impl Import {
         let mut stopped = None;
         for input in inputs {
             let file = input.file.clone();
+            let (name, origin) = (input.name.clone(), input.origin.clone());
             let (report, cause) = self.take(&store, input, rejects.as_mut(), console);
+            if let Some(layout) = report.layout.as_ref().filter(|layout| !layout.is_plain()) {
+                console.note(&format!("{}: {layout}", file.display()));
+            }
             if !matches!(cause, Some(Cause::Rejected { .. })) {
                 outcome::note_rejected(&file, &report, console);
+            }
+            if let Some(origin) = origin.filter(|_| report.took_anything()) {
+                let noted = pollster::block_on(store.intake.set_source_file(&name, &origin));
+                noted.map_err(|error| Failure::impossible(&error))?;
             }
             sum += report;
             if let Some(cause) = cause {
@@ -118,6 +137,7 @@ impl Import {
                 Failure::Impossible(format!("{}: {}", file.display(), explained(&error)))
             })?
         };
+        let source = source.read_as(self.read_as.read_as());
         let name = self.source.as_ref().or_else(|| source.name()).cloned();
         let name = name.ok_or_else(|| {
             Failure::Impossible(format!(
@@ -125,7 +145,31 @@ impl Import {
                 file.display()
             ))
         })?;
-        Ok(Input { file: file.to_owned(), source, name })
+        Ok(Input { file: file.to_owned(), source, name, origin: origin(file) })
+    }
+
+    /// Refuses files of one name, which would become one source.
+    fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
+        for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
+            let mut before = inputs.iter().take(at);
+            let other = before.find(|before| before.name == input.name);
+            if let Some(other) = other.filter(|other| other.origin != input.origin) {
+                return Err(other_file(input, &other.file.display().to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a file whose name is that of a source with records of another file.
+    fn see_source(&self, store: &Store, input: &Input) -> Result<(), Failure> {
+        let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
+            return Ok(());
+        };
+        let known = pollster::block_on(store.intake.source_file(&input.name));
+        match known.map_err(|error| Failure::impossible(&error))? {
+            Some(known) if known != *origin => Err(other_file(input, &known)),
+            _ => Ok(()),
+        }
     }
 
     /// Imports one file. What was done before it stopped, if it did, is in the report.
@@ -150,6 +194,27 @@ impl Import {
             Err(ImportError { report, cause }) => (*report, Some(cause)),
         }
     }
+}
+
+fn other_file(input: &Input, known: &str) -> Failure {
+    let (file, name) = (input.file.display(), input.name.as_str());
+    Failure::Impossible(format!(
+        "{file}: the source {name} holds the records of another file, {known}; name this file's \
+         source with --source, or say --source {name} to put both into one"
+    ))
+}
+
+/// What a file is known by: its whole path, without the ending of its compression. Standard input
+/// is always the same; other pipes are never.
+fn origin(file: &Path) -> Option<String> {
+    if is_stdin(file) {
+        return Some("-".to_owned());
+    }
+    let path = file.canonicalize().ok().filter(|path| path.is_file())?;
+    let path = path.to_string_lossy();
+    let endings = [".gz", ".zst"];
+    let stem = endings.iter().find_map(|ending| path.strip_suffix(ending));
+    Some(stem.unwrap_or(&path).to_owned())
 }
 
 fn is_stdin(file: &Path) -> bool {

@@ -175,3 +175,53 @@ fn a_reader_that_went_away_is_no_error() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(err, "made the data folder ./enrich-data\n");
 }
+
+#[test]
+fn a_file_of_another_folder_does_not_join_the_source_of_its_name() {
+    let desk = Desk::new();
+    for folder in ["one", "two"] {
+        fs::create_dir(desk.path().join(folder)).unwrap();
+    }
+    desk.file("one/companies.jsonl", QUILL);
+    desk.file("two/companies.jsonl", ADA);
+    let both = desk.run(&["import", "one/companies.jsonl", "two/companies.jsonl"]);
+    both.refused(2, "the source companies.jsonl holds the records of another file");
+    assert!(!desk.data().exists());
+
+    assert_eq!(desk.run(&["import", "one/companies.jsonl"]).status, 0);
+    let other = desk.run(&["import", "two/companies.jsonl"]);
+    other.refused(2, "name this file's source with --source");
+    assert_eq!(desk.json(&["import", "./one/../one/companies.jsonl"])["unchanged"], 1);
+    assert_eq!(desk.json(&["import", "two/companies.jsonl", "--source", "two"])["added"], 1);
+    let said = ["import", "two/companies.jsonl", "--source", "companies.jsonl"];
+    assert_eq!(desk.run(&said).status, 0);
+    assert_eq!(desk.json(&["source", "list"]).as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn standard_input_is_always_the_same_source() {
+    let desk = Desk::new();
+    assert_eq!(desk.run_with_input(&["import", "-"], QUILL).status, 0);
+    assert_eq!(desk.run_with_input(&["import", "-"], ADA).status, 0);
+    desk.file("stdin", QUILL);
+    desk.run(&["import", "stdin"]).refused(2, "the source stdin holds the records of another file");
+}
+
+#[test]
+fn a_table_of_a_spreadsheet_is_imported_and_what_was_detected_is_said() {
+    let desk = Desk::new();
+    let table = "Name;Domain;Web page\nMüller;quill.example;www.ink.example\nInk;;ink.example\n";
+    let western: Vec<u8> = table.chars().map(|letter| letter as u8).collect();
+    desk.file("export.csv", western);
+    let ran = desk.run(&["import", "export.csv"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.err.contains("export.csv: CSV, `;` between columns, Windows-1252\n"), "{ran:?}");
+    assert!(ran.out.contains("name only  1\n"), "{ran:?}");
+    let unused = "columns that look like domains or addresses were not used: Web page";
+    assert!(ran.out.contains(unused), "{ran:?}");
+    let looked_up = desk.run(&["lookup", "cuf", "companyName=Müller"]);
+    assert_eq!(looked_up.json()["url"], "quill.example");
+    let said = ["import", "export.csv", "--delimiter", ",", "--encoding", "utf-8"];
+    desk.run(&said).refused(2, "none of its columns is `first_name`, `name` or `domain`");
+    desk.run(&["import", "export.csv", "--delimiter", "x"]).refused(2, "one of , ; tab |");
+}

@@ -95,6 +95,13 @@ pub trait Intake: Send + Sync {
     /// The sources there are, by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
+    /// The file that a source's records came from, as [`set_source_file`](Self::set_source_file)
+    /// noted it; `None` where there is no such source or no file was noted.
+    async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError>;
+
+    /// Notes the file that a source's records came from. Does nothing where there is no such source.
+    async fn set_source_file(&self, name: &SourceName, file: &str) -> Result<(), StoreError>;
+
     /// Takes a source's values out again; `None` when there is no such source.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 

@@ -10,7 +10,7 @@ use crate::memory::{Memory, import_into, imported};
 
 const LINES: &str = "{\"name\":\"Quill\"}\n{\"name\":\"Ink\"}\n";
 
-pub(crate) fn gzip(text: impl AsRef<[u8]>) -> Vec<u8> {
+pub(crate) fn gzip(text: &(impl AsRef<[u8]> + ?Sized)) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(text.as_ref()).unwrap();
     encoder.finish().unwrap()

@@ -66,6 +66,14 @@ impl Intake for Memory {
         Ok(Vec::new())
     }
 
+    async fn source_file(&self, _name: &SourceName) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    async fn set_source_file(&self, _name: &SourceName, _file: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn remove_source(&self, _name: &SourceName) -> Result<Option<Removed>, StoreError> {
         Ok(None)
     }

@@ -49,6 +49,23 @@ impl Writer<'_> {
     }
 }
 
+/// The file that a source's records came from, where one was noted.
+pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Result<Option<String>> {
+    let mut statement = connection.prepare("SELECT file FROM source WHERE name = ?1")?;
+    let file = statement.query_row([name.as_str()], |row| row.get(0)).optional()?;
+    Ok(file.flatten())
+}
+
+/// Notes the file that a source's records came from.
+pub(crate) fn set_file(
+    connection: &Connection,
+    name: &SourceName,
+    file: &str,
+) -> rusqlite::Result<()> {
+    let set = "UPDATE source SET file = ?2 WHERE name = ?1";
+    connection.execute(set, [name.as_str(), file]).map(|_| ())
+}
+
 /// Every source, by name. Its values are counted, not noted: that takes a second for some millions.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();

@@ -15,9 +15,10 @@ use crate::customer::{Customer, now, open};
 /// A file that was released never changes, not even in a comment: databases out there were made
 /// with it, and one whose history differs is refused. A change of the schema is a new file, and a
 /// new row here.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("directory/V1__directory.sql", V1_DIRECTORY),
     ("directory/V2__name_words.sql", V2_NAME_WORDS),
+    ("directory/V3__source_file.sql", V3_SOURCE_FILE),
     ("ledger/V1__ledger.sql", V1_LEDGER),
     ("ledger/V2__key_changes.sql", V2_KEY_CHANGES),
     ("ledger/V3__sign_ins.sql", V3_SIGN_INS),
@@ -29,6 +30,7 @@ const FILES: [(&str, &str); 9] = [
 
 const V1_DIRECTORY: &str = "0b77f0e468d8513bd0a013bda32a91d262eaed0bc088976d4317bb72251ca336";
 const V2_NAME_WORDS: &str = "df3f6a3cc48c802b575390df5fab8947b4e7f0755556e2ca0af863afd8684c5b";
+const V3_SOURCE_FILE: &str = "0932c11e9b13a77bfa8b6373499b463237211b2c801a9ab3ac635205f856f2df";
 const V1_LEDGER: &str = "b3c1d0f8d24088fba9630ed77fbf911537b1cceb9898272a749f6a7256ae3aff";
 const V2_KEY_CHANGES: &str = "4205efb77486837753ddff8b350a5edbef089daf0ad5f0adb57aaf344e0516a4";
 const V3_SIGN_INS: &str = "a21d8a8e1d0df345195bbdf2a0bf687f7fafdcf553044020e8516a1622448f50";

@@ -6,6 +6,7 @@
 mod descriptors;
 mod figure;
 mod health;
+mod kept_answers;
 mod latencies;
 mod memory;
 mod slow_bodies;
@@ -46,7 +47,8 @@ pub(crate) struct Case {
 }
 
 /// Every case, in the order in which they run.
-pub(crate) static CASES: [&Case; 2] = [&slow_readers::CASE, &slow_bodies::CASE];
+pub(crate) static CASES: [&Case; 3] =
+    [&slow_readers::CASE, &slow_bodies::CASE, &kept_answers::CASE];
 
 /// How the cases are run.
 #[derive(Clone, Debug)]
@@ -62,7 +64,6 @@ pub(crate) struct Plan {
 /// The server under attack.
 pub(crate) struct Target<'a> {
     /// Accounts, keys and companies of the server.
-    #[allow(dead_code, reason = "strangers need none of it; cases of customers do")]
     pub(crate) world: &'a World,
     /// Where it listens.
     pub(crate) server: SocketAddr,

@@ -1,0 +1,110 @@
+//! A customer with one credit has as many free misses kept for repeats as the server keeps.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::Result;
+use enrich_core::port::accounts::Accounts as _;
+use enrich_core::port::ledger::{Grant, Ledger as _};
+use enrich_core::{Account, Clock as _, NewKey};
+use enrich_store::{Options, Store, SystemClock};
+
+use super::{Case, Figure, Target, nothing_to_prepare};
+use crate::connection::Connection;
+use crate::world::{Payer, World};
+
+/// How many connections the attacker sends on.
+const SENDERS: usize = 8;
+/// How many answers the attacker has kept at least: half of what `options` allows.
+const LEAST_KEPT: f64 = 2_000.0;
+/// How many calls the victim makes, spread over the attack: fewer than its share, a sixteenth.
+const VICTIM_CALLS: u32 = 200;
+/// How many of them have to be made for the attack to have taken place.
+const LEAST_VICTIM_CALLS: f64 = 100.0;
+
+/// The case.
+pub(crate) static CASE: Case = Case {
+    name: "kept-answers",
+    about: "an account with one credit fills the room for kept answers with free misses",
+    options: &["--max-kept", "4000", "--log-level", "error"],
+    prepare: nothing_to_prepare,
+    attack,
+};
+
+/// What became of somebody's calls.
+#[derive(Debug, Default)]
+struct Tally {
+    answered: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Tally {
+    fn count(&self, is_answered: bool) {
+        let counter = if is_answered { &self.answered } else { &self.refused };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
+    let attacker = account_with_one_credit(&target.world.data)?;
+    let (attackers, victims) = (Tally::default(), Tally::default());
+    thread::scope(|scope| {
+        for sender in 0..SENDERS {
+            let (attacker, tally) = (&attacker, &attackers);
+            scope.spawn(move || send_misses(target, attacker, sender, tally));
+        }
+        scope.spawn(|| send_keyed_calls(target, &victims));
+    });
+    let count = |counter: AtomicU64| counter.into_inner() as f64;
+    Ok(vec![
+        Figure::at_least("misses kept for the attacker", count(attackers.answered), "", LEAST_KEPT),
+        Figure::at_least("calls of the attacker refused", count(attackers.refused), "", 1.0),
+        Figure::at_least("calls of the victim", count(victims.answered), "", LEAST_VICTIM_CALLS),
+        Figure::below("calls of the victim refused", count(victims.refused), "", 1.0),
+    ])
+}
+
+/// An account with one credit, made beside the server.
+fn account_with_one_credit(data: &Path) -> Result<Payer> {
+    let store = Store::open(data, Options::default())?;
+    let now = SystemClock.now();
+    let account = Account::new("Attacker", now);
+    let (id, key) = (account.id, NewKey::generate(account.id, "attack", now)?);
+    let secret = key.key.expose().to_owned();
+    pollster::block_on(store.accounts.create(account, key))?;
+    pollster::block_on(store.ledger.grant(Grant::new(id, 1, now)))?;
+    Ok(Payer { account: id, key: secret })
+}
+
+fn send_misses(target: &Target<'_>, attacker: &Payer, sender: usize, tally: &Tally) {
+    let mut connection = Connection::to(target.server);
+    for number in 0_u64.. {
+        if target.is_over() {
+            return;
+        }
+        let name = format!("{sender}-{number}");
+        let body = format!(r#"{{"companyWebsite":"nobody-{name}.example"}}"#);
+        let headers = [("x-api-key", attacker.key.as_str()), ("Idempotency-Key", &name)];
+        let reply = connection.post("/v1/dtc", &headers, &body);
+        tally.count(reply.is_ok_and(|reply| reply.status == 200));
+    }
+}
+
+fn send_keyed_calls(target: &Target<'_>, tally: &Tally) {
+    let World { payers, questions, .. } = target.world;
+    let (Some(victim), Some(question)) = (payers.first(), questions.first()) else { return };
+    let pause = target.ends_at.saturating_duration_since(Instant::now()) / VICTIM_CALLS;
+    let mut connection = Connection::to(target.server);
+    for number in 0..VICTIM_CALLS {
+        if target.is_over() {
+            return;
+        }
+        let name = format!("victim-{number}");
+        let headers = [("x-api-key", victim.key.as_str()), ("Idempotency-Key", &name)];
+        let reply = connection.post(question.path, &headers, &question.body);
+        tally.count(reply.is_ok_and(|reply| reply.status == 200));
+        thread::sleep(pause);
+    }
+}

@@ -113,7 +113,7 @@ fn a_revoked_key_and_another_account_s_answer_nothing() {
         let order = Order { endpoint, mapping, key, max_credits: None };
         process.jobs.start(own, job.id, order).unwrap();
         let job = process.wait(&job, own, has_ended);
-        let why = "the API key was revoked; go on with another".to_owned();
+        let why = "the API key was revoked; continue with another".to_owned();
         assert_eq!((job.state, job.counts.rows), (State::Broken(why), 0));
     }
 }

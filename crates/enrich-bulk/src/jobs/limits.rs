@@ -19,24 +19,24 @@ const LEAST_RATE: u64 = 4 * 1024;
 pub enum Refusal {
     /// The account has as many bytes of lists as it may have.
     #[error(
-        "your lists and the rows written for them take up {0} bytes, as much as they may; delete \
-         one that is done"
+        "your lists and their results use {0} bytes, which is the maximum; delete one that is \
+         done"
     )]
     Full(u64),
     /// The file system is nearly full.
-    #[error("the server has too little space left for lists; go on later, or tell whoever runs it")]
+    #[error("the server has too little disk space for lists; continue later, or tell its operator")]
     NoSpace,
     /// As many lists of the account are on their way as may be.
-    #[error("{0} lists of yours are being uploaded already; wait for one of them")]
+    #[error("{0} lists of this account are already being uploaded; wait for one of them")]
     Uploading(usize),
     /// The list hardly arrives.
-    #[error("the list arrived too slowly; upload it compressed, or split it")]
+    #[error("the upload was too slow; compress the list, or split it")]
     TooSlow,
     /// Another list of the account is being read.
-    #[error("another list of yours is being read; try again in a moment")]
+    #[error("another list of this account is being read; try again in a moment")]
     Reading,
     /// Another process has the folder.
-    #[error("another process keeps the lists of this server; try again once it has ended")]
+    #[error("another process is using this server's lists; try again when it has stopped")]
     Elsewhere,
 }
 

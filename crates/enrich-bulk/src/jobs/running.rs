@@ -31,7 +31,7 @@ pub trait Callers: Send + Sync {
 }
 
 /// What is said where the store fails, whatever file that was about.
-const UNREADABLE: &str = "the API key cannot be read; go on later";
+const UNREADABLE: &str = "the API key cannot be read; continue later";
 
 /// Asks the metered service, with the account's own key.
 pub struct MeteredCallers(pub Arc<Service>);
@@ -52,7 +52,7 @@ impl Callers for MeteredCallers {
             true => service.accounts.reveal(key).await.map_err(|_| UNREADABLE)?,
             false => None,
         };
-        let secret = secret.ok_or("the API key was revoked; go on with another")?;
+        let secret = secret.ok_or("the API key was revoked; continue with another")?;
         Ok(Box::new(MeteredCaller::new(Arc::clone(service), asked, secret)))
     }
 }
@@ -142,7 +142,7 @@ fn run_job(
     let order = record.order.clone().ok_or("nothing was ordered")?;
     let asked = shared.asked(&order.endpoint).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|_| "the server has too much to do; go on later")?;
+    let runtime = runtime.map_err(|_| "the server is overloaded; continue later")?;
     runtime.block_on(async {
         let stop = watch.stop;
         watch.look();
@@ -177,7 +177,7 @@ fn run_job(
 fn in_words(error: &JobError) -> String {
     match error {
         JobError::Files(_) | JobError::Folder(_) => {
-            "the job's files cannot be read or written; tell whoever runs the server".to_owned()
+            "the list's files cannot be read or written; tell the service's operator".to_owned()
         }
         error => error.to_string(),
     }

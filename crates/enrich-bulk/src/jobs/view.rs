@@ -81,7 +81,7 @@ pub enum JobError {
     #[error("the list is larger than {0} bytes; split it")]
     TooLarge(u64),
     /// The account has as many jobs as it may have.
-    #[error("there are {0} jobs already; delete one that is done")]
+    #[error("this account already has {0} lists; delete one that is done")]
     TooMany(usize),
     /// There is no room for it.
     #[error(transparent)]
@@ -93,7 +93,7 @@ pub enum JobError {
     #[error("{}", with_cause(.0))]
     Input(#[from] ReadError),
     /// The rows that are written come from another list.
-    #[error("the list is not the one that was begun with; upload it anew")]
+    #[error("the list has changed since it was started; upload it again")]
     OtherList,
     /// The mapping can't be used.
     #[error(transparent)]

@@ -86,7 +86,7 @@ fn an_account_holds_only_so_much_and_others_hold_theirs() {
     jobs.start(office.account, first, order(None)).unwrap();
     let job = office.wait(&jobs, first, has_ended);
     let State::Broken(why) = &job.state else { panic!("{job:?}") };
-    assert!(why.starts_with("your lists and the rows written for them take up"), "{why}");
+    assert!(why.starts_with("your lists and their results use"), "{why}");
     assert!(job.counts.rows > 0 && job.counts.rows < 2_000, "{job:?}");
     let written = text(&jobs, office.account, first).0;
     assert_eq!(written.lines().count() as u64, job.counts.rows + 1);
@@ -104,7 +104,7 @@ fn below_the_floor_no_list_is_taken_and_none_goes_on() {
     full.start(office.account, id, order(None)).unwrap();
     let job = office.wait(&full, id, has_ended);
     let State::Broken(why) = job.state else { panic!("{job:?}") };
-    assert!(why.starts_with("the server has too little space left for lists"), "{why}");
+    assert!(why.starts_with("the server has too little disk space for lists"), "{why}");
     assert_eq!(office.books.total(), 0);
     full.close();
     let jobs = office.open();

@@ -20,7 +20,7 @@ pub struct SiteFile {
 const HOUR: u32 = 60 * 60;
 
 /// All of them. What is needed to show the page is among them, and nothing in it is inline.
-pub static SITE: [SiteFile; 5] = [
+pub static SITE: [SiteFile; 7] = [
     SiteFile {
         path: "/openapi.json",
         content_type: "application/json",
@@ -37,6 +37,18 @@ pub static SITE: [SiteFile; 5] = [
         path: "/docs/begin.js",
         content_type: "text/javascript; charset=utf-8",
         content: include_bytes!("site/begin.js"),
+        kept_seconds: 0,
+    },
+    SiteFile {
+        path: "/docs/theme.js",
+        content_type: "text/javascript; charset=utf-8",
+        content: include_bytes!("site/theme.js"),
+        kept_seconds: 0,
+    },
+    SiteFile {
+        path: "/docs/page.css",
+        content_type: "text/css; charset=utf-8",
+        content: include_bytes!("site/page.css"),
         kept_seconds: 0,
     },
     SiteFile {

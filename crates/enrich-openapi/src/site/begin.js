@@ -9,3 +9,9 @@ window.ui = SwaggerUIBundle({
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
 });
+
+// An operator may serve no account page.
+fetch("/account/sign-in", { method: "HEAD" }).then(
+  (response) => { document.getElementById("account-link").hidden = response.status === 404; },
+  () => {},
+);

@@ -33,10 +33,27 @@ fn the_page_needs_nothing_that_is_not_served_here() {
         let quoted: Vec<&str> =
             text.split(['"', '\'']).filter(|part| part.starts_with('/')).collect();
         assert!(!quoted.is_empty(), "{path}");
-        for quoted in quoted.into_iter().filter(|part| !part.starts_with("//")) {
+        // The account page is linked to; nothing is loaded from there.
+        let is_loaded = |part: &&str| !part.starts_with("//") && !part.starts_with("/account/");
+        for quoted in quoted.into_iter().filter(is_loaded) {
             assert!(SITE.iter().any(|file| file.path == quoted), "{path}: {quoted}");
         }
         assert!(!text.contains("://"), "{} names another host", file.path);
+    }
+}
+
+#[test]
+fn the_page_is_dark_where_the_system_is_and_leads_back_to_the_account() {
+    let content = |path: &str| {
+        let file = SITE.iter().find(|file| file.path == path).unwrap();
+        std::str::from_utf8(file.content).unwrap()
+    };
+    assert!(content("/docs").contains(r#"href="/account/""#));
+    assert!(content("/docs/theme.js").contains("prefers-color-scheme: dark"));
+    // The class is Swagger UI's own.
+    let class = "dark-mode";
+    for path in ["/docs/theme.js", "/docs/page.css", "/docs/swagger-ui.css"] {
+        assert!(content(path).contains(class), "{path}");
     }
 }
 

@@ -59,8 +59,10 @@ mod tests {
 
     /// What the templates name, as their sources have it.
     fn named() -> Vec<String> {
-        let base = include_str!("../templates/base.html");
-        let pieces = base.split("assets::path(\"").skip(1);
+        let templates =
+            [include_str!("../templates/base.html"), include_str!("../templates/overview.html")];
+        let templates = templates.concat();
+        let pieces = templates.split("assets::path(\"").skip(1);
         pieces.map(|piece| piece.split('"').next().unwrap().to_owned()).collect()
     }
 

@@ -162,3 +162,15 @@ fn what_no_page_bounds_is_read_on_threads_of_its_own() {
         assert_eq!(read_on, ["enrich-scan"], "/account/{path}");
     }
 }
+
+#[test]
+fn the_library_of_the_chart_comes_where_there_is_a_chart() {
+    let world = World::new();
+    let owner = world.owner("Quill Ltd", "ada@quill.example");
+    for path in ["/account/", "/account/keys", "/account/usage", "/account/calls"] {
+        let page = owner.browser.get(&world, path).body;
+        let (has_chart, has_library) = (page.contains("data-chart-of"), page.contains("uplot"));
+        assert_eq!(has_library, has_chart, "{path}");
+        assert_eq!(has_chart, path == "/account/", "{path}");
+    }
+}

@@ -7,12 +7,15 @@
 //! What is not here: the order of checks, the shape of any answer, the life of the process.
 
 mod account;
+mod admission;
 mod body;
 mod connection;
+mod cross_origin;
 mod ending;
 mod listener;
 mod metrics;
 mod page;
+mod pieces;
 mod record;
 mod route;
 mod site;
@@ -32,12 +35,13 @@ use std::time::{Duration, Instant};
 use actix_http::body::BoxBody;
 use actix_http::header::{AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use actix_http::{ConnectionType, HttpMessage, Method, Request as HttpRequest, StatusCode};
+use bytes::Bytes;
 use enrich_core::{Refusal, RequestId, Service};
 use enrich_dashboard::Dashboard;
 use enrich_wire::{Endpoint, Generation, Request, Response, refuse, respond};
 use futures_util::FutureExt;
 
-use connection::LastAnswer;
+use connection::ConnectionSignals;
 pub(crate) use connection::Patience;
 use ending::ToItsEnd;
 pub(crate) use listener::{Listener, ListenerLimits};
@@ -115,25 +119,34 @@ pub(crate) struct Door {
 
 /// Answers every request.
 async fn handle(request: HttpRequest, door: Rc<Door>) -> Result<HttpResponse, Infallible> {
-    let last_answer = request.conn_data::<LastAnswer>().cloned();
-    if last_answer.as_ref().is_some_and(LastAnswer::is_given) {
+    let signals = request.conn_data::<Rc<ConnectionSignals>>().cloned();
+    if signals.as_ref().is_some_and(|signals| signals.last_answer.is_given()) {
         // This came behind the connection's last answer: its sender waits for none. The
         // connection is about to end, and this with it.
         return std::future::pending().await;
     }
-    let (mut response, is_at_end) = answer(request, &door).await;
-    let closes = !is_at_end || door.shared.is_closing();
+    let has_place = signals.as_ref().is_none_or(|signals| signals.admission.has_place());
+    let (mut response, is_at_end) = answer(request, &door, signals.as_ref(), has_place).await;
+    let closes = !is_at_end || !has_place || door.shared.is_closing();
     if closes {
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
-    if let Some(last_answer) = last_answer.filter(|_| closes) {
-        last_answer.give();
+    if let Some(signals) = signals {
+        signals.input.open();
+        if closes {
+            signals.last_answer.give();
+        }
     }
     Ok(response)
 }
 
 /// The answer, and whether the request was read to its end for it.
-async fn answer(mut request: HttpRequest, door: &Rc<Door>) -> (HttpResponse, bool) {
+async fn answer(
+    mut request: HttpRequest,
+    door: &Rc<Door>,
+    signals: Option<&Rc<ConnectionSignals>>,
+    has_place: bool,
+) -> (HttpResponse, bool) {
     let shared = &door.shared;
     let mut body = request.take_payload();
     let method = request.method();
@@ -150,8 +163,29 @@ async fn answer(mut request: HttpRequest, door: &Rc<Door>) -> (HttpResponse, boo
         written(response)
     };
     let has_no_body = || !body::is_announced(&request);
+    let close_input = || {
+        if let Some(signals) = signals {
+            signals.input.close();
+        }
+    };
+    if has_no_body() {
+        close_input();
+    }
+    let methods = cross_origin::methods(target, shared.dashboard.is_some());
+    if let Some(methods) = methods.filter(|_| has_place && method == Method::OPTIONS) {
+        let response = cross_origin::options(target, methods, &course.request_id);
+        course.finish(shared, &response);
+        return (written(response), has_no_body());
+    }
+    let opened = |response| {
+        if cross_origin::is_open(target) { cross_origin::opened(response) } else { response }
+    };
     match target {
-        Target::Account => account::answer(&request, body, Rc::clone(door), course).await,
+        // All places are taken: a guest may ask whether the service is well.
+        _ if !has_place && !matches!(target, Target::Page(_)) => {
+            (refused(Refusal::Overloaded), has_no_body())
+        }
+        Target::Account => account::answer(&request, body, Rc::clone(door), course, signals).await,
         Target::Root if method == Method::GET && shared.dashboard.is_some() => {
             (account::from_the_root(), has_no_body())
         }
@@ -168,16 +202,18 @@ async fn answer(mut request: HttpRequest, door: &Rc<Door>) -> (HttpResponse, boo
         Target::Page(page) => {
             let response = page.answer(shared, &course.request_id).await;
             course.finish(shared, &response);
-            (written(response), has_no_body())
+            (opened(written(response)), has_no_body())
         }
         Target::File(file) => {
             let response = site::answer(file, &course.request_id);
             course.finish(shared, &response);
-            (written(response), has_no_body())
+            let content = Bytes::from_static(file.content);
+            (opened(written_with(response, content)), has_no_body())
         }
         Target::Endpoint(generation, endpoint) => {
             match body::read(request.headers(), &mut body, shared.body_timeout).await {
                 Ok(body) => {
+                    close_input();
                     let call = Received::new(generation, endpoint, &request, body);
                     // The next request's head is read into the place of this one's, which is in the
                     // processor's cache still.
@@ -269,10 +305,16 @@ fn lossy(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// The response as the HTTP layer sends it.
-fn written(response: Response) -> HttpResponse {
+fn written(mut response: Response) -> HttpResponse {
+    let body = std::mem::take(&mut response.body);
+    written_with(response, body.into())
+}
+
+/// The same with a body in place of its own.
+fn written_with(response: Response, body: Bytes) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut sent = HttpResponse::with_body(status, BoxBody::new(response.body));
+    let mut sent = HttpResponse::with_body(status, pieces::body(body));
     for (name, value) in response.headers {
         let value = match value {
             Cow::Borrowed(text) => HeaderValue::from_static(text),

@@ -9,6 +9,7 @@ mod demo;
 mod explained;
 mod http;
 mod interface;
+mod open_files;
 mod serve;
 mod settings;
 mod telemetry;

@@ -63,6 +63,9 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
+/// One address may have one of so many parts of all connections, if no number is set.
+const ADDRESS_SHARE: usize = 4;
+
 /// The settings. The layer that is derived is what one source gives, and the flags themselves.
 #[derive(Clone, Debug, Config)]
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
@@ -137,10 +140,21 @@ pub(crate) struct Settings {
     #[config(layer_attr(arg(long, env = "ENRICH_WORKERS", value_name = "THREADS")))]
     pub(crate) workers: Option<NonZeroUsize>,
 
-    /// Connections at once; further ones wait in the system's queue [default: 8192]
+    /// Connections at once; requests of further ones are refused with status 503, but for the health
+    /// pages [default: 8192]
     #[config(default = 8192)]
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_CONNECTIONS", value_name = "CONNECTIONS")))]
     pub(crate) max_connections: NonZeroUsize,
+
+    /// Connections at once from one address, 0 for any number; those of this machine are not counted
+    /// [default: a quarter of max_connections; 0 where public_url begins with https://, since they
+    /// come from a proxy then]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_MAX_CONNECTIONS_PER_ADDRESS",
+        value_name = "CONNECTIONS"
+    )))]
+    pub(crate) max_connections_per_address: Option<usize>,
 
     /// How long the head of a connection's first request may take to arrive [default: 5]
     #[config(default = 5)]
@@ -229,6 +243,14 @@ impl Settings {
     pub(crate) fn listening_on(address: SocketAddr) -> anyhow::Result<Self> {
         let layer = SettingsLayer { listen: Some(address), ..SettingsLayer::empty() };
         Self::load(layer, None)
+    }
+
+    /// Connections at once from one address; `None` for any number. Without the setting it is a share
+    /// of all, unless a proxy is known to be in front: all connections are that one's.
+    pub(crate) fn connections_per_address(&self) -> Option<NonZeroUsize> {
+        let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
+        let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };
+        NonZeroUsize::new(self.max_connections_per_address.unwrap_or(share))
     }
 
     /// What links to the account page begin with.
@@ -361,6 +383,21 @@ mod tests {
     }
 
     #[test]
+    fn an_address_has_a_quarter_of_the_connections_unless_a_proxy_is_in_front() {
+        let of = |flags: &[&str], file| {
+            load(flags, file).unwrap().connections_per_address().map(NonZeroUsize::get)
+        };
+        assert_eq!(of(&[], ""), Some(2048));
+        assert_eq!(of(&["--max-connections", "3"], ""), Some(1));
+        assert_eq!(of(&["--max-connections-per-address", "7"], ""), Some(7));
+        assert_eq!(of(&["--max-connections-per-address", "0"], ""), None);
+        let proxied = "public_url = \"https://enrich.quill.example\"";
+        assert_eq!(of(&[], proxied), None);
+        assert_eq!(of(&["--max-connections-per-address", "7"], proxied), Some(7));
+        assert_eq!(of(&[], "public_url = \"http://127.0.0.1:8080\""), Some(2048));
+    }
+
+    #[test]
     fn a_flag_can_take_back_what_the_file_says() {
         assert!(load(&[], "log_requests = true").unwrap().log_requests);
         assert!(!load(&["--log-requests=false"], "log_requests = true").unwrap().log_requests);
@@ -397,6 +434,43 @@ mod tests {
         let nowhere = Some(PathBuf::from("/nowhere/enrich.toml"));
         let error = Settings::load(SettingsLayer::empty(), nowhere).unwrap_err();
         assert!(format!("{error:#}").contains("/nowhere/enrich.toml"), "{error:#}");
+    }
+
+    /// The operating guide's chapter on the server.
+    fn guide() -> &'static str {
+        let guide = include_str!("../../../docs/operating.md");
+        let (_, rest) = guide.split_once("\n## The server\n").unwrap();
+        rest.split_once("\n## ").unwrap().0
+    }
+
+    #[test]
+    fn the_documented_file_is_complete_and_holds_the_defaults() {
+        let (_, rest) = guide().split_once("A complete file:\n\n```toml\n").unwrap();
+        let file = rest.split_once("```").unwrap().0;
+        let lines: Vec<(&str, &str)> = file.lines().filter_map(|it| it.split_once(" = ")).collect();
+        let mut documented: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
+        let mut known: Vec<&str> = Settings::META.fields.iter().map(|field| field.name).collect();
+        documented.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(documented, known);
+        load(&[], file).unwrap();
+        // Where there is a default, it stands there; what differs says what the default is.
+        let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
+        let defaults: Vec<String> =
+            defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();
+        let read = load(&[], &defaults.join("\n")).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{:?}", load(&[], "").unwrap()));
+    }
+
+    #[test]
+    fn every_setting_has_its_row_in_the_guide() {
+        for Field { name, .. } in Settings::META.fields {
+            let (flag, variable) = (name.replace('_', "-"), name.to_uppercase());
+            let row = guide().lines().find(|line| line.contains(&format!("| `{name}` |")));
+            let row = row.unwrap_or_else(|| panic!("`{name}` has no row"));
+            assert!(row.starts_with(&format!("| `--{flag}")), "{row}");
+            assert!(row.contains(&format!("| `ENRICH_{variable}` |")), "{row}");
+        }
     }
 
     /// What the help says in brackets is what happens.

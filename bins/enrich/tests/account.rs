@@ -8,9 +8,10 @@ mod http;
 #[path = "support/server.rs"]
 mod server;
 
-use std::io::Write;
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use http::{Call, Reply, form};
 use serde_json::json;
@@ -37,11 +38,16 @@ fn folder() -> (TempDir, PathBuf, PathBuf) {
 
 impl World {
     fn new(prepare: impl FnOnce(&Path)) -> Self {
+        Self::with(&[], prepare)
+    }
+
+    /// The same with options of the server.
+    fn with(options: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let (folder, data, log) = folder();
         prepare(&data);
         let owner = ["--credits", "1000", "--email", "ada@quill.example"];
         let created = told(&data, &[&["account", "create", "Quill Ltd"], &owner[..]].concat());
-        let server = Server::start(&data, &log, &[]);
+        let server = Server::start(&data, &log, options);
         let invitation = text(&created, "invitation");
         let path = invitation.split_once("8080").unwrap().1.to_owned();
         let mut world = Self {
@@ -190,4 +196,82 @@ fn the_page_can_be_switched_off() {
         assert_eq!((seen.status, &seen.json()["type"]), (404, &json!("invalid_request")), "{path}");
     }
     assert!(!data.join("bulk").exists());
+}
+
+/// Sends a form with a file in so many pieces, with a pause after each, and stops when there is an
+/// answer; how many were sent, and what came.
+fn dripped(
+    world: &World,
+    head: &str,
+    body: &str,
+    pieces: usize,
+    pause: Duration,
+) -> (usize, String) {
+    let mut stream = TcpStream::connect(world.address()).unwrap();
+    stream.set_nodelay(true).unwrap();
+    let (host, length) = (world.address(), body.len());
+    let head = format!(
+        "POST {head}\r\nHost: {host}\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n\
+         Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.set_read_timeout(Some(pause)).unwrap();
+    let mut came = Vec::new();
+    let mut sent = 0;
+    for piece in body.as_bytes().chunks(length.div_ceil(pieces)) {
+        stream.write_all(piece).unwrap();
+        sent += 1;
+        let mut buffer = [0; 64];
+        if let Ok(count) = stream.read(&mut buffer) {
+            came.extend_from_slice(&buffer[..count]);
+            break;
+        }
+    }
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    // A reset ends it as well.
+    let _ = stream.read_to_end(&mut came);
+    (sent, String::from_utf8_lossy(&came).into_owned())
+}
+
+/// A form with a file of so many rows.
+fn list(rows: usize) -> String {
+    format!(
+        "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"leads.csv\"\r\n\
+         Content-Type: text/csv\r\n\r\nCompany\n{}\r\n--x--\r\n",
+        "Quill\n".repeat(rows)
+    )
+}
+
+#[test]
+fn a_form_of_a_stranger_has_no_more_time_than_any_other_body_whatever_its_type() {
+    let world = World::with(&["--body-timeout", "1"], |_| {});
+    let pause = Duration::from_millis(300);
+    for head in ["/account/sign-in HTTP/1.1", "/account/bulk HTTP/1.1"] {
+        let (sent, came) = dripped(&world, head, &list(100), 30, pause);
+        assert!(sent < 30, "{head}: everything was waited for, then {came:?}");
+        let status = came.split(' ').nth(1).unwrap_or_default();
+        assert!(["303", "400", "408"].contains(&status), "{head}: {came:?}");
+    }
+    // Who is signed in and sends something else than a list has no more either.
+    let cookie = format!("/account/keys HTTP/1.1\r\nCookie: {}", world.cookie);
+    let (sent, came) = dripped(&world, &cookie, &list(100), 30, pause);
+    assert!(sent < 30, "everything was waited for, then {came:?}");
+}
+
+#[test]
+fn a_list_of_somebody_signed_in_has_more_time_than_a_form() {
+    let world = World::with(&["--body-timeout", "1"], |_| {});
+    let head = format!("/account/bulk HTTP/1.1\r\nCookie: {}", world.cookie);
+    let (_, came) = dripped(&world, &head, &list(100), 6, Duration::from_millis(400));
+    assert!(came.starts_with("HTTP/1.1 303 "), "{came}");
+}
+
+#[test]
+fn every_page_carries_its_request_id() {
+    let world = World::new(|_| {});
+    for path in ["/account/", "/account/sign-in", "/account/nothing"] {
+        let call = Call::new("GET", path).header("X-Request-Id", "order-77");
+        let seen = call.send(world.address()).unwrap();
+        assert_eq!(seen.header("X-Request-Id"), Some("order-77"), "{path}");
+    }
 }

@@ -110,7 +110,7 @@ impl Dashboard {
             std::mem::replace(&mut request.body, futures_util::stream::empty().boxed_local());
         let response = match self.run(&request, body).await {
             Ok(response) => response,
-            Err(fault) => fault::response(fault),
+            Err(fault) => fault::response(fault, request.request_id.as_deref()),
         };
         protected(response)
     }
@@ -138,7 +138,12 @@ impl Dashboard {
             },
         };
         match (route.handler, &member) {
-            (Handler::Upload(answer), Some(member)) => return answer(&visit, member, body).await,
+            (Handler::Upload(answer), Some(member)) => {
+                if let Some(lift_time_limit) = &request.lift_time_limit {
+                    lift_time_limit();
+                }
+                return answer(&visit, member, body).await;
+            }
             _ if route.method == Method::Post => visit.form = Form::read(&read(body).await?),
             _ => {}
         }

@@ -56,8 +56,13 @@ pub struct Request {
     pub content_type: Option<String>,
     /// Whether a script of the pages asks (`HX-Request`).
     pub is_from_script: bool,
+    /// By what the request is found in the log.
+    pub request_id: Option<String>,
     /// The body.
     pub body: Body,
+    /// Called when the body turns out to be an upload of somebody who is signed in: from then on it
+    /// may take as long as it goes forward. Every other body has to arrive in the time of a form.
+    pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 
 impl Request {
@@ -76,6 +81,8 @@ impl Request {
             content_type: None,
             is_from_script: false,
             body: stream::empty().boxed_local(),
+            request_id: None,
+            lift_time_limit: None,
         }
     }
 }

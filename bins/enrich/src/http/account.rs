@@ -7,22 +7,23 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_http::body::{BodyStream, BoxBody};
 use actix_http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, ORIGIN};
 use actix_http::{HttpMessage, Method, Payload, Request as HttpRequest, StatusCode};
 use actix_rt::time::timeout;
+use bytes::Bytes;
 use enrich_core::{Credits, Refusal};
 use enrich_dashboard::{Body, BodyFault, Request, Response, ResponseBody};
 use enrich_wire::refuse;
 use futures_util::{StreamExt, stream};
 use tracing::error;
 
-use super::connection::Unhurried;
+use super::connection::ConnectionSignals;
 use super::ending::ToItsEnd;
 use super::record::Course;
-use super::{Door, HttpResponse, Shared, body, text, written};
+use super::{Door, HttpResponse, REQUEST_ID, Shared, body, pieces, text, written};
 use crate::explained::explained;
 use crate::interface::GENERATIONS;
 
@@ -54,6 +55,7 @@ pub(super) async fn answer(
     body: Payload,
     door: Rc<Door>,
     course: Course,
+    signals: Option<&Rc<ConnectionSignals>>,
 ) -> (HttpResponse, bool) {
     let has_no_body = !body::is_announced(request);
     let method = match *request.method() {
@@ -66,12 +68,14 @@ pub(super) async fn answer(
             return (written(response), has_no_body);
         }
     };
-    if let Some(unhurried) = request.conn_data::<Unhurried>().filter(|_| is_a_file(request)) {
-        unhurried.begin();
-    }
-    let is_at_end = Rc::new(Cell::new(has_no_body));
-    let arriving = arriving(body, door.shared.body_timeout, Rc::clone(&is_at_end));
-    let request = read(request, method, arriving);
+    let arrival = Rc::new(Arrival {
+        limit: door.shared.body_timeout,
+        is_unlimited: Cell::new(false),
+        is_at_end: Cell::new(has_no_body),
+        signals: signals.cloned(),
+    });
+    let mut request = read(request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
+    request.request_id = Some(course.request_id.to_string());
     let answered = ToItsEnd::of(move || async move {
         let shared = &door.shared;
         let Some(dashboard) = &shared.dashboard else {
@@ -81,17 +85,21 @@ pub(super) async fn answer(
         };
         let response = dashboard.answer(request).await;
         note(shared, &course, &response);
-        sent(response)
+        let mut sent = sent(response);
+        if let Ok(id) = HeaderValue::from_str(course.request_id.as_str()) {
+            sent.headers_mut().insert(REQUEST_ID.clone(), id);
+        }
+        sent
     });
-    (answered.await, is_at_end.get())
+    (answered.await, arrival.is_at_end.get())
 }
 
-/// Whether a form with files comes, which may be long.
-fn is_a_file(request: &HttpRequest) -> bool {
-    text(request.headers(), CONTENT_TYPE).is_some_and(|kind| kind.starts_with("multipart/"))
-}
-
-fn read(request: &HttpRequest, method: enrich_dashboard::Method, body: Body) -> Request {
+fn read(
+    request: &HttpRequest,
+    method: enrich_dashboard::Method,
+    body: Body,
+    arrival: Rc<Arrival>,
+) -> Request {
     let headers = request.headers();
     let header = |name| text(headers, name).map(Cow::into_owned);
     let peer = request.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
@@ -104,28 +112,60 @@ fn read(request: &HttpRequest, method: enrich_dashboard::Method, body: Body) -> 
         content_type: header(CONTENT_TYPE),
         is_from_script: headers.contains_key(FROM_SCRIPT),
         body,
+        lift_time_limit: Some(Box::new(move || arrival.lift_time_limit())),
         ..Request::new(method, request.uri().path(), request.uri().query().unwrap_or(""), peer)
     }
 }
 
-/// A body as it arrives. Each piece may take so long.
-fn arriving(body: Payload, patience: Duration, is_at_end: Rc<Cell<bool>>) -> Body {
-    let next = move |mut body: Payload| {
-        let is_at_end = Rc::clone(&is_at_end);
-        async move {
-            let piece = match timeout(patience, body.next()).await {
-                Ok(Some(Ok(piece))) => Ok(piece),
-                Ok(Some(Err(_))) => Err(BodyFault::Broken),
-                Ok(None) => {
-                    is_at_end.set(true);
-                    return None;
-                }
-                Err(_) => Err(BodyFault::TooSlow),
-            };
-            Some((piece, body))
+/// How a body arrives: as a whole within the time of every other body, unless it is an upload of
+/// somebody who is signed in.
+struct Arrival {
+    limit: Duration,
+    is_unlimited: Cell<bool>,
+    is_at_end: Cell<bool>,
+    signals: Option<Rc<ConnectionSignals>>,
+}
+
+impl Arrival {
+    /// From now on each piece has the time that the whole had.
+    fn lift_time_limit(&self) {
+        self.is_unlimited.set(true);
+        if let Some(signals) = &self.signals {
+            signals.unhurried.begin();
         }
-    };
-    stream::unfold(body, next).boxed_local()
+    }
+
+    fn end(&self) {
+        self.is_at_end.set(true);
+        if let Some(signals) = &self.signals {
+            signals.input.close();
+        }
+    }
+
+    /// The body, piece by piece.
+    fn body(self: Rc<Self>, body: Payload) -> Body {
+        let ends_at = Instant::now() + self.limit;
+        let next = move |mut body: Payload| {
+            let arrival = Rc::clone(&self);
+            async move {
+                let limit = match arrival.is_unlimited.get() {
+                    true => arrival.limit,
+                    false => ends_at.saturating_duration_since(Instant::now()),
+                };
+                let piece = match timeout(limit, body.next()).await {
+                    Ok(Some(Ok(piece))) => Ok(piece),
+                    Ok(Some(Err(_))) => Err(BodyFault::Broken),
+                    Ok(None) => {
+                        arrival.end();
+                        return None;
+                    }
+                    Err(_) => Err(BodyFault::TooSlow),
+                };
+                Some((piece, body))
+            }
+        };
+        stream::unfold(body, next).boxed_local()
+    }
 }
 
 /// Counts and logs the page, and the call that was made from it.
@@ -155,8 +195,8 @@ fn sent(response: Response) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = match response.body {
-        ResponseBody::Whole(Cow::Borrowed(bytes)) => BoxBody::new(bytes),
-        ResponseBody::Whole(Cow::Owned(bytes)) => BoxBody::new(bytes),
+        ResponseBody::Whole(Cow::Borrowed(bytes)) => pieces::body(Bytes::from_static(bytes)),
+        ResponseBody::Whole(Cow::Owned(bytes)) => pieces::body(bytes.into()),
         // Its own content type is set.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {

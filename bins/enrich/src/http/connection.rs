@@ -5,6 +5,10 @@
 //! hold a connection for ever. And after an answer with `Connection: close` to a request whose
 //! chunked body was not read, it reads on to the end of that body, however long it is, and then
 //! answers what comes next, which the caller does not expect any more (RFC 9112, section 9.6).
+//!
+//! Nor does it bound what a caller sends ahead: all that fits into its buffer is read and parsed into
+//! requests that wait, each of them many times as large as it was sent. So it is handed one read in
+//! each turn, and none while a request is being answered or its answer waits for its reader.
 
 use std::cell::Cell;
 use std::io;
@@ -19,6 +23,8 @@ use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::unconstrained;
 
+use super::admission::Admission;
+
 /// How long a connection may stand still.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
@@ -32,6 +38,10 @@ pub(crate) struct Patience {
 /// at once would make the other side's system throw away the answer on its way (RFC 9112,
 /// section 9.6).
 pub(super) const LINGER: Duration = Duration::from_secs(1);
+
+/// What a connection writes in one turn, in bytes. More would hold up the others of its worker, a probe
+/// of the health pages among them.
+const TURN_BYTES: usize = 16 * 1024;
 
 /// Whether the last answer of a connection was given.
 #[derive(Clone, Default)]
@@ -61,6 +71,36 @@ impl Unhurried {
     }
 }
 
+/// Whether the request at hand has come to its end and is being answered: what its sender sends
+/// behind it is left where it is, in the system's buffer.
+#[derive(Clone, Default)]
+pub(super) struct InputGate(Rc<Cell<bool>>);
+
+impl InputGate {
+    /// The request is complete.
+    pub(super) fn close(&self) {
+        self.0.set(true);
+    }
+
+    /// It was answered.
+    pub(super) fn open(&self) {
+        self.0.set(false);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.get()
+    }
+}
+
+/// What a connection and the handler of its requests tell each other.
+#[derive(Clone)]
+pub(super) struct ConnectionSignals {
+    pub(super) last_answer: LastAnswer,
+    pub(super) unhurried: Unhurried,
+    pub(super) input: InputGate,
+    pub(super) admission: Rc<Admission>,
+}
+
 /// What is being waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
@@ -78,9 +118,14 @@ enum Awaits {
 pub(super) struct Connection {
     stream: TcpStream,
     patience: Patience,
-    last_answer: LastAnswer,
-    unhurried: Unhurried,
+    signals: ConnectionSignals,
     awaits: Awaits,
+    /// Whether something was read in this turn.
+    has_read: bool,
+    /// How many bytes were written in this turn.
+    written_bytes: usize,
+    /// Whether there is something to read that was left for another turn.
+    has_more: bool,
     /// Until when; of no meaning while nothing is awaited.
     deadline: Instant,
     /// Wakes the connection at the deadline or before it, since most requests are answered long
@@ -91,21 +136,35 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream, patience: Patience) -> Self {
-        let (last_answer, deadline) = (LastAnswer::default(), Instant::now());
-        let (unhurried, awaits) = (Unhurried::default(), Awaits::Nothing);
-        let (timer, woken) = (None, None);
-        Self { stream, patience, last_answer, unhurried, awaits, deadline, timer, woken }
+    pub(super) fn new(stream: TcpStream, patience: Patience, admission: Rc<Admission>) -> Self {
+        let signals = ConnectionSignals {
+            last_answer: LastAnswer::default(),
+            unhurried: Unhurried::default(),
+            input: InputGate::default(),
+            admission,
+        };
+        Self {
+            stream,
+            patience,
+            signals,
+            awaits: Awaits::Nothing,
+            has_read: false,
+            written_bytes: 0,
+            has_more: false,
+            deadline: Instant::now(),
+            timer: None,
+            woken: None,
+        }
     }
 
-    /// By which it is told that a request may take as long as it needs.
-    pub(super) fn unhurried(&self) -> Unhurried {
-        self.unhurried.clone()
+    /// What the handler of its requests is given of it.
+    pub(super) fn signals(&self) -> Rc<ConnectionSignals> {
+        Rc::new(self.signals.clone())
     }
 
-    /// By which it is told that the last answer was given.
-    pub(super) fn last_answer(&self) -> LastAnswer {
-        self.last_answer.clone()
+    /// Whether what comes is left where it is for now.
+    fn is_held_back(&self) -> bool {
+        self.has_read || self.awaits == Awaits::Reader || self.signals.input.is_closed()
     }
 
     fn begin(&mut self, awaits: Awaits, limit: Duration) {
@@ -165,11 +224,19 @@ impl AsyncRead for Connection {
             return self.throw_away(context);
         }
         self.check(context)?;
+        if self.signals.admission.is_evicted(context) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        if self.is_held_back() {
+            self.has_more |= self.stream.poll_read_ready(context)?.is_ready();
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         let has_come = buffer.filled().len() > before;
+        self.has_read = has_come;
         let is_awaited = self.awaits == Awaits::Nothing
-            || (self.awaits == Awaits::Answer && self.unhurried.0.get());
+            || (self.awaits == Awaits::Answer && self.signals.unhurried.0.get());
         if has_come && is_awaited {
             let limit = self.patience.answer;
             self.begin(Awaits::Answer, limit);
@@ -185,10 +252,16 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if self.written_bytes >= TURN_BYTES {
+            self.written_bytes = 0;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if written.is_ready() {
+        if let Poll::Ready(result) = &written {
+            self.written_bytes += result.as_ref().copied().unwrap_or(0);
             self.awaits = Awaits::Nothing;
-            self.unhurried.0.set(false);
+            self.signals.unhurried.0.set(false);
             return written;
         }
         if self.awaits != Awaits::Reader {
@@ -199,12 +272,18 @@ impl AsyncWrite for Connection {
         Poll::Pending
     }
 
-    /// The HTTP layer flushes when it has handed over everything it has to write.
+    /// The HTTP layer flushes at the end of each turn in which it has handed over everything it has
+    /// to write.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
-        if self.last_answer.is_given() && self.awaits == Awaits::Nothing {
+        if self.signals.last_answer.is_given() && self.awaits == Awaits::Nothing {
             self.begin(Awaits::End, LINGER);
             self.check(context)?;
+        }
+        self.has_read = false;
+        if self.has_more && !self.is_held_back() {
+            self.has_more = false;
+            context.waker().wake_by_ref();
         }
         flushed
     }

@@ -4,15 +4,27 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::{HttpService, KeepAlive, Request};
 use actix_rt::net::TcpStream;
 use actix_server::Server;
 use actix_service::{ServiceFactoryExt, fn_service};
+use socket2::{Domain, Socket, Type};
 
+use super::admission::{Places, Reception};
 use super::connection::{Connection, LINGER, Patience};
+use super::pieces::PIECE_BYTES;
 use super::{Door, handle};
+
+/// How many connections wait in the system's queue until a worker takes them; it may allow fewer
+/// (`net.core.somaxconn` on Linux).
+const QUEUE: i32 = 4096;
+/// What the system keeps of an answer that it has not begun to send yet, in bytes. By itself it would
+/// take megabytes for each slow reader. What is on its way to the reader does not count.
+#[cfg(target_os = "linux")]
+const UNSENT_BYTES: u32 = 64 * 1024;
 
 /// What a listener's workers allow.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +33,10 @@ pub(crate) struct ListenerLimits {
     pub(crate) workers: NonZeroUsize,
     /// How many connections at once, over all workers.
     pub(crate) connections: NonZeroUsize,
+    /// How many of them from one address; `None` for any number.
+    pub(crate) connections_per_address: Option<NonZeroUsize>,
+    /// How many more each worker lets in for the health pages alone.
+    pub(crate) guests: NonZeroUsize,
     /// How long the head of a connection's first request may take.
     pub(crate) head: Duration,
     /// How long a connection is kept open between requests.
@@ -38,14 +54,22 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Binds `address`; port 0 takes any that is free. Connections wait in the system's own queue
-    /// (`net.core.somaxconn` on Linux) from here on.
+    /// Binds `address`; port 0 takes any that is free. Connections wait in the system's own queue from
+    /// here on.
     ///
     /// # Errors
     ///
     /// Those of the system: the address is taken, is not of this machine, needs privileges.
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
-        let socket = TcpListener::bind(address)?;
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+        #[cfg(unix)]
+        socket.set_reuse_address(true)?;
+        // Each connection has it from the socket that it came in at.
+        #[cfg(target_os = "linux")]
+        socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
+        socket.bind(&address.into())?;
+        socket.listen(QUEUE)?;
+        let socket = TcpListener::from(socket);
         let address = socket.local_addr()?;
         Ok(Self { socket, address })
     }
@@ -61,7 +85,9 @@ impl Listener {
     ///
     /// When the system refuses the socket.
     pub(crate) fn serve(self, door: Door, limits: ListenerLimits) -> io::Result<Server> {
-        let per_worker = limits.connections.get().div_ceil(limits.workers.get());
+        // Who gets a place is decided below; a worker could come to have all of them.
+        let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
+        let places = Places::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()
             .workers(limits.workers.get())
             .max_concurrent_connections(per_worker)
@@ -72,27 +98,30 @@ impl Listener {
             // One for each worker, or all threads would contend for the count of its holders.
             let door = Rc::new(door.clone());
             let closing = closing.clone();
+            let reception = Rc::new(Reception::new(Arc::clone(&places), limits.guests));
             let http = HttpService::build()
                 .keep_alive(KeepAlive::Timeout(limits.keep_alive))
                 .client_request_timeout(limits.head)
                 .client_disconnect_timeout(LINGER)
+                .h1_write_buffer_size(PIECE_BYTES)
                 .graceful_shutdown_signal(move || {
                     let closing = closing.clone();
                     async move { closing.notified().await }
                 })
                 .on_connect_ext(|connection: &Connection, extensions| {
-                    extensions.insert(connection.last_answer());
-                    extensions.insert(connection.unhurried());
+                    extensions.insert(connection.signals());
                 })
                 .h1(fn_service(move |request: Request| handle(request, Rc::clone(&door))));
-            fn_service(move |stream: TcpStream| async move {
-                // Answers are small and written whole; waiting to fill a packet only delays them.
-                stream.set_nodelay(true)?;
-                let peer = stream.peer_addr().ok();
-                Ok::<_, actix_http::error::DispatchError>((
-                    Connection::new(stream, limits.patience),
-                    peer,
-                ))
+            fn_service(move |stream: TcpStream| {
+                let reception = Rc::clone(&reception);
+                async move {
+                    // Answers are small and written whole; waiting to fill a packet only delays them.
+                    stream.set_nodelay(true)?;
+                    let peer = stream.peer_addr().ok();
+                    let admission = reception.admit(peer.map(|peer| peer.ip()));
+                    let connection = Connection::new(stream, limits.patience, admission);
+                    Ok::<_, actix_http::error::DispatchError>((connection, peer))
+                }
             })
             .and_then(http)
         })?;

@@ -36,11 +36,12 @@ pub(super) enum Target {
     Nothing(&'static Generation),
 }
 
-/// What `path` leads to at a listener. Paths are compared byte by byte: neither a trailing slash
-/// nor an escaped letter is overlooked.
+/// What `path` leads to at a listener. Paths are compared byte by byte, and no escaped letter is
+/// overlooked; an endpoint is found with a slash behind it too, since many clients put one there.
 pub(super) fn find(serves: Serves, path: &str) -> Target {
     let generation = generation_of(path);
-    let endpoint = (serves != Serves::Pages).then(|| generation.endpoint(path)).flatten();
+    let bare = path.strip_suffix('/').unwrap_or(path);
+    let endpoint = (serves != Serves::Pages).then(|| generation.endpoint(bare)).flatten();
     if let Some(endpoint) = endpoint {
         return Target::Endpoint(generation, endpoint);
     }
@@ -109,8 +110,21 @@ mod tests {
 
     #[test]
     fn a_path_is_matched_whole_and_as_it_is() {
-        for path in ["/v1/cuf/", "/v1//cuf", "/V1/cuf", "/v1/%63uf", "/v1/cuf;a", "", "*", "//"] {
+        for path in ["/v1/cuf//", "/v1//cuf", "/V1/cuf", "/v1/%63uf", "/v1/cuf;a", "", "*", "//"] {
             assert!(matches!(find(Serves::Everything, path), Target::Nothing(_)), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_endpoint_is_found_with_a_slash_behind_it() {
+        for endpoint in GENERATIONS.iter().flat_map(|generation| generation.endpoints) {
+            let path = format!("{}/", endpoint.path);
+            let target = find(Serves::Everything, &path);
+            assert!(
+                matches!(target, Target::Endpoint(_, of) if of.path == endpoint.path),
+                "{path}"
+            );
+            assert!(matches!(find(Serves::Pages, &path), Target::Nothing(_)), "{path}");
         }
     }
 

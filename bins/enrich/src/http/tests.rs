@@ -7,6 +7,7 @@ mod faults;
 mod framing;
 mod limits;
 mod pages;
+mod places;
 mod ports;
 mod site;
 
@@ -27,6 +28,8 @@ use super::{Door, Listener, ListenerLimits, Patience, Serves, Shared};
 const LIMITS: ListenerLimits = ListenerLimits {
     workers: NonZeroUsize::new(2).unwrap(),
     connections: NonZeroUsize::new(64).unwrap(),
+    connections_per_address: None,
+    guests: NonZeroUsize::new(4).unwrap(),
     head: Duration::from_secs(1),
     keep_alive: Duration::from_secs(30),
     patience: Patience { answer: Duration::from_secs(3), write: Duration::from_secs(3) },

@@ -25,10 +25,13 @@ use tracing::{error, info, warn};
 
 use crate::http::{Door, Listener, ListenerLimits, Patience, Serves, Shared};
 use crate::interface::GENERATIONS;
+use crate::open_files;
 use crate::settings::{Settings, seconds};
 
 /// What a look-up and its charge may take before their connection is given up.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
+/// How many connections a worker lets in for the health pages alone, when all places are taken.
+const GUESTS: NonZeroUsize = NonZeroUsize::new(128).unwrap();
 /// How long the reader of an answer may take none of it.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// How long the writing of the usage counters may take at the end.
@@ -189,7 +192,9 @@ impl Servers {
         };
         let limits = ListenerLimits {
             workers: settings.workers(),
-            connections: settings.max_connections,
+            connections: open_files::places(settings.max_connections),
+            connections_per_address: settings.connections_per_address(),
+            guests: GUESTS,
             head: seconds(settings.head_timeout),
             keep_alive: seconds(settings.keep_alive),
             patience,

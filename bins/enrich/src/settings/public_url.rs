@@ -37,6 +37,11 @@ impl PublicUrl {
         !self.0.is_empty()
     }
 
+    /// Whether people reach it over https, which somebody else speaks for the server.
+    pub(crate) fn is_https(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+
     /// The link to a path, which begins with `/`.
     pub(crate) fn link(&self, path: &str) -> String {
         format!("{self}{path}")

@@ -8,17 +8,20 @@ use crate::visit::Frame;
 
 #[derive(Template)]
 #[template(path = "fault.html")]
-struct Page {
+struct Page<'a> {
     frame: Frame,
     title: &'static str,
     said: String,
+    /// To be told to whoever runs the service; of what failed there alone.
+    request_id: Option<&'a str>,
 }
 
 /// The fault as a page; what failed on our side goes with it, to be logged.
-pub(crate) fn response(fault: Fault) -> Response {
+pub(crate) fn response(fault: Fault, request_id: Option<&str>) -> Response {
     let (status, said) = (fault.status(), fault.to_string());
     let frame = Frame { owner: None, here: "" };
-    let page = Page { frame, title: fault.title(), said };
+    let request_id = request_id.filter(|_| matches!(fault, Fault::Failed(_)));
+    let page = Page { frame, title: fault.title(), said, request_id };
     // The words alone, where even the template fails.
     let html = page.render().unwrap_or_else(|_| fault.title().to_owned());
     let mut response = Response::html(status, html);
@@ -26,4 +29,23 @@ pub(crate) fn response(fault: Fault) -> Response {
         response.error = Some(source);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::ResponseBody;
+
+    fn page(fault: Fault) -> String {
+        match response(fault, Some("order-77")).body {
+            ResponseBody::Whole(bytes) => String::from_utf8(bytes.into_owned()).unwrap(),
+            ResponseBody::Pieces(_) => panic!("a page comes whole"),
+        }
+    }
+
+    #[test]
+    fn a_page_that_failed_on_our_side_names_its_request() {
+        assert!(page(Fault::failed("disk I/O error")).contains("<code>order-77</code>"));
+        assert!(!page(Fault::NoSuchPage).contains("order-77"));
+    }
 }

@@ -70,13 +70,13 @@ fn a_request_id_that_is_none_is_replaced() {
 #[test]
 fn an_unknown_path_is_refused_in_the_form_of_its_generation() {
     let site = Site::open();
-    for path in ["/", "/v1/cuf/", "/v1/nothing", "/v3/cuf", "/v1/CUF", "/v1/%63uf", "/v2"] {
+    for path in ["/", "/v1/cuf//", "/v1/nothing", "/v3/cuf", "/v1/CUF", "/v1/%63uf", "/v2"] {
         let answer = site.client().request("GET", path, "", "");
         assert_eq!(answer.status, 404, "{path}");
         assert_eq!(answer.json()["type"], "invalid_request", "{path}");
         assert_eq!(answer.json().get("code"), None, "{path}");
     }
-    for path in ["/v2/", "/v2/services/name_to_domain/", "/v2/nothing"] {
+    for path in ["/v2/", "/v2/services/name_to_domain//", "/v2/nothing"] {
         let answer = site.client().request("POST", path, "", "{}");
         assert_eq!((answer.status, answer.json()["code"].as_u64()), (404, Some(1404)), "{path}");
     }
@@ -96,17 +96,75 @@ fn what_follows_a_question_mark_is_not_the_path() {
 fn a_wrong_method_is_told_the_right_one_and_the_connection_goes_on() {
     let site = Site::open();
     let mut client = site.client();
-    for method in ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "HEAD", "BREW", "post"] {
+    for method in ["GET", "PUT", "DELETE", "PATCH", "TRACE", "HEAD", "BREW", "post"] {
         let answer = client.request(method, "/v1/cuf", "", "");
         assert_eq!((answer.status, answer.header("Allow")), (405, Some("POST")), "{method}");
         assert_eq!(answer.header("Connection"), None, "{method}");
     }
-    for method in ["POST", "HEAD", "OPTIONS"] {
+    for method in ["POST", "HEAD"] {
         let answer = client.request(method, "/healthz", "", "");
         assert_eq!((answer.status, answer.header("Allow")), (405, Some("GET")), "{method}");
     }
     let answer = client.request("GET", "/v2/services/name_to_domain", "", "");
     assert_eq!(answer.json()["code"], 1405, "{answer:?}");
+}
+
+#[test]
+fn options_names_the_methods_and_lets_other_sites_read_open_pages_alone() {
+    let site = Site::open();
+    let mut client = site.client();
+    let preflight = "Origin: https://other.example\r\nAccess-Control-Request-Method: GET\r\n\
+                     Access-Control-Request-Headers: x-request-id\r\n";
+    let open = ["/openapi.json", "/docs", "/docs/", "/docs/swagger-ui.css", "/healthz", "/readyz"];
+    for path in open {
+        let asked = client.request("OPTIONS", path, preflight, "");
+        assert_eq!((asked.status, asked.header("Allow")), (204, Some("GET, OPTIONS")), "{path}");
+        for (name, value) in [("Origin", "*"), ("Methods", "GET"), ("Headers", "*")] {
+            let name = format!("Access-Control-Allow-{name}");
+            assert_eq!(asked.header(&name), Some(value), "{path}: {asked:?}");
+        }
+        let got = client.request("GET", path, "Origin: https://other.example\r\n", "");
+        assert_eq!(got.header("Access-Control-Allow-Origin"), Some("*"), "{path}");
+    }
+    let closed = ["/v1/cuf", "/v1/cuf/", "/v2/services/name_to_domain", "/metrics"];
+    for path in closed {
+        let asked = client.request("OPTIONS", path, preflight, "");
+        assert_eq!(asked.status, 204, "{path}");
+        assert_eq!(asked.header("Access-Control-Allow-Origin"), None, "{path}: {asked:?}");
+        for method in ["GET", "POST"] {
+            let got = client.request(method, path, "Origin: https://other.example\r\n", "");
+            assert_eq!(got.header("Access-Control-Allow-Origin"), None, "{method} {path}");
+        }
+    }
+    assert_eq!(client.request("OPTIONS", "/v1/cuf", "", "").header("Allow"), Some("OPTIONS, POST"));
+    assert_eq!(client.request("OPTIONS", "/v1/nothing", preflight, "").status, 404);
+    assert!(client.request("OPTIONS", "/healthz", "", "").header("X-Request-Id").is_some());
+}
+
+#[test]
+fn a_slash_behind_an_endpoint_changes_nothing() {
+    let site = Site::open();
+    let answer = site.client().request("POST", "/v1/cuf/", "", &site.known());
+    assert_eq!((answer.status, &answer.json()["url"]), (200, &"quill.example".into()));
+}
+
+#[test]
+fn many_requests_sent_ahead_are_all_answered_in_their_order() {
+    const REQUESTS: usize = 150;
+    let site = Site::open();
+    let mut client = site.client();
+    let ahead: String = (0..REQUESTS)
+        .map(|number| {
+            let id = format!("X-Request-Id: n-{number}\r\n");
+            request("POST", "/v1/cuf", &id, &site.known())
+        })
+        .collect();
+    client.send(ahead);
+    for number in 0..REQUESTS {
+        let answer = client.next_answer();
+        let id = format!("n-{number}");
+        assert_eq!((answer.status, answer.header("X-Request-Id")), (200, Some(id.as_str())));
+    }
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub(crate) struct Call {
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
     chunked: bool,
+    /// What the server is called; its address where nothing is said.
+    host: Option<String>,
 }
 
 impl Call {
@@ -33,6 +35,7 @@ impl Call {
             headers: Vec::new(),
             body: Vec::new(),
             chunked: false,
+            host: None,
         }
     }
 
@@ -59,6 +62,13 @@ impl Call {
         self.header("Content-Type", content_type).body(body)
     }
 
+    /// Calls the server by a name.
+    #[allow(dead_code, reason = "one test program uses it")]
+    pub(crate) fn host(mut self, host: &str) -> Self {
+        self.host = Some(host.to_owned());
+        self
+    }
+
     /// Sends the body in chunks, so that its size isn't announced.
     pub(crate) fn chunked(mut self) -> Self {
         self.chunked = true;
@@ -76,8 +86,8 @@ impl Call {
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
         // A refusal may come before the body has been taken; it is still an answer to read.
-        let host = stream.peer_addr()?;
-        let written = stream.write_all(&self.bytes(host));
+        let address = stream.peer_addr()?.to_string();
+        let written = stream.write_all(&self.bytes(self.host.as_deref().unwrap_or(&address)));
         let mut bytes = Vec::new();
         let mut buffer = [0; 16 * 1024];
         loop {
@@ -95,7 +105,7 @@ impl Call {
         }
     }
 
-    fn bytes(&self, host: SocketAddr) -> Vec<u8> {
+    fn bytes(&self, host: &str) -> Vec<u8> {
         let mut bytes =
             format!("{} {} HTTP/1.1\r\nHost: {host}\r\n", self.method, self.path).into_bytes();
         for (name, value) in &self.headers {

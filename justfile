@@ -7,6 +7,10 @@ _:
 demo *ARGS:
     cargo run --release --bin enrich -- demo {{ARGS}}
 
+# Builds target/dist/enrich, stripped, with its symbols in target/dist/enrich.debug; needs binutils.
+release:
+    bash scripts/release.sh
+
 # Every test, as the README has it.
 test:
     cargo test --workspace

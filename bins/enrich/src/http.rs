@@ -11,12 +11,14 @@ mod admission;
 mod body;
 mod connection;
 mod cross_origin;
+mod encoding;
 mod ending;
 mod listener;
 mod metrics;
 mod page;
 mod pieces;
 mod record;
+mod renderings;
 mod route;
 mod site;
 #[cfg(test)]
@@ -47,6 +49,7 @@ use ending::ToItsEnd;
 pub(crate) use listener::{Listener, ListenerLimits};
 use metrics::Metrics;
 use record::{Course, method_name};
+use renderings::Renderings;
 pub(crate) use route::Serves;
 use route::Target;
 use turned_away::TurnedAway;
@@ -63,6 +66,7 @@ pub(crate) struct Shared {
     service: Arc<Service>,
     dashboard: Option<Dashboard>,
     metrics: Metrics,
+    renderings: Renderings,
     is_closing: AtomicBool,
     body_timeout: Duration,
     logs_requests: bool,
@@ -76,6 +80,7 @@ impl Shared {
             service,
             dashboard: None,
             metrics: Metrics::new(route::labels()),
+            renderings: Renderings::default(),
             is_closing: AtomicBool::new(false),
             body_timeout,
             logs_requests,
@@ -200,15 +205,18 @@ async fn answer(
             (refused(Refusal::ShuttingDown), has_no_body())
         }
         Target::Page(page) => {
-            let response = page.answer(shared, &course.request_id).await;
+            let (response, body) = page.answer(shared, &course.request_id).await;
             course.finish(shared, &response);
-            (opened(written(response)), has_no_body())
+            (opened(written_with(response, body)), has_no_body())
         }
         Target::File(file) => {
             let response = site::answer(file, &course.request_id);
             course.finish(shared, &response);
-            let content = Bytes::from_static(file.content);
-            (opened(written_with(response, content)), has_no_body())
+            let encoding = encoding::accepted(request.headers());
+            let content = Bytes::from_static(site::content(file, encoding));
+            let mut response = opened(written_with(response, content));
+            encoding::mark(&mut response, encoding);
+            (response, has_no_body())
         }
         Target::Endpoint(generation, endpoint) => {
             match body::read(request.headers(), &mut body, shared.body_timeout).await {

@@ -275,3 +275,27 @@ fn every_page_carries_its_request_id() {
         assert_eq!(seen.header("X-Request-Id"), Some("order-77"), "{path}");
     }
 }
+
+#[test]
+fn pages_are_compressed_where_a_request_can_choose_nothing_of_them() {
+    let world = World::new(|_| {});
+    let encoding = |method: &str, path: &str, accepted: &str| {
+        let call = Call::new(method, path).header("Cookie", world.cookie.as_str());
+        let call = call.header("Accept-Encoding", accepted).header("Sec-Fetch-Site", "same-origin");
+        let seen = call.send(world.address()).unwrap();
+        assert_eq!(seen.status, 200, "{path}: {seen:?}");
+        seen.header("Content-Encoding").map(str::to_owned)
+    };
+    let (gzip, brotli) = (Some("gzip".to_owned()), Some("br".to_owned()));
+    assert_eq!(encoding("HEAD", "/account/", "gzip"), gzip);
+    assert_eq!(encoding("HEAD", "/account/", "gzip, br"), brotli);
+    assert_eq!(encoding("HEAD", "/account/", "identity"), None);
+    assert_eq!(encoding("HEAD", "/account/calls?found=yes", "gzip, br"), None);
+    let reveal = format!("/account/keys/{}/reveal", world.key_id());
+    assert_eq!(encoding("POST", &reveal, "gzip, br"), None);
+    let page = world.get("/account/").body;
+    let (_, style) = page.split_once("href=\"/account/assets/").unwrap();
+    let style = format!("/account/assets/{}", style.split('"').next().unwrap());
+    assert_eq!(encoding("HEAD", &style, "gzip"), gzip);
+    assert_eq!(encoding("HEAD", &style, "gzip, br"), brotli);
+}

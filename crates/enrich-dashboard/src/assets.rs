@@ -17,6 +17,10 @@ struct Files;
 
 /// What all their paths begin with.
 pub(crate) const ROOT: &str = "/account/assets/";
+
+/// Each file's name with what it is compressed with gzip and with Brotli.
+static COMPRESSED: &[(&str, &[u8], &[u8])] = &include!(concat!(env!("OUT_DIR"), "/compressed.rs"));
+
 /// How many digits of the hash stand in the path: 64 bits.
 const DIGITS: usize = 16;
 
@@ -49,7 +53,8 @@ pub(crate) fn file(hash: &str, name: &str) -> Option<Response> {
         ("content-type", content_type.into()),
         ("cache-control", "public, max-age=31536000, immutable".into()),
     ];
-    let body = ResponseBody::Whole(Files::get(name)?.data);
+    let (_, gzip, brotli) = COMPRESSED.iter().find(|(known, ..)| *known == name)?;
+    let body = ResponseBody::File { plain: Files::get(name)?.data, gzip, brotli };
     Some(Response { status: 200, headers, body, error: None, call: None })
 }
 

@@ -97,6 +97,15 @@ impl fmt::Debug for Request {
 pub enum ResponseBody {
     /// All of them.
     Whole(Cow<'static, [u8]>),
+    /// A file that is part of the program, as it is and compressed.
+    File {
+        /// As it is.
+        plain: Cow<'static, [u8]>,
+        /// Compressed with gzip.
+        gzip: &'static [u8],
+        /// Compressed with Brotli.
+        brotli: &'static [u8],
+    },
     /// One piece after the other, for what may be long.
     Pieces(LocalBoxStream<'static, Result<Bytes, Box<dyn Error>>>),
 }

@@ -21,6 +21,7 @@ use futures_util::{StreamExt, stream};
 use tracing::error;
 
 use super::connection::ConnectionSignals;
+use super::encoding::{self, Encoding};
 use super::ending::ToItsEnd;
 use super::record::Course;
 use super::{Door, HttpResponse, REQUEST_ID, Shared, body, pieces, text, written};
@@ -74,6 +75,9 @@ pub(super) async fn answer(
         is_at_end: Cell::new(has_no_body),
         signals: signals.cloned(),
     });
+    let encoding = encoding::accepted(request.headers());
+    // Which page may be compressed is said in `encoding`.
+    let of_page = if encoding::is_fixed(request) { encoding } else { Encoding::Identity };
     let mut request = read(request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     request.request_id = Some(course.request_id.to_string());
     let answered = ToItsEnd::of(move || async move {
@@ -85,7 +89,7 @@ pub(super) async fn answer(
         };
         let response = dashboard.answer(request).await;
         note(shared, &course, &response);
-        let mut sent = sent(response);
+        let mut sent = sent(response, encoding, of_page);
         if let Ok(id) = HeaderValue::from_str(course.request_id.as_str()) {
             sent.headers_mut().insert(REQUEST_ID.clone(), id);
         }
@@ -190,13 +194,34 @@ fn note(shared: &Shared, course: &Course, response: &Response) {
     course.finish(shared, &seen);
 }
 
-/// The response as the HTTP layer sends it.
-fn sent(response: Response) -> HttpResponse {
+/// The response as the HTTP layer sends it: its file in an encoding, or its page in another.
+fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut sent = HttpResponse::with_body(status, BoxBody::new(()));
+    for (name, value) in response.headers {
+        let Ok(value) = HeaderValue::from_str(&value) else { continue };
+        sent.headers_mut().append(HeaderName::from_static(name), value);
+    }
     let body = match response.body {
-        ResponseBody::Whole(Cow::Borrowed(bytes)) => pieces::body(Bytes::from_static(bytes)),
-        ResponseBody::Whole(Cow::Owned(bytes)) => pieces::body(bytes.into()),
+        ResponseBody::Whole(bytes) if encoding::is_page(status, sent.headers(), &bytes) => {
+            match encoding::compressed(&bytes, of_page) {
+                Ok(compressed) => {
+                    encoding::mark(&mut sent, of_page);
+                    pieces::body(compressed)
+                }
+                Err(_) => pieces::body(owned(bytes)),
+            }
+        }
+        ResponseBody::Whole(bytes) => pieces::body(owned(bytes)),
+        ResponseBody::File { plain, gzip, brotli } => {
+            encoding::mark(&mut sent, of_file);
+            pieces::body(match of_file {
+                Encoding::Identity => owned(plain),
+                Encoding::Gzip => Bytes::from_static(gzip),
+                Encoding::Brotli => Bytes::from_static(brotli),
+            })
+        }
         // Its own content type is set.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {
@@ -204,10 +229,13 @@ fn sent(response: Response) -> HttpResponse {
             })
         }))),
     };
-    let mut sent = HttpResponse::with_body(status, body);
-    for (name, value) in response.headers {
-        let Ok(value) = HeaderValue::from_str(&value) else { continue };
-        sent.headers_mut().append(HeaderName::from_static(name), value);
+    sent.set_body(body)
+}
+
+/// The bytes, not copied.
+fn owned(bytes: Cow<'static, [u8]>) -> Bytes {
+    match bytes {
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        Cow::Owned(bytes) => bytes.into(),
     }
-    sent
 }

@@ -1,5 +1,6 @@
 //! The pages beside the interface: whether the process is up, whether it can serve, its metrics.
 
+use bytes::Bytes;
 use enrich_core::{Credits, RequestId};
 use enrich_wire::Response;
 use serde::Serialize;
@@ -48,37 +49,39 @@ impl Page {
         }
     }
 
-    /// The page as it is now.
-    pub(super) async fn answer(self, shared: &Shared, request_id: &RequestId) -> Response {
+    /// The page as it is now, and its body.
+    pub(super) async fn answer(self, shared: &Shared, request_id: &RequestId) -> (Response, Bytes) {
         const JSON: &str = "application/json";
         let (status, content_type, body) = match self {
-            Self::Health => (200, JSON, br#"{"up":true}"#.to_vec()),
+            Self::Health => (200, JSON, Bytes::from_static(br#"{"up":true}"#)),
             Self::Ready => {
                 let readiness = readiness(shared).await;
                 let body = serde_json::to_vec(&readiness).unwrap_or_default();
-                (if readiness.ready { 200 } else { 503 }, JSON, body)
+                (if readiness.ready { 200 } else { 503 }, JSON, body.into())
             }
             Self::Metrics => {
                 let generation = shared.service.directory.generation().await.ok();
                 let is_charging = shared.service.ledger.is_charging();
-                let body = shared.metrics.render(generation, is_charging);
-                (200, "text/plain; version=0.0.4; charset=utf-8", body.into_bytes())
+                let render = || shared.metrics.render(generation, is_charging).into_bytes();
+                let body = shared.renderings.get(render);
+                (200, "text/plain; version=0.0.4; charset=utf-8", body)
             }
         };
-        Response {
+        let response = Response {
             status,
             headers: vec![
                 ("content-type", content_type.into()),
                 ("cache-control", "no-store".into()),
                 ("x-request-id", request_id.to_string().into()),
             ],
-            body,
+            body: Vec::new(),
             used: Credits::ZERO,
             is_found: None,
             key: None,
             standing: None,
             refusal: None,
-        }
+        };
+        (response, body)
     }
 }
 

@@ -4,6 +4,8 @@ use enrich_core::{Credits, RequestId};
 use enrich_openapi::{SITE, SiteFile};
 use enrich_wire::Response;
 
+use super::encoding::Encoding;
+
 /// What the page may load: its own files, and the pictures inside its style sheet. It sends
 /// requests to the host it came from and to no other.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -15,6 +17,15 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 pub(super) fn at(path: &str) -> Option<&'static SiteFile> {
     let path = if path == "/docs/" { "/docs" } else { path };
     SITE.iter().find(|file| file.path == path)
+}
+
+/// The file's content in an encoding.
+pub(super) fn content(file: &'static SiteFile, encoding: Encoding) -> &'static [u8] {
+    match encoding {
+        Encoding::Identity => file.content,
+        Encoding::Gzip => file.gzip,
+        Encoding::Brotli => file.brotli,
+    }
 }
 
 /// The file's answer but for its body, which is the file's content as it is.

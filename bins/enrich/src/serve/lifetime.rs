@@ -30,8 +30,9 @@ use crate::settings::{Settings, seconds};
 
 /// What a look-up and its charge may take before their connection is given up.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// How many connections a worker lets in for the health pages alone, when all places are taken.
-const GUESTS: NonZeroUsize = NonZeroUsize::new(128).unwrap();
+/// How many connections are let in for the health pages alone, when all places are taken, by all
+/// workers together.
+const GUESTS: usize = 256;
 /// How long the reader of an answer may take none of it.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// How long the writing of the usage counters may take at the end.
@@ -194,7 +195,7 @@ impl Servers {
             workers: settings.workers(),
             connections: open_files::places(settings.max_connections),
             connections_per_address: settings.connections_per_address(),
-            guests: GUESTS,
+            guests: NonZeroUsize::MIN.saturating_add(GUESTS / settings.workers()),
             head: seconds(settings.head_timeout),
             keep_alive: seconds(settings.keep_alive),
             patience,

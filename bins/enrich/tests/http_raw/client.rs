@@ -17,6 +17,8 @@ pub(crate) struct Client(BufReader<TcpStream>);
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
+    /// The body as it came, and as text.
+    pub(crate) bytes: Vec<u8>,
     pub(crate) body: String,
 }
 
@@ -96,11 +98,13 @@ impl Client {
             assert!(read > 0, "the connection ended after {head:?}");
         }
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let mut answer = Answer { status: status.unwrap(), head, body: String::new() };
+        let (bytes, body) = (Vec::new(), String::new());
+        let mut answer = Answer { status: status.unwrap(), head, bytes, body };
         let length = answer.header("content-length").map_or(0, |length| length.parse().unwrap());
         let mut body = vec![0; if is_head { 0 } else { length }];
         self.0.read_exact(&mut body).unwrap();
-        answer.body = String::from_utf8(body).unwrap();
+        answer.body = String::from_utf8_lossy(&body).into_owned();
+        answer.bytes = body;
         answer
     }
 }

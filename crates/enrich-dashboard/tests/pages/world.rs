@@ -168,7 +168,9 @@ impl Seen {
     async fn read(response: Response) -> Self {
         assert!(response.error.is_none(), "{:?}", response.error);
         let body = match response.body {
-            ResponseBody::Whole(bytes) => bytes.into_owned(),
+            ResponseBody::Whole(bytes) | ResponseBody::File { plain: bytes, .. } => {
+                bytes.into_owned()
+            }
             ResponseBody::Pieces(mut pieces) => {
                 let mut bytes = Vec::new();
                 while let Some(piece) = pieces.next().await {

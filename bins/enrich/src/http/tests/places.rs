@@ -46,15 +46,3 @@ fn strangers_who_say_nothing_make_room_for_who_asks_whether_all_is_well() {
     }
     assert_eq!(silent[0].rest(), "", "the oldest has made no room");
 }
-
-#[test]
-fn a_guest_is_served_as_everybody_once_a_place_is_free() {
-    let site = Site::open();
-    let mut held = full(&site);
-    let mut guest = site.client();
-    held.truncate(1);
-    // The server learns of it connection by connection.
-    while site.client().request("POST", "/v1/cuf", "", &site.known()).status != 200 {}
-    let answer = guest.request("POST", "/v1/cuf", "", &site.known());
-    assert_eq!((answer.status, answer.header("Connection")), (200, None), "{answer:?}");
-}

@@ -1,8 +1,11 @@
 //! The interface's document, the page that shows it, and whether the pages are as it says.
 
+use std::io::Read;
 use std::sync::atomic::Ordering;
 
+use brotli::Decompressor;
 use enrich_openapi::{DOCUMENT, SITE};
+use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::super::Serves;
@@ -40,6 +43,39 @@ fn the_page_needs_nothing_that_is_not_served_here() {
         }
         assert!(!text.contains("://"), "{} names another host", file.path);
     }
+}
+
+/// What an encoded body was.
+fn decoded(encoding: Option<&str>, bytes: &[u8]) -> Vec<u8> {
+    let mut decoded = Vec::new();
+    match encoding {
+        None => decoded.extend_from_slice(bytes),
+        Some("gzip") => drop(GzDecoder::new(bytes).read_to_end(&mut decoded).unwrap()),
+        Some("br") => drop(Decompressor::new(bytes, 4096).read_to_end(&mut decoded).unwrap()),
+        Some(other) => panic!("nobody asked for {other}"),
+    }
+    decoded
+}
+
+#[test]
+fn files_are_sent_compressed_to_who_takes_them_so() {
+    let site = Site::open();
+    let mut client = site.client();
+    let known = [("br, gzip", Some("br")), ("gzip", Some("gzip")), ("identity", None)];
+    for file in &SITE {
+        for (accepted, encoding) in known {
+            let header = format!("Accept-Encoding: {accepted}\r\n");
+            let answer = client.request("GET", file.path, &header, "");
+            assert_eq!(answer.header("Content-Encoding"), encoding, "{}", file.path);
+            assert_eq!(answer.header("Vary"), Some("accept-encoding"), "{}", file.path);
+            assert_eq!(decoded(encoding, &answer.bytes), file.content, "{} {accepted}", file.path);
+        }
+        let is_large = file.content.len() > 10_000;
+        assert!(!is_large || file.gzip.len() * 2 < file.content.len(), "{}", file.path);
+        assert!(!is_large || file.brotli.len() < file.gzip.len(), "{}", file.path);
+    }
+    let asked = client.request("POST", "/v1/cuf", "Accept-Encoding: gzip, br\r\n", &site.known());
+    assert_eq!((asked.status, asked.header("Content-Encoding")), (200, None), "{asked:?}");
 }
 
 #[test]

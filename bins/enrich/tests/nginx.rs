@@ -2,6 +2,7 @@
 //!
 //! It is left out where there is no `nginx` on the PATH.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 #[path = "support/http.rs"]
 #[allow(dead_code, reason = "the client is shared with other tests")]

@@ -10,8 +10,9 @@ use std::task::{Context, Poll};
 use actix_http::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
-/// The most that is copied at once, and the longest body that is handed over whole, in bytes.
-pub(super) const PIECE_BYTES: usize = 8 * 1024;
+/// The most that is copied at once, and the longest body that is handed over whole, in bytes. The buffer
+/// is filled up to here before it is written, so two of them fit into the 8 KiB it begins with.
+pub(super) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);
 

@@ -168,11 +168,12 @@ fn a_data_folder_is_asked_for_nothing_and_streams_go_through() {
     );
     assert_eq!(rows[1]["status"], json!("not_found"));
     assert!(ran.err.contains("not found  1"), "{ran:?}");
-    let arguments = ["cuf", "--in", "-", "--out", "-", "--map", "companyName=firm"];
+    let arguments = ["cuf", "--in", "-", "--out", "-", "--map", "companyName=shop"];
     let ran = desk.ran(&arguments, b"Firm\nQuill\n");
     assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.err.contains("no column `firm`; its columns are `Firm`"), "{ran:?}");
-    let ran = desk.ran(&["cuf", "--in", "-", "--out", "-", "--url", "http://127.0.0.1:1"], b"");
+    assert!(ran.err.contains("no column `shop`; its columns are `Firm`"), "{ran:?}");
+    let ran = desk
+        .ran(&["cuf", "--in", "-", "--out", "-", "--url", "http://127.0.0.1:1"], b"Firm\nQuill\n");
     assert!(ran.status == 2 && ran.err.contains("ENRICH_KEY"), "{ran:?}");
 }
 
@@ -183,5 +184,10 @@ fn a_preview_asks_nothing() {
     let arguments = ["--map", "companyName=Company", "--url", "http://127.0.0.1:1", "--preview"];
     let ran = desk.bulk(&list, &arguments);
     let said = ran.said();
-    assert_eq!(said, json!({ "rows": 20, "invalid": 2, "highest_credits": 18 }), "{ran:?}");
+    let costs = [&said["rows"], &said["invalid"], &said["highest_credits"]];
+    assert_eq!(costs, [&json!(20), &json!(2), &json!(18)], "{ran:?}");
+    assert_eq!(said["read_as"], "CSV, `,` between columns, UTF-8", "{ran:?}");
+    assert_eq!(said["columns"], json!(["id", "Company"]), "{ran:?}");
+    assert_eq!(said["mapping"], json!({ "companyName": "Company" }), "{ran:?}");
+    assert_eq!(said["first_rows"][0], json!(["0", "Telefónica"]), "{ran:?}");
 }

@@ -222,6 +222,8 @@ fn a_table_of_a_spreadsheet_is_imported_and_what_was_detected_is_said() {
     let looked_up = desk.run(&["lookup", "cuf", "companyName=Müller"]);
     assert_eq!(looked_up.json()["url"], "quill.example");
     let said = ["import", "export.csv", "--delimiter", ",", "--encoding", "utf-8"];
-    desk.run(&said).refused(2, "none of its columns is `first_name`, `name` or `domain`");
+    let other = desk.run(&said);
+    assert_eq!(other.status, 2, "{other:?}");
+    assert!(other.err.contains("none of its columns is `first_name`, `name` or `domain`"));
     desk.run(&["import", "export.csv", "--delimiter", "x"]).refused(2, "one of , ; tab |");
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use phonenumber::Metadata;
 use phonenumber::metadata::DATABASE;
 
+use crate::Country;
 use crate::input::{self, refuses_unreadable};
 
 /// A phone number in E.164: `+`, country calling code, national number.
@@ -58,6 +59,39 @@ impl Phone {
         Ok(Self(format!("+{}{national}", code.digits)))
     }
 
+    /// The same, but a national number is one of `country`, if a country is given.
+    ///
+    /// What begins with `+` or `00` says itself where it belongs. Bare digits may be either: they are
+    /// international where they begin with the country's own calling code and its plan gives such
+    /// numbers out, else national where it gives those out, else international where such a number
+    /// is possible. No calling code begins with a zero, so what does is national.
+    pub fn parse_in(text: &str, country: Option<Country>) -> Result<Self, InvalidPhone> {
+        let international = Self::parse(text);
+        let Some(region) = country.and_then(|country| DATABASE.by_id(country.alpha2())) else {
+            return international;
+        };
+        let plain = without_link(input::plain(text)?);
+        if says_its_country(plain) {
+            return international;
+        }
+        let digits = international_digits(plain)?;
+        let code = region.country_code().to_string();
+        let national = Self::parse(&format!("+{code}{digits}"));
+        if digits.starts_with('0') {
+            return national;
+        }
+        let is_given_out = |number: &Result<Self, _>| number.as_ref().is_ok_and(Self::is_given_out);
+        if digits.starts_with(&code) && is_given_out(&international) {
+            return international;
+        }
+        if is_given_out(&national) { national } else { international.or(national) }
+    }
+
+    /// Whether its country's numbering plan gives such numbers out.
+    fn is_given_out(&self) -> bool {
+        phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
+    }
+
     /// Lays out the numbering plans, which otherwise the first number that is read waits for: tens
     /// of milliseconds, to be spent before a server answers.
     pub fn prepare() {
@@ -96,6 +130,13 @@ fn without_link(text: &str) -> &str {
         _ => text,
     };
     text.split(';').next().unwrap_or(text).trim()
+}
+
+/// Whether a number is written with `+` or `00` before its calling code.
+fn says_its_country(text: &str) -> bool {
+    let text = without_extension(text);
+    let mut digits = text.chars().filter_map(digit);
+    text.contains(['+', '\u{ff0b}']) || (digits.next(), digits.next()) == (Some('0'), Some('0'))
 }
 
 /// The digits from the calling code on.

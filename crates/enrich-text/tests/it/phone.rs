@@ -1,6 +1,6 @@
 //! Phone numbers.
 
-use enrich_text::{InvalidPhone, Phone};
+use enrich_text::{Country, InvalidPhone, Phone};
 use phonenumber::metadata::DATABASE;
 
 fn read(text: &str) -> String {
@@ -127,5 +127,39 @@ fn messages_never_repeat_the_input() {
     for text in ["020 7946 0123", "+44 7946", "+44 7946 x y"] {
         let message = Phone::parse(text).unwrap_err().to_string();
         assert!(!message.contains("7946"), "{message}");
+    }
+}
+
+#[test]
+fn a_national_number_is_read_with_a_country() {
+    for (country, text, wanted) in [
+        ("GB", "020 7946 0123", "+442079460123"),
+        ("GB", "(020) 7946-0123 ext. 12", "+442079460123"),
+        ("DE", "030 23125 001", "+493023125001"),
+        ("US", "(202) 555-0123", "+12025550123"),
+        ("US", "1 202 555 0123", "+12025550123"),
+        ("IT", "06 698 12345", "+390669812345"),
+        ("ES", "912 345 678", "+34912345678"),
+        ("FR", "01 42 68 53 00", "+33142685300"),
+    ] {
+        let country = Country::from_code(country).unwrap();
+        let read = Phone::parse_in(text, Some(country));
+        assert_eq!(read.as_ref().map(Phone::as_str), Ok(wanted), "{text} in {country:?}");
+    }
+}
+
+#[test]
+fn an_international_number_is_the_same_with_any_country() {
+    let gb = Country::from_code("GB").unwrap();
+    for text in ["+12025550123", "00 1 202 555 0123", "tel:+1-202-555-0123", "12025550123"] {
+        let read = Phone::parse_in(text, Some(gb));
+        assert_eq!(read.as_ref().map(Phone::as_str), Ok("+12025550123"), "{text}");
+    }
+    // What `/v1/itm` returns begins with the country's own calling code.
+    let digits = Phone::parse_in("442079460123", Some(gb));
+    assert_eq!(digits.as_ref().map(Phone::as_str), Ok("+442079460123"));
+    assert_eq!(Phone::parse_in("020 7946 0123", None), Err(InvalidPhone::NoCountryCode));
+    for text in ["", "07", "020 7946 0123 4567 89", "call me", "+999"] {
+        assert!(Phone::parse_in(text, Some(gb)).is_err(), "{text}");
     }
 }

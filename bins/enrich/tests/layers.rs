@@ -19,7 +19,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("enrich-dashboard", &["enrich-bulk", "enrich-core", "enrich-text", "enrich-wire"]),
     ("enrich-store", &["enrich-core", "enrich-text"]),
     ("enrich-import", &["enrich-core", "enrich-text"]),
-    ("enrich-bulk", &["enrich-core", "enrich-import", "enrich-wire"]),
+    ("enrich-bulk", &["enrich-core", "enrich-import", "enrich-text", "enrich-wire"]),
     ("enrich-testkit", &["enrich-core", "enrich-text"]),
     (
         "enrich",

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use enrich_text::Country;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -56,13 +57,81 @@ pub struct Account {
     pub name: String,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Whether its keys are accepted.
+    pub status: AccountStatus,
+    /// The country that its national phone numbers are read with.
+    pub country: Option<Country>,
 }
 
 impl Account {
     /// A new account, made at `now`.
     pub fn new(name: impl Into<String>, now: Timestamp) -> Self {
-        Self { id: AccountId::new(now), name: name.into(), created_at: now }
+        Self {
+            id: AccountId::new(now),
+            name: name.into(),
+            created_at: now,
+            status: AccountStatus::Active,
+            country: None,
+        }
     }
+}
+
+/// Whether an account's keys are accepted. It is no time: no clock changes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AccountStatus {
+    /// They are, until each one's own end.
+    #[default]
+    Active,
+    /// They are refused until the account is resumed.
+    Suspended {
+        /// Why, for its owner to read; may be empty.
+        reason: String,
+    },
+    /// They are refused for good.
+    Closed,
+}
+
+impl AccountStatus {
+    /// The name it is stored and shown by.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended { .. } => "suspended",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// The status of this name; `None` when there is none.
+    pub fn named(name: &str, reason: String) -> Option<Self> {
+        match name {
+            "active" => Some(Self::Active),
+            "suspended" => Some(Self::Suspended { reason }),
+            "closed" => Some(Self::Closed),
+            _ => None,
+        }
+    }
+}
+
+/// What an operator changes about an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccountChange {
+    /// Another name.
+    Rename(String),
+    /// Another country for national phone numbers, or none.
+    SetCountry(Option<Country>),
+    /// Its keys are refused until it is resumed.
+    Suspend {
+        /// Why, for its owner to read; may be empty.
+        reason: String,
+    },
+    /// Its keys are accepted again.
+    Resume,
+    /// Closed for good: its keys and sessions end, and nobody signs in to it any more. What the ledger
+    /// holds of it stays.
+    Close {
+        /// When.
+        at: Timestamp,
+    },
 }
 
 /// A limit of its own that a key has; what is absent comes from the server's settings.
@@ -103,6 +172,8 @@ pub struct NewKey {
     pub rate: RateOverride,
     /// When it was made.
     pub created_at: Timestamp,
+    /// From when on it is refused; `None` for no end.
+    pub expires_at: Option<Timestamp>,
 }
 
 impl NewKey {
@@ -123,6 +194,7 @@ impl NewKey {
             key: ApiKey::generate()?,
             rate: RateOverride::default(),
             created_at: now,
+            expires_at: None,
         })
     }
 }
@@ -149,11 +221,20 @@ pub struct KeyInfo {
     pub has_ended: bool,
     /// When it was last used, to within the delay of the usage counters.
     pub last_used_at: Option<Timestamp>,
+    /// Whether the account is active: while it is not, the key is refused whatever its own end.
+    pub is_account_active: bool,
+    /// The country that the account's national phone numbers are read with.
+    pub country: Option<Country>,
 }
 
 impl KeyInfo {
-    /// Whether the key is accepted at `now`.
+    /// Whether the key has not ended at `now`.
     pub fn is_active(&self, now: Timestamp) -> bool {
         !self.has_ended && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Whether the key is accepted at `now`: it has not ended, and its account is active.
+    pub fn is_accepted(&self, now: Timestamp) -> bool {
+        self.is_account_active && self.is_active(now)
     }
 }

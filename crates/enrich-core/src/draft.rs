@@ -13,7 +13,7 @@ use crate::credits::Credits;
 pub const BALANCE_HERE: u8 = 0;
 
 /// An answer before its charge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
     /// How many items it holds: 0 where nothing was found, 1 for a single answer.
     pub items: u64,

@@ -29,7 +29,10 @@ mod shortfall;
 mod sign_in;
 mod subject;
 
-pub use account::{Account, AccountId, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride};
+pub use account::{
+    Account, AccountChange, AccountId, AccountStatus, KeyId, KeyInfo, KeyLimit, NewKey,
+    RateOverride,
+};
 pub use api_key::{ApiKey, KEY_PREFIX, MalformedKey};
 pub use confidence::Confidence;
 pub use credits::{Credits, Price};
@@ -47,7 +50,7 @@ pub use record::{
 };
 pub use refusal::{InvalidFields, Needed, Refusal};
 pub use repeat::{IdempotencyKey, InvalidIdempotencyKey, Keep, Kept, RequestId};
-pub use service::{Answer, Ask, Call, Outcome, Service};
+pub use service::{Answer, Ask, Call, Outcome, Picked, Service};
 pub use sign_in::{ListedSession, MalformedToken, PasswordHash, Session, SessionId, SignIn, Token};
 pub use subject::{
     Company, DomainFacts, Employee, Employer, Found, Generation, Person, Site, Subject, SubjectId,

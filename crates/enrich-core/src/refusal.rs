@@ -49,7 +49,13 @@ pub enum Refusal {
     /// The body is neither a JSON object nor a form.
     #[error("the body cannot be read: {0}")]
     Undecodable(String),
-    /// The key is missing, malformed, unknown or revoked; which of them is not told.
+    /// No key was sent.
+    #[error("no API key was sent; send it {place}")]
+    MissingKey {
+        /// Where it goes, in words.
+        place: &'static str,
+    },
+    /// The key is malformed, unknown, revoked or of a suspended account; which of them is not told.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
     /// Beyond the rate limit, under the policy that enforces it.
@@ -121,6 +127,7 @@ impl Refusal {
             | Self::BodyTooLarge { .. }
             | Self::BodyTooSlow { .. }
             | Self::Undecodable(_)
+            | Self::MissingKey { .. }
             | Self::InvalidKey
             | Self::Fields(_)
             | Self::BadIdempotencyKey(_)

@@ -98,6 +98,8 @@ pub enum Kept {
         body: Vec<u8>,
         /// The balance it named.
         balance: Credits,
+        /// The items it holds, as they were charged; 0 where nothing was found.
+        items: u64,
     },
     /// The key was used for another question.
     OtherQuestion,
@@ -106,8 +108,8 @@ pub enum Kept {
 impl fmt::Debug for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Answer { body, balance } => {
-                write!(f, "Answer({} bytes, balance {balance})", body.len())
+            Self::Answer { body, balance, items } => {
+                write!(f, "Answer({} bytes, balance {balance}, items {items})", body.len())
             }
             Self::OtherQuestion => f.write_str("OtherQuestion"),
         }
@@ -122,8 +124,8 @@ mod tests {
     fn debug_shows_nothing_of_what_was_asked_or_answered() {
         let key = IdempotencyKey::parse("order-4711").unwrap();
         let (asked, body) = (b"ada@quill.example".to_vec(), b"+1 202 555 0143".to_vec());
-        let kept = Kept::Answer { body: body.clone(), balance: Credits(7) };
+        let kept = Kept::Answer { body: body.clone(), balance: Credits(7), items: 2 };
         let shown = format!("{:?} {kept:?}", Keep { key, asked, body });
-        assert_eq!(shown, "Keep(…) Answer(15 bytes, balance 7)");
+        assert_eq!(shown, "Keep(…) Answer(15 bytes, balance 7, items 2)");
     }
 }

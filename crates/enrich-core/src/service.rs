@@ -8,6 +8,9 @@
 //! The order is that of the interface decisions, section 1. The answer's bytes exist before the
 //! charge is asked for, and leave only after the ledger says that the charge is durable.
 
+mod picked;
+
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -33,6 +36,8 @@ use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
 use crate::shortfall::Shortfalls;
 use crate::subject::{Found, Generation};
 
+pub use picked::Picked;
+
 /// Answers calls and meters them.
 pub struct Service {
     /// The look-up data.
@@ -55,6 +60,9 @@ pub struct Service {
     pub account_rate_limit: Option<RateLimit>,
     /// What happens beyond it.
     pub rate_policy: RatePolicy,
+    /// The most items of each list in an answer whose price does not grow with its items; `None`
+    /// for all of them, as the interface says.
+    pub max_enrichment_items: Option<NonZeroU64>,
     in_flight: InFlight,
     shortfalls: Shortfalls,
 }
@@ -81,6 +89,17 @@ impl Ask {
         price.is_per_item() && self.limit.is_none_or(|limit| price.of(limit) > balance)
     }
 
+    /// The same where an answer whose price does not grow with its items holds at most `most` of
+    /// each list.
+    #[must_use]
+    pub fn bounded(self, price: Price, most: Option<NonZeroU64>) -> Self {
+        let Some(most) = most.filter(|_| !price.is_per_item()) else {
+            return self;
+        };
+        let limit = self.limit.map_or(most.get(), |limit| limit.min(most.get()));
+        Self { limit: Some(limit), ..self }
+    }
+
     /// The items of a list that are returned, and charged.
     pub fn first_items<'a, T>(&self, items: &'a [T]) -> &'a [T] {
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
@@ -101,7 +120,7 @@ pub struct Call<'a> {
     /// The idempotency key as sent.
     pub idempotency_key: Option<&'a str>,
     /// Reads the fields; called once the key is known and the request counted.
-    pub read: &'a (dyn Fn() -> Result<Ask, InvalidFields> + Sync),
+    pub read: &'a (dyn Fn(&KeyInfo) -> Result<Ask, InvalidFields> + Sync),
     /// Writes the answer for what was found, or for nothing. Zero items in the draft say that
     /// nothing was found, even where a subject was: it lacks the attribute.
     pub write: &'a (dyn Fn(&Ask, Option<&Found>) -> Draft + Sync),
@@ -114,10 +133,18 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// What it cost: 0 for a miss or a repeat.
     pub used: Credits,
+    /// The items it holds: 0 where nothing was found, 1 for a single answer.
+    pub items: u64,
     /// Whether something was found.
     pub is_found: bool,
     /// Whether it is the first answer once more.
     pub is_replayed: bool,
+}
+
+impl Answer {
+    fn first(body: Vec<u8>, used: Credits, items: u64) -> Self {
+        Self { body, used, items, is_found: items > 0, is_replayed: false }
+    }
 }
 
 /// What came of a call.
@@ -189,6 +216,7 @@ impl Service {
             rate_limit: RateLimit::default(),
             account_rate_limit: None,
             rate_policy: RatePolicy::Observe,
+            max_enrichment_items: None,
             in_flight: InFlight::default(),
             shortfalls: Shortfalls::default(),
         }
@@ -243,15 +271,15 @@ impl Service {
     }
 
     /// Answers a question of a program that has no request to read and no shape to write: through
-    /// the same checks, at the same price. `pick` takes the attribute from what was found; `None`
-    /// is free, and an empty body in the answer.
+    /// the same checks, at the same price. `pick` takes the attribute from what was found, and says
+    /// how many items it is; `None` is free, and an empty body in the answer.
     pub async fn ask(
         &self,
         key: &str,
         purpose: &'static str,
         price: Price,
         question: Question,
-        pick: &(dyn Fn(&Found) -> Option<String> + Sync),
+        pick: &(dyn Fn(&Found) -> Option<Picked> + Sync),
     ) -> Outcome {
         let ask = Ask {
             question,
@@ -266,12 +294,8 @@ impl Service {
             price,
             request_id: &RequestId::make(self.clock.now()),
             idempotency_key: None,
-            read: &|| Ok(ask.clone()),
-            write: &|_, found| {
-                let picked = found.and_then(pick);
-                let items = u64::from(picked.is_some());
-                Draft { items, body: picked.unwrap_or_default().into_bytes() }
-            },
+            read: &|_| Ok(ask.clone()),
+            write: &|_, found| found.and_then(pick).map(Picked::into_draft).unwrap_or_default(),
         };
         self.answer(&call).await
     }
@@ -281,10 +305,10 @@ impl Service {
         let key = key.and_then(|text| ApiKey::parse(text).ok()).ok_or(Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
         let info = found.ok_or(Refusal::InvalidKey)?;
-        if info.is_active(now) {
+        if info.is_accepted(now) {
             return Ok(info);
         }
-        if !info.has_ended {
+        if !info.has_ended && !info.is_active(now) {
             // Its end is seen for the first time. Where that cannot be written, the next call sees
             // it again; this one is refused either way.
             let _ = self.accounts.settle_ends(now).await;
@@ -298,7 +322,8 @@ impl Service {
         course: &Course<'_>,
         balance: &mut Option<Credits>,
     ) -> Result<Answer, Refusal> {
-        let ask = (course.call.read)().map_err(Refusal::Fields)?;
+        let ask = (course.call.read)(course.key).map_err(Refusal::Fields)?;
+        let ask = ask.bounded(course.call.price, self.max_enrichment_items);
         match course.call.idempotency_key {
             None => self.look_up(course, &ask, None, balance).await,
             // A future of its own: most calls have no key, and keep no place for what it takes.
@@ -397,7 +422,7 @@ impl Service {
         };
         if draft.items == 0 && named.is_none() {
             let body = Draft::fill(&draft.body, before);
-            return Ok(Answer { body, used: Credits::ZERO, is_found: false, is_replayed: false });
+            return Ok(Answer::first(body, Credits::ZERO, 0));
         }
 
         let used = call.price.of(draft.items);
@@ -407,7 +432,7 @@ impl Service {
                 *balance = Some(after);
                 self.shortfalls.note(account, after);
                 let body = Draft::fill(&draft.body, after);
-                Ok(Answer { body, used, is_found: draft.items > 0, is_replayed: false })
+                Ok(Answer::first(body, used, draft.items))
             }
             Charged::Replayed(kept) => {
                 *balance = None;
@@ -500,12 +525,10 @@ fn most_items(price: Price, balance: Credits) -> u64 {
 
 fn replay(kept: Kept) -> Result<Answer, Refusal> {
     match kept {
-        Kept::Answer { body, balance } => Ok(Answer {
-            body: Draft::fill(&body, balance),
-            used: Credits::ZERO,
-            is_found: false,
-            is_replayed: true,
-        }),
+        Kept::Answer { body, balance, items } => {
+            let first = Answer::first(Draft::fill(&body, balance), Credits::ZERO, items);
+            Ok(Answer { is_replayed: true, ..first })
+        }
         Kept::OtherQuestion => Err(Refusal::IdempotencyKeyReused),
     }
 }

@@ -1,11 +1,12 @@
 //! The order of checks, held against ports that write down when they are asked.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::{Accounts, KeyStored};
+use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
@@ -13,10 +14,11 @@ use enrich_core::port::ledger::{
 };
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{
-    Account, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef, Confidence, Credits,
-    Draft, Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept, KeyId, KeyInfo, KeyLimit,
-    MemoryWindows, Needed, NewKey, Outcome, Price, Question, RateLimit, RateOverride, RatePolicy,
-    RateScope, Refusal, RequestId, Service, Subject, SubjectId, Timestamp, Want,
+    Account, AccountChange, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef,
+    Confidence, Credits, Draft, Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept,
+    KeyId, KeyInfo, KeyLimit, MemoryWindows, Needed, NewKey, Outcome, Picked, Price, Question,
+    RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId, Service, Subject,
+    SubjectId, Timestamp, Want,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -58,6 +60,8 @@ impl World {
             expires_at: None,
             has_ended: false,
             last_used_at: None,
+            is_account_active: true,
+            country: None,
         };
         Self {
             key: ApiKey::generate().unwrap(),
@@ -123,6 +127,9 @@ impl Accounts for World {
         unreachable!()
     }
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        unreachable!()
+    }
+    async fn change(&self, _: AccountId, _: AccountChange) -> Result<AccountChanged, StoreError> {
         unreachable!()
     }
     async fn add_key(&self, _: NewKey, _: KeyLimit) -> Result<KeyStored, StoreError> {
@@ -283,7 +290,7 @@ fn call_with(
         price,
         request_id: &RequestId::accept("r1").unwrap(),
         idempotency_key,
-        read,
+        read: &|_| read(),
         write: &move |_, _| Draft { items, body: b"balance \0".to_vec() },
     }))
 }
@@ -359,6 +366,15 @@ fn a_key_that_was_revoked_under_a_clock_ahead_is_refused() {
     let mut world = World::new();
     let ahead = Timestamp::from_second(7_200).unwrap();
     (world.info.expires_at, world.info.has_ended) = (Some(ahead), true);
+    let outcome = call(&Arc::new(world), Price::PerAnswer(1), None);
+    assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
+}
+
+#[test]
+fn a_key_of_a_suspended_account_is_an_unknown_key_whatever_the_time() {
+    let mut world = World::new();
+    world.info.is_account_active = false;
+    world.info.expires_at = Some(Timestamp::MAX);
     let outcome = call(&Arc::new(world), Price::PerAnswer(1), None);
     assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
 }
@@ -456,20 +472,90 @@ fn a_balance_too_low_for_what_was_found_gives_no_answer() {
 
 #[test]
 fn a_repeat_is_answered_before_the_balance_is_looked_at() {
-    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5) };
+    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
     let world = Arc::new(World { kept: Some(kept), balance: Credits::ZERO, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert_eq!(text(&outcome), "balance 5");
     assert_eq!(outcome.remaining, Some(Credits::ZERO));
     let answer = outcome.result.unwrap();
     assert!(answer.is_replayed && answer.used == Credits::ZERO);
+    assert!(answer.is_found && answer.items == 3, "as the first answer was: {answer:?}");
     assert_eq!(world.lookups(), 0);
     assert_eq!(world.uses.lock()[0].outcome, UseOutcome::Replayed);
 }
 
 #[test]
+fn a_repeat_of_a_miss_is_a_miss() {
+    let kept = Kept::Answer { body: b"nothing".to_vec(), balance: Credits(5), items: 0 };
+    let world = Arc::new(World { kept: Some(kept), ..World::new() });
+    let answer = call(&world, Price::PerAnswer(1), Some("k1")).result.unwrap();
+    assert!(answer.is_replayed && !answer.is_found && answer.items == 0, "{answer:?}");
+}
+
+/// Asks as an embedding program does.
+fn ask_for(
+    service: &Service,
+    key: &ApiKey,
+    pick: &(dyn Fn(&Found) -> Option<Picked> + Sync),
+) -> Answer {
+    let question = ask().unwrap().question;
+    let asked = service.ask(key.expose(), "emails", Price::PerItems(5), question, pick);
+    pollster::block_on(asked).result.unwrap()
+}
+
+#[test]
+fn an_embedding_program_pays_for_every_item_it_takes() {
+    let world = Arc::new(World::new());
+    let service = service(&world);
+    let eleven = |_: &Found| Some(Picked::items(11, "eleven addresses"));
+    let answer = ask_for(&service, &world.key, &eleven);
+    assert_eq!((answer.used, answer.items), (Credits(3), 11));
+    assert_eq!(world.charges.lock()[0].items, 11);
+
+    let answer = ask_for(&service, &world.key, &|_| Some(Picked::one("an address")));
+    assert_eq!((answer.used, answer.items), (Credits(1), 1));
+    let nothing: [&(dyn Fn(&Found) -> Option<Picked> + Sync); 2] =
+        [&|_| None, &|_| Some(Picked::items(0, "an empty list"))];
+    for pick in nothing {
+        let answer = ask_for(&service, &world.key, pick);
+        assert!(!answer.is_found && answer.body.is_empty(), "{answer:?}");
+        assert_eq!(answer.used, Credits::ZERO);
+    }
+    assert_eq!(world.charges.lock().len(), 2);
+}
+
+#[test]
+fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
+    let world = Arc::new(World::new());
+    let mut service = service(&world);
+    let seen = Mutex::new(Vec::new());
+    let mut limits = |most: Option<u64>, price, limit| {
+        service.max_enrichment_items = most.and_then(NonZeroU64::new);
+        pollster::block_on(service.answer(&Call {
+            key: Some(world.key.expose()),
+            endpoint: "/test",
+            price,
+            request_id: &RequestId::accept("r1").unwrap(),
+            idempotency_key: None,
+            read: &|_| Ok(Ask { limit, ..ask()? }),
+            write: &|ask, _| {
+                seen.lock().push(ask.limit);
+                Draft { items: 1, body: Vec::new() }
+            },
+        }))
+        .result
+        .unwrap();
+    };
+    limits(None, Price::PerAnswer(3), None);
+    limits(Some(20), Price::PerAnswer(3), None);
+    limits(Some(20), Price::PerItems(5), None);
+    limits(Some(20), Price::PerItems(5), Some(50));
+    assert_eq!(*seen.lock(), [None, Some(20), None, Some(50)]);
+}
+
+#[test]
 fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
-    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5) };
+    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
     for (kept_later, is_answered) in [(Some(kept), true), (None, false)] {
         let world = Arc::new(World { kept: None, kept_later, ..World::new() });
         let (service, repeated) = (service(&world), Mutex::new(None));
@@ -481,7 +567,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
             price: Price::PerAnswer(1),
             request_id: &RequestId::accept("r1").unwrap(),
             idempotency_key: Some("k1"),
-            read: &ask,
+            read: &|_| ask(),
             // While this answer is written, its call runs.
             write: &|_, _| {
                 *repeated.lock() = Some(again().result);
@@ -504,7 +590,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
 fn a_repeat_that_another_process_answered_is_not_charged_again() {
     let replayed = || {
         let body = b"balance \0".to_vec();
-        Ok(Charged::Replayed(Kept::Answer { body, balance: Credits(5) }))
+        Ok(Charged::Replayed(Kept::Answer { body, balance: Credits(5), items: 1 }))
     };
     let world = Arc::new(World { charge: replayed, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
@@ -514,7 +600,8 @@ fn a_repeat_that_another_process_answered_is_not_charged_again() {
 
 #[test]
 fn a_repeat_whose_first_call_took_the_last_credits_meanwhile_is_answered() {
-    let kept_later = Some(Kept::Answer { body: b"balance \0".to_vec(), balance: Credits::ZERO });
+    let kept_later =
+        Some(Kept::Answer { body: b"balance \0".to_vec(), balance: Credits::ZERO, items: 1 });
     let world = Arc::new(World { kept_later, balance: Credits::ZERO, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert_eq!(text(&outcome), "balance 0");
@@ -532,7 +619,7 @@ fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
         price,
         request_id: &RequestId::accept("r1").unwrap(),
         idempotency_key: None,
-        read: &|| Ok(Ask { want: Want::Employees { limit: None }, ..ask()? }),
+        read: &|_| Ok(Ask { want: Want::Employees { limit: None }, ..ask()? }),
         write: &|_, _| Draft { items: world.items.min(read_most()), body: b"balance \0".to_vec() },
     }))
 }

@@ -24,7 +24,7 @@ async fn look_up(folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
 
     let service = store.service(std::sync::Arc::new(SystemClock));
     let question = Question::Company(CompanyRef::Name { name, country: None });
-    let pick = |found: &Found| Some(found.company()?.domain()?.to_owned());
+    let pick = |found: &Found| Some(Picked::one(found.company()?.domain()?));
     let asked =
         service.ask(key.key.expose(), "name to domain", Price::PerAnswer(1), question, &pick);
     let Outcome { result, remaining, .. } = asked.await;

@@ -5,18 +5,22 @@
 //! key, so nothing is left to compare in constant time. The keys of the last moment are found in
 //! memory (`accounts/recent.rs`).
 
+mod change;
 mod recent;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::{Accounts, KeyStored};
+use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::error::StoreError;
 use enrich_core::{
-    Account, AccountId, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp,
+    Account, AccountChange, AccountId, AccountStatus, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey,
+    RateOverride, Timestamp,
 };
+use enrich_text::Country;
 use parking_lot::Mutex;
+use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
 
 use crate::blocking;
@@ -47,17 +51,26 @@ enum Unfit {
 macro_rules! key_info {
     ($where:literal) => {
         concat!(
-            "SELECT id, account, label, hint, requests, window_seconds, created_at, expires_at, ",
-            "last_used_at, ended FROM api_key WHERE ",
+            "SELECT api_key.id, account, label, hint, requests, window_seconds, ",
+            "api_key.created_at, expires_at, last_used_at, ended, account.status = 'active', ",
+            "account.country FROM api_key JOIN account ON account.id = api_key.account WHERE ",
             $where
         )
     };
 }
 
+macro_rules! account {
+    ($rest:literal) => {
+        concat!("SELECT id, name, created_at, status, status_reason, country FROM account ", $rest)
+    };
+}
+
+const ACCOUNT_BY_ID: &str = account!("WHERE id = ?1");
+const ACCOUNTS: &str = account!("ORDER BY created_at, id");
 const KEY_CHANGES: &str = "SELECT number FROM key_changes";
 const KEY_BY_HASH: &str = key_info!("hash = ?1");
-const KEY_BY_ID: &str = key_info!("id = ?1");
-const KEYS_OF_ACCOUNT: &str = key_info!("account = ?1 ORDER BY created_at, id");
+const KEY_BY_ID: &str = key_info!("api_key.id = ?1");
+const KEYS_OF_ACCOUNT: &str = key_info!("account = ?1 ORDER BY api_key.created_at, api_key.id");
 
 impl SqliteAccounts {
     /// Accounts in the ledger at `path`, which has been prepared.
@@ -107,8 +120,16 @@ impl Accounts for SqliteAccounts {
         self.write(move |connection, secrets| {
             connection
                 .execute(
-                    "INSERT INTO account (id, name, created_at) VALUES (?1, ?2, ?3)",
-                    (Column(account.id), &account.name, Column(account.created_at)),
+                    "INSERT INTO account (id, name, created_at, status, status_reason, country)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    (
+                        Column(account.id),
+                        &account.name,
+                        Column(account.created_at),
+                        account.status.as_str(),
+                        status_reason(&account.status),
+                        account.country.map(Country::alpha2),
+                    ),
                 )
                 .map_err(store_error)?;
             insert_key(connection, secrets.current(), &first_key)
@@ -119,7 +140,7 @@ impl Accounts for SqliteAccounts {
     async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
         self.readers.read(|connection| {
             connection
-                .prepare_cached("SELECT id, name, created_at FROM account WHERE id = ?1")?
+                .prepare_cached(ACCOUNT_BY_ID)?
                 .query_row([Column(id)], read_account)
                 .optional()
         })
@@ -128,10 +149,19 @@ impl Accounts for SqliteAccounts {
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         self.readers.read(|connection| {
             connection
-                .prepare_cached("SELECT id, name, created_at FROM account ORDER BY created_at, id")?
+                .prepare_cached(ACCOUNTS)?
                 .query_map([], read_account)?
                 .collect::<rusqlite::Result<_>>()
         })
+    }
+
+    async fn change(
+        &self,
+        id: AccountId,
+        change: AccountChange,
+    ) -> Result<AccountChanged, StoreError> {
+        self.write(move |connection, _| change::change(connection, id, change).map_err(store_error))
+            .await
     }
 
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError> {
@@ -341,9 +371,9 @@ fn insert_key(connection: &Connection, secret: &Secret, key: &NewKey) -> Result<
     connection
         .execute(
             "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
-                 window_seconds, created_at)
+                 window_seconds, created_at, expires_at)
              VALUES (:id, :account, :label, :hint, :hash, :sealed, :secret, :requests,
-                 :window_seconds, :created_at)",
+                 :window_seconds, :created_at, :expires_at)",
             named_params! {
                 ":id": Column(key.id),
                 ":account": Column(key.account),
@@ -355,6 +385,7 @@ fn insert_key(connection: &Connection, secret: &Secret, key: &NewKey) -> Result<
                 ":requests": key.rate.requests,
                 ":window_seconds": key.rate.window_seconds,
                 ":created_at": Column(key.created_at),
+                ":expires_at": key.expires_at.map(Column),
             },
         )
         .map_err(store_error)?;
@@ -367,7 +398,29 @@ fn hash_of(secret: &Secret, key: &ApiKey) -> KeyHash {
 
 fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
     let (Column(id), Column(created_at)) = (row.get(0)?, row.get(2)?);
-    Ok(Account { id, name: row.get(1)?, created_at })
+    let (status, reason): (String, String) = (row.get(3)?, row.get(4)?);
+    let status = AccountStatus::named(&status, reason).ok_or_else(|| unreadable(3))?;
+    Ok(Account { id, name: row.get(1)?, created_at, status, country: read_country(row, 5)? })
+}
+
+/// A country's code is read as the country it was written for.
+fn read_country(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Country>> {
+    let code: Option<String> = row.get(index)?;
+    let read = |code: String| Country::from_code(&code).map_err(|_| unreadable(index));
+    code.map(read).transpose()
+}
+
+/// A value that nothing here writes.
+fn unreadable(index: usize) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(index, "account".to_owned(), Type::Text)
+}
+
+/// Why an account is suspended; empty where it is not.
+fn status_reason(status: &AccountStatus) -> &str {
+    match status {
+        AccountStatus::Suspended { reason } => reason,
+        AccountStatus::Active | AccountStatus::Closed => "",
+    }
 }
 
 fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
@@ -383,5 +436,7 @@ fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
         expires_at: time(7)?.map(|Column(at)| at),
         has_ended: row.get(9)?,
         last_used_at: time(8)?.map(|Column(at)| at),
+        is_account_active: row.get(10)?,
+        country: read_country(row, 11)?,
     })
 }

@@ -415,9 +415,10 @@ mod tests {
             key: ApiKey::generate().unwrap(),
             rate: RateOverride::default(),
             created_at: now,
+            expires_at: None,
         };
         let id = key.id;
-        let new = Account { id: account, name: "Northwind".into(), created_at: now };
+        let new = Account { id: account, ..Account::new("Northwind", now) };
         block_on(store.accounts.create(new, key)).unwrap();
         let counted =
             Counted { account, day: 0, key: id, endpoint: "/v1/cuf", outcome: UseOutcome::Found };

@@ -97,6 +97,7 @@ pub fn new_key(account: AccountId, label: &str) -> NewKey {
         key: ApiKey::generate().expect("randomness"),
         rate: RateOverride::default(),
         created_at: noon(),
+        expires_at: None,
     }
 }
 
@@ -104,7 +105,7 @@ pub fn new_key(account: AccountId, label: &str) -> NewKey {
 pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) {
     let id = AccountId::new(noon());
     let key = new_key(id, "first");
-    let account = Account { id, name: name.to_owned(), created_at: noon() };
+    let account = Account { id, ..Account::new(name, noon()) };
     ports.accounts.create(account, key.clone()).await.expect("an account is stored");
     (id, key)
 }

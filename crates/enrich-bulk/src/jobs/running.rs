@@ -47,7 +47,7 @@ impl Callers for MeteredCallers {
         let Self(service) = self;
         let now = service.clock.now();
         let known = service.accounts.key(key).await.map_err(|_| UNREADABLE)?;
-        let is_usable = known.is_some_and(|key| key.account == account && key.is_active(now));
+        let is_usable = known.is_some_and(|key| key.account == account && key.is_accepted(now));
         let secret = match is_usable {
             true => service.accounts.reveal(key).await.map_err(|_| UNREADABLE)?,
             false => None,

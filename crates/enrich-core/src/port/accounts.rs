@@ -5,7 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::account::{Account, AccountId, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride};
+use crate::account::{
+    Account, AccountChange, AccountId, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride,
+};
 use crate::api_key::ApiKey;
 use crate::port::error::StoreError;
 
@@ -22,6 +24,17 @@ pub enum KeyStored {
     TooMany,
 }
 
+/// What became of a change of an account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccountChanged {
+    /// It was made; the account as it is now.
+    Done(Account),
+    /// There is no such account.
+    NoAccount,
+    /// The account is closed, which is final; nothing changed.
+    Closed,
+}
+
 /// Keeps accounts and keys. Secrets are kept as a keyed hash, to find them by, and encrypted, to
 /// show them again.
 #[async_trait]
@@ -34,6 +47,13 @@ pub trait Accounts: Send + Sync {
 
     /// Every account, oldest first.
     async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
+
+    /// Changes an account, all of the change or nothing. A server sees it within a second.
+    async fn change(
+        &self,
+        id: AccountId,
+        change: AccountChange,
+    ) -> Result<AccountChanged, StoreError>;
 
     /// Stores a key, unless its account has as many as `limit` allows: however many are stored at
     /// once, they are counted one after the other.

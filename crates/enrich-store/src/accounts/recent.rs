@@ -140,6 +140,8 @@ mod tests {
             expires_at: None,
             has_ended: false,
             last_used_at: None,
+            is_account_active: true,
+            country: None,
         })
     }
 

@@ -153,12 +153,26 @@ pub(super) fn find(
         }
         let body = record.open(secrets)?;
         return Ok(Standing::Kept(if record.name.asked_hash == name.asked_hash {
-            Kept::Answer { body, balance: record.told.balance }
+            let items = charged_items(connection, record.told)?;
+            Kept::Answer { body, balance: record.told.balance, items }
         } else {
             Kept::OtherQuestion
         }));
     }
     Ok(standing)
+}
+
+/// How many items an answer holds: those of its charge, which was written with it.
+fn charged_items(connection: &Connection, told: Told) -> rusqlite::Result<u64> {
+    let Some(charge) = told.charge else {
+        return Ok(0);
+    };
+    let items = connection
+        .prepare_cached("SELECT items FROM entry WHERE id = ?1")?
+        .query_row([Column(charge)], |row| row.get::<_, Option<u64>>(0))
+        .optional()?;
+    // A charge that is not there is for `verify` to find; its answer was found all the same.
+    Ok(items.flatten().unwrap_or(1))
 }
 
 impl<'r> Record<'r> {

@@ -27,7 +27,7 @@ impl Customer {
         let store = open(folder.path());
         let (account, key) = (AccountId::new(now()), KeyId::new(now()));
         let secret = ApiKey::generate().unwrap();
-        let new = Account { id: account, name: "Northwind".to_owned(), created_at: now() };
+        let new = Account { id: account, ..Account::new("Northwind", now()) };
         let first = NewKey {
             id: key,
             account,
@@ -35,6 +35,7 @@ impl Customer {
             key: secret.clone(),
             rate: RateOverride::default(),
             created_at: now(),
+            expires_at: None,
         };
         block_on(store.accounts.create(new, first)).unwrap();
         let customer = Self { folder, store, account, key, secret };
@@ -45,7 +46,7 @@ impl Customer {
     /// Another account in the same store, with nothing.
     pub(crate) fn another_account(&self) -> AccountId {
         let account = AccountId::new(now());
-        let new = Account { id: account, name: "Southwind".to_owned(), created_at: now() };
+        let new = Account { id: account, ..Account::new("Southwind", now()) };
         let first = NewKey {
             id: KeyId::new(now()),
             account,
@@ -53,6 +54,7 @@ impl Customer {
             key: ApiKey::generate().unwrap(),
             rate: RateOverride::default(),
             created_at: now(),
+            expires_at: None,
         };
         block_on(self.store.accounts.create(new, first)).unwrap();
         account

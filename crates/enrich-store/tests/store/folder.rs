@@ -60,7 +60,7 @@ fn an_empty_folder_becomes_a_new_one() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("lost+found")).unwrap();
     let report = open(folder.path()).check().unwrap();
-    assert_eq!((report.ledger.schema_version, report.ledger.problems), (7, Vec::new()));
+    assert_eq!((report.ledger.schema_version, report.ledger.problems), (8, Vec::new()));
     assert_eq!(report.ledger.counts[0], ("accounts", 0));
     assert_eq!(report.directory.problems, Vec::<String>::new());
 }

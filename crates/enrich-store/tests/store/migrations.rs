@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 10] = [
     ("ledger/V5__final_ends.sql", V5_FINAL_ENDS),
     ("ledger/V6__missed_names.sql", V6_MISSED_NAMES),
     ("ledger/V7__kept_shares.sql", V7_KEPT_SHARES),
+    ("ledger/V8__account_status.sql", V8_ACCOUNT_STATUS),
 ];
 
 const V1_DIRECTORY: &str = "0b77f0e468d8513bd0a013bda32a91d262eaed0bc088976d4317bb72251ca336";
@@ -38,6 +39,7 @@ const V4_KEPT_VOUCHERS: &str = "6d898e1a86b27c6437eb76232aeee6206acb6357700ee99c
 const V5_FINAL_ENDS: &str = "43949115289e5fef783dd9ac51f3ab2d1aaa125ac74690f81dc30be639e489cd";
 const V6_MISSED_NAMES: &str = "e9abb9cdacd945a03b69a4a1f596644f6bc61dd3ebc2a59ef36e09b33c021bb7";
 const V7_KEPT_SHARES: &str = "9d3d633674fab21d3ea1f8b1044a0d2b01cb133f768daccec36682e0c38e6261";
+const V8_ACCOUNT_STATUS: &str = "04ef7eb2a73c17b9f264c5e482b8c8f70660304f421e9399ca8f4445a01b6250";
 
 #[test]
 fn a_released_schema_never_changes() {

@@ -1,7 +1,13 @@
 //! Accounts and keys, in sentences.
 
-use enrich_core::port::accounts::KeyStored;
-use enrich_core::{ApiKey, KeyId, KeyLimit, NewKey, RateOverride, Timestamp};
+use enrich_core::port::accounts::{AccountChanged, KeyStored};
+use enrich_core::port::ledger::Grant;
+use enrich_core::port::sign_ins::EmailSet;
+use enrich_core::{
+    Account, AccountChange, AccountId, AccountStatus, ApiKey, Credits, KeyId, KeyLimit, NewKey,
+    RateOverride, Session, Timestamp, Token,
+};
+use enrich_text::{Country, EmailAddress};
 use futures_util::future::join_all;
 
 use super::{Harness, Ports, account_with_key, after_noon, new_key, noon};
@@ -44,7 +50,7 @@ pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Har
     let ports = harness.fresh().await;
     let (_, taken) = account_with_key(&ports, "Northwind").await;
     let id = enrich_core::AccountId::new(noon());
-    let account = enrich_core::Account { id, name: "Southwind".to_owned(), created_at: noon() };
+    let account = enrich_core::Account { id, ..enrich_core::Account::new("Southwind", noon()) };
     let key = enrich_core::NewKey { account: id, ..taken };
     assert!(ports.accounts.create(account, key).await.is_err(), "the key is there already");
     assert_eq!(ports.accounts.account(id).await.unwrap(), None);
@@ -261,6 +267,104 @@ pub async fn a_key_is_given_another_label(harness: &dyn Harness) {
     assert!(!ports.accounts.set_label(KeyId::new(noon()), "x").await.unwrap());
 }
 
+async fn changed(ports: &Ports, id: AccountId, change: AccountChange) -> Account {
+    match ports.accounts.change(id, change).await.unwrap() {
+        AccountChanged::Done(account) => account,
+        refused => unreachable!("{refused:?}"),
+    }
+}
+
+/// An account is given another name and a country, and nothing else of it changes.
+pub async fn an_account_is_renamed_and_given_a_country(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (id, key) = account_with_key(&ports, "Northwind").await;
+    let before = ports.accounts.account(id).await.unwrap().unwrap();
+    assert_eq!((&before.status, before.country), (&AccountStatus::Active, None));
+    let gb = Country::from_code("GB").unwrap();
+    let renamed = changed(&ports, id, AccountChange::Rename("Southwind".to_owned())).await;
+    assert_eq!(renamed, Account { name: "Southwind".to_owned(), ..before });
+    let moved = changed(&ports, id, AccountChange::SetCountry(Some(gb))).await;
+    assert_eq!(moved, Account { country: Some(gb), ..renamed.clone() });
+    assert_eq!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().country, Some(gb));
+    assert_eq!(ports.accounts.account(id).await.unwrap(), Some(moved));
+    assert_eq!(changed(&ports, id, AccountChange::SetCountry(None)).await, renamed);
+    let nobody = AccountId::new(noon());
+    let refused = ports.accounts.change(nobody, AccountChange::Resume).await.unwrap();
+    assert_eq!(refused, AccountChanged::NoAccount);
+}
+
+/// A suspended account's keys are refused at any time, until it is resumed.
+pub async fn a_suspended_accounts_keys_are_refused_until_it_is_resumed(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (id, key) = account_with_key(&ports, "Northwind").await;
+    let (_, other) = account_with_key(&ports, "Southwind").await;
+    assert!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_accepted(noon()));
+    let reason = "an invoice is overdue".to_owned();
+    let suspended = changed(&ports, id, AccountChange::Suspend { reason: reason.clone() }).await;
+    assert_eq!(suspended.status, AccountStatus::Suspended { reason });
+    let ports = harness.reopen(ports).await;
+    let second = new_key(id, "second");
+    assert_eq!(add(&ports, &second).await, KeyStored::Stored);
+    for key in [&key, &second] {
+        let found = ports.accounts.find_key(&key.key).await.unwrap().unwrap();
+        assert_eq!(found.expires_at, None);
+        for now in [Timestamp::MIN, noon(), after_noon(1_000_000), Timestamp::MAX] {
+            assert!(!found.is_accepted(now), "at {now}");
+        }
+    }
+    assert!(ports.accounts.find_key(&other.key).await.unwrap().unwrap().is_accepted(noon()));
+    assert_eq!(changed(&ports, id, AccountChange::Resume).await.status, AccountStatus::Active);
+    assert!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_accepted(noon()));
+}
+
+/// A closed account stays closed: its keys and sessions have ended, its address is free, and its
+/// balance is where it was.
+pub async fn a_closed_account_stays_closed(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (id, key) = account_with_key(&ports, "Northwind").await;
+    let (other, _) = account_with_key(&ports, "Southwind").await;
+    ports.ledger.grant(Grant::new(id, 7, noon())).await.unwrap();
+    let email = EmailAddress::parse("ada@quill.example").unwrap();
+    assert_eq!(ports.sign_ins.set_email(id, &email, noon()).await.unwrap(), EmailSet::Set);
+    let (invitation, token) = (Token::generate().unwrap(), Token::generate().unwrap());
+    assert!(ports.sign_ins.invite(id, &invitation, after_noon(60)).await.unwrap());
+    let (started_at, ends_at) = (noon(), after_noon(60));
+    let session = Session { account: id, started_at, seen_at: noon(), ends_at };
+    ports.sign_ins.begin_session(&token, session).await.unwrap();
+
+    let closed = changed(&ports, id, AccountChange::Close { at: after_noon(5) }).await;
+    assert_eq!((closed.status, closed.name.as_str()), (AccountStatus::Closed, "Northwind"));
+    let found = ports.accounts.find_key(&key.key).await.unwrap().unwrap();
+    assert_eq!(found.expires_at, Some(after_noon(5)));
+    assert!(!found.is_accepted(noon()), "whatever the time");
+    assert!(ports.sign_ins.session(&token).await.unwrap().is_none());
+    assert!(ports.sign_ins.invited(&invitation, noon()).await.unwrap().is_none());
+    assert!(ports.sign_ins.sign_in(id).await.unwrap().is_none());
+    assert_eq!(ports.sign_ins.set_email(other, &email, noon()).await.unwrap(), EmailSet::Set);
+    assert_eq!(ports.ledger.balance(id).await.unwrap(), Some(Credits(7)));
+    for change in [
+        AccountChange::Resume,
+        AccountChange::Rename("Westwind".to_owned()),
+        AccountChange::Close { at: noon() },
+    ] {
+        let refused = ports.accounts.change(id, change).await.unwrap();
+        assert_eq!(refused, AccountChanged::Closed);
+    }
+    assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
+}
+
+/// A key may be issued with an end.
+pub async fn a_key_is_issued_with_an_end(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, _) = account_with_key(&ports, "Northwind").await;
+    let expires_at = Some(after_noon(60));
+    let new = enrich_core::NewKey { expires_at, ..new_key(account, "short") };
+    assert_eq!(add(&ports, &new).await, KeyStored::Stored);
+    let found = ports.accounts.find_key(&new.key).await.unwrap().unwrap();
+    assert_eq!(found.expires_at, expires_at);
+    assert!(found.is_active(after_noon(59)) && !found.is_active(after_noon(60)));
+}
+
 /// Makes a test of each sentence on accounts and keys.
 #[macro_export]
 macro_rules! accounts_contract {
@@ -282,6 +386,10 @@ macro_rules! accounts_contract {
             ended_keys_make_room_up_to_all_there_may_be,
             a_key_is_given_a_limit_of_its_own,
             a_key_is_given_another_label,
+            an_account_is_renamed_and_given_a_country,
+            a_suspended_accounts_keys_are_refused_until_it_is_resumed,
+            a_closed_account_stays_closed,
+            a_key_is_issued_with_an_end,
         ]);
     };
 }

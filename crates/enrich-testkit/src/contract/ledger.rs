@@ -78,9 +78,9 @@ impl Customer {
     }
 }
 
-fn answer_to(asked: &str, balance: u64) -> Kept {
+fn answer_to(asked: &str, balance: u64, items: u64) -> Kept {
     let body = [b"the answer to ", asked.as_bytes()].concat();
-    Kept::Answer { body, balance: Credits(balance) }
+    Kept::Answer { body, balance: Credits(balance), items }
 }
 
 fn taken(balance: u64) -> Charged {
@@ -196,7 +196,7 @@ pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 0).await;
     assert_eq!(ports.ledger.charge(customer.keyed(0, "k", "q")).await.unwrap(), taken(0));
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0)));
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0, 0)));
     assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap(), []);
     assert_sound(&ports).await;
 }
@@ -208,8 +208,8 @@ pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     assert_eq!(customer.kept(&ports, "k", "q", noon()).await, None);
     assert_eq!(ports.ledger.charge(customer.keyed(5, "k", "q")).await.unwrap(), taken(9));
     assert_eq!(ports.ledger.charge(customer.charge(5)).await.unwrap(), taken(8));
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9)));
-    let replayed = Charged::Replayed(answer_to("q", 9));
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 5)));
+    let replayed = Charged::Replayed(answer_to("q", 9, 5));
     assert_eq!(ports.ledger.charge(customer.keyed(5, "k", "q")).await.unwrap(), replayed);
     assert_eq!(customer.balance(&ports).await, 8);
 }
@@ -220,7 +220,7 @@ pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     let customer = Customer::with(&ports, 100).await;
     let race = (0..50).map(|_| ports.ledger.charge(customer.keyed(1, "k", "q")));
     let decided: Vec<_> = join_all(race).await.into_iter().map(Result::unwrap).collect();
-    let replayed = Charged::Replayed(answer_to("q", 99));
+    let replayed = Charged::Replayed(answer_to("q", 99, 1));
     assert_eq!(decided.iter().filter(|charged| **charged == taken(99)).count(), 1);
     assert_eq!(decided.iter().filter(|charged| **charged == replayed).count(), 49);
     assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap().len(), 2);
@@ -233,8 +233,8 @@ pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), taken(0));
     let ports = harness.reopen(ports).await;
     assert_eq!(customer.balance(&ports).await, 0);
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0)));
-    let replayed = Charged::Replayed(answer_to("q", 0));
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 0, 1)));
+    let replayed = Charged::Replayed(answer_to("q", 0, 1));
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), replayed);
 }
 
@@ -255,7 +255,7 @@ pub async fn an_idempotency_key_is_the_accounts_own(harness: &dyn Harness) {
     let (one, other) = (Customer::with(&ports, 10).await, Customer::with(&ports, 20).await);
     assert_eq!(ports.ledger.charge(one.keyed(1, "k", "q")).await.unwrap(), taken(9));
     assert_eq!(ports.ledger.charge(other.keyed(1, "k", "r")).await.unwrap(), taken(19));
-    assert_eq!(one.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9)));
+    assert_eq!(one.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
 }
 
 /// An answer is kept for 24 hours; then the key is free again.
@@ -264,13 +264,13 @@ pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     let customer = Customer::with(&ports, 10).await;
     ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap();
     let (last, over) = (after_noon(Keep::SECONDS - 1), after_noon(Keep::SECONDS));
-    let replayed = Charged::Replayed(answer_to("q", 9));
+    let replayed = Charged::Replayed(answer_to("q", 9, 1));
     let again = customer.keyed_at(1, "k", "q", last);
     assert_eq!(ports.ledger.charge(again).await.unwrap(), replayed);
     assert_eq!(customer.kept(&ports, "k", "q", over).await, None);
     let anew = customer.keyed_at(1, "k", "r", over);
     assert_eq!(ports.ledger.charge(anew).await.unwrap(), taken(8));
-    assert_eq!(customer.kept(&ports, "k", "r", over).await, Some(answer_to("r", 8)));
+    assert_eq!(customer.kept(&ports, "k", "r", over).await, Some(answer_to("r", 8, 1)));
     assert_sound(&ports).await;
 }
 

@@ -30,7 +30,7 @@ impl LoneWriter {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
         let id = AccountId::new(now());
-        let account = Account { id, name: "Northwind".to_owned(), created_at: now() };
+        let account = Account { id, ..Account::new("Northwind", now()) };
         let key = NewKey {
             id: KeyId::new(now()),
             account: id,
@@ -38,6 +38,7 @@ impl LoneWriter {
             key: ApiKey::generate().unwrap(),
             rate: RateOverride::default(),
             created_at: now(),
+            expires_at: None,
         };
         block_on(store.accounts.create(account, key)).unwrap();
         drop(store);

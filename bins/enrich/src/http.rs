@@ -35,7 +35,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_http::body::BoxBody;
-use actix_http::header::{AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use actix_http::header::{
+    AUTHORIZATION, AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
 use actix_http::{ConnectionType, HttpMessage, Method, Request as HttpRequest, StatusCode};
 use bytes::Bytes;
 use enrich_core::{Refusal, RequestId, Service};
@@ -240,6 +242,7 @@ struct Received {
     endpoint: &'static Endpoint,
     content_type: Option<String>,
     api_key: Option<String>,
+    authorization: Option<String>,
     idempotency_key: Option<String>,
     body: Vec<u8>,
 }
@@ -257,6 +260,7 @@ impl Received {
             endpoint,
             content_type: text(headers, CONTENT_TYPE).map(Cow::into_owned),
             api_key: text(headers, &API_KEY).map(Cow::into_owned),
+            authorization: text(headers, AUTHORIZATION).map(Cow::into_owned),
             idempotency_key: text(headers, &IDEMPOTENCY_KEY).map(Cow::into_owned),
             body,
         }
@@ -269,6 +273,7 @@ impl Received {
             let request = Request {
                 content_type: self.content_type.as_deref(),
                 api_key: self.api_key.as_deref(),
+                authorization: self.authorization.as_deref(),
                 idempotency_key: self.idempotency_key.as_deref(),
                 body: &self.body,
             };

@@ -76,7 +76,7 @@ impl World {
     fn account(&self, credits: i64) -> (AccountId, ApiKey) {
         let now = Still.now();
         let (id, key) = (AccountId::new(now), ApiKey::generate().unwrap());
-        let account = Account { id, name: "Caller".to_owned(), created_at: now };
+        let account = Account { id, ..Account::new("Caller", now) };
         let first_key = NewKey {
             id: KeyId::new(now),
             account: id,
@@ -84,6 +84,7 @@ impl World {
             key: key.clone(),
             rate: RateOverride::default(),
             created_at: now,
+            expires_at: None,
         };
         block_on(self.store.accounts.create(account, first_key)).unwrap();
         if credits > 0 {
@@ -171,6 +172,7 @@ fn send(world: &World, generation: &Generation, endpoint: &Endpoint, file: &Path
     let request = Request {
         content_type: call.header("content-type"),
         api_key: call.header("x-api-key"),
+        authorization: call.header("authorization"),
         idempotency_key: call.header("idempotency-key"),
         body: call.body.as_bytes(),
     };

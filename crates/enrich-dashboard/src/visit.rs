@@ -1,7 +1,7 @@
 //! What a page is given: the request, who asks, and what it may use.
 
 use askama::Template;
-use enrich_core::{Account, Credits, Timestamp, Token};
+use enrich_core::{Account, AccountStatus, Credits, Timestamp, Token};
 use enrich_wire::Endpoint;
 
 use crate::dashboard::Dashboard;
@@ -41,6 +41,8 @@ pub(crate) struct Frame {
 pub(crate) struct Owner {
     pub(crate) name: String,
     pub(crate) balance: Number,
+    /// Why the account is suspended, which may be empty; `None` where it is not.
+    pub(crate) suspended: Option<String>,
 }
 
 /// Below how many credits a balance is shown as low.
@@ -92,7 +94,12 @@ impl Visit<'_> {
     pub(crate) async fn frame(&self, member: &Member, here: &'static str) -> Result<Frame, Fault> {
         let name = member.account.name.clone();
         let balance = self.balance(member).await?;
-        Ok(Frame { owner: Some(Owner { name, balance: Number(balance.0) }), here })
+        let suspended = match &member.account.status {
+            AccountStatus::Suspended { reason } => Some(reason.clone()),
+            AccountStatus::Active | AccountStatus::Closed => None,
+        };
+        let owner = Owner { name, balance: Number(balance.0), suspended };
+        Ok(Frame { owner: Some(owner), here })
     }
 
     /// The endpoint at a path.

@@ -7,15 +7,15 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::calls::Calls;
-use crate::operation::{KEY_SCHEME, operation, shapes, tag};
+use crate::operation::{BEARER_SCHEME, KEY_SCHEME, operation, shapes, tag};
 use crate::{headers, inputs, pages, refusals};
 
 const DESCRIPTION: &str = "\
 Give one identifier of a company or a person, get a related one back. Each answer costs credits; a \
 look-up that finds nothing is free.
 
-Both generations read both encodings, and the key from either place: the field `apiKey` or the \
-header `x-api-key`. Inputs are read the way people write them; what cannot be read as its kind is \
+Both generations read both encodings, and the key from the field `apiKey`, the header `x-api-key` \
+or `Authorization: Bearer KEY`. Inputs are read the way people write them; what cannot be read as its kind is \
 refused with 422, never silently missed.
 
 A path that does not exist is refused with 404, another method with 405, both in the form of the \
@@ -74,13 +74,21 @@ fn components(generations: &[&'static Generation]) -> Value {
         "responses": responses,
         "parameters": headers::parameters(),
         "headers": headers::headers(),
-        "securitySchemes": { KEY_SCHEME: {
-            "type": "apiKey",
-            "in": "header",
-            "name": "x-api-key",
-            "description": "The API key. Generation 1 has it in the field `apiKey` of the body, and \
-                takes it here as well.",
-        } },
+        "securitySchemes": {
+            KEY_SCHEME: {
+                "type": "apiKey",
+                "in": "header",
+                "name": "x-api-key",
+                "description": "The API key. Generation 1 has it in the field `apiKey` of the \
+                    body, and takes it here as well.",
+            },
+            BEARER_SCHEME: {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "The API key as a bearer token, read where it is in neither of the \
+                    other places.",
+            },
+        },
     })
 }
 

@@ -63,8 +63,8 @@ pub(crate) fn request(generation: &Generation, endpoint: &Endpoint, encoding: En
     let mut properties = Map::new();
     let mut required = Vec::new();
     if generation.key_place == KeyPlace::Body {
+        // Not required: a caller may send it in a header.
         properties.insert("apiKey".to_owned(), schema_ref("ApiKey"));
-        required.push("apiKey");
     }
     let inputs = endpoint.wire.inputs;
     let mut alternative = None;
@@ -79,7 +79,8 @@ pub(crate) fn request(generation: &Generation, endpoint: &Endpoint, encoding: En
     }
     let mut request = json!({
         "type": "object",
-        "description": format!("What `{}` is asked. Other fields are ignored.", endpoint.path),
+        "description": format!("What `{}` is asked. Other fields are ignored; where a \
+             required one is missing, they are named.", endpoint.path),
         "properties": properties,
         "required": required,
         "maxProperties": MAX_FIELDS,
@@ -139,9 +140,9 @@ fn api_key() -> Value {
         "type": "string",
         "pattern": format!("^[{SPACE}]*{KEY_PREFIX}[0-9A-Za-z]{{38}}[{SPACE}]*$"),
         "description": format!(
-            "The API key: `{KEY_PREFIX}`, 32 letters and digits, and 6 of a checksum. A caller who \
-             sends it in the header `x-api-key` may leave this field out; where both are there, \
-             the field counts."
+            "The API key: `{KEY_PREFIX}`, 32 letters and digits, and 6 of a checksum. To be left out \
+             where the key is sent in a header (`x-api-key` or `Authorization: Bearer`): where \
+             both are there, the field counts. The examples leave it out."
         ),
     })
 }
@@ -204,7 +205,8 @@ fn described(kind: Kind) -> Described {
             "PhoneNumber",
             "phone-number",
             "A phone number in international form: with `+` or `00`, or the digits alone; spaces, \
-             dots, dashes and brackets are read over. It has to be a possible number.",
+             dots, dashes and brackets are read over. It has to be a possible number. A national \
+             number is read too where the operator has set a country for the account.",
         ),
         Kind::CompanyPage(network) => return company_page(network),
         Kind::PersonPage => (

@@ -12,6 +12,9 @@ use crate::{headers, inputs};
 /// The scheme of keys in the header.
 pub(crate) const KEY_SCHEME: &str = "apiKey";
 
+/// The scheme of keys as bearer tokens.
+pub(crate) const BEARER_SCHEME: &str = "bearer";
+
 /// The tag of a generation's operations.
 pub(crate) fn tag(generation: &Generation) -> String {
     format!("Generation {}", generation.number)
@@ -77,12 +80,12 @@ fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     }
 }
 
-/// Where the key is in the body, the header is another way; where it is in the header, the only
-/// one that is documented.
+/// The headers first, which tools can fill in by themselves; where the key is in the body, a request
+/// without either has it there.
 fn security(key_place: KeyPlace) -> Value {
     match key_place {
-        KeyPlace::Body => json!([{}, { KEY_SCHEME: [] }]),
-        KeyPlace::Header => json!([{ KEY_SCHEME: [] }]),
+        KeyPlace::Body => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }, {}]),
+        KeyPlace::Header => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }]),
     }
 }
 

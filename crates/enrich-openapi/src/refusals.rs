@@ -25,7 +25,7 @@ struct Told {
 }
 
 /// One refusal of each kind, in the order of the checks.
-fn samples() -> Vec<Refusal> {
+fn samples(generation: &Generation) -> Vec<Refusal> {
     let limit = RateLimit::default();
     let standing = Standing {
         limit,
@@ -43,6 +43,7 @@ fn samples() -> Vec<Refusal> {
         Refusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES },
         Refusal::BodyTooSlow { limit_seconds: 10 },
         Refusal::Undecodable("it is not a JSON object".to_owned()),
+        Refusal::MissingKey { place: generation.key_place.in_words() },
         Refusal::InvalidKey,
         Refusal::OverRate(standing),
         Refusal::Fields(InvalidFields(fields)),
@@ -79,15 +80,20 @@ fn told(refusal: &Refusal) -> Told {
             "The body is neither a JSON object nor a form, has a field twice, nests deeper than 32 \
              levels or has more than 64 fields.",
         ),
-        Refusal::InvalidKey => early("unknown_key", "The API key is missing or invalid."),
+        Refusal::MissingKey { .. } => {
+            early("missing_key", "No API key was sent; the message says where it goes.")
+        }
+        Refusal::InvalidKey => early("unknown_key", "The API key is invalid."),
         Refusal::OverRate(_) => keyed(
             "over_rate",
             "Beyond the rate limit. Only where the operator enforces it; else the limit is counted \
              and shown, and every call is answered.",
         ),
-        Refusal::Fields(_) => {
-            keyed("invalid", "Fields are missing or cannot be read; all of them are named.")
-        }
+        Refusal::Fields(_) => keyed(
+            "invalid",
+            "Fields are missing or cannot be read; all of them are named. Where a required one is \
+             missing, fields that the endpoint does not have are named too.",
+        ),
         Refusal::BadIdempotencyKey(_) => {
             keyed("bad_idempotency_key", "The `Idempotency-Key` cannot be used.")
         }
@@ -132,7 +138,7 @@ pub(crate) fn response_name(generation: &Generation, status: u16) -> String {
 /// answer with are marked.
 pub(crate) fn responses(generation: &Generation) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(Refusal, Vec<u8>)>> = BTreeMap::new();
-    for refusal in samples() {
+    for refusal in samples(generation) {
         let (status, body) = (generation.refuse)(&refusal);
         by_status.entry(status).or_default().push((refusal, body));
     }

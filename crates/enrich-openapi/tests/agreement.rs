@@ -160,6 +160,35 @@ fn every_recorded_call_is_as_the_document_says() {
     }
 }
 
+/// What a reader of the page does: a key is put in under "Authorize", and an example is sent as it
+/// stands. The key in the header has to be the one that counts, and the only one that is needed.
+#[test]
+fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
+    let document = the_document();
+    let schemes = document["components"]["securitySchemes"].as_object().unwrap();
+    assert_eq!(schemes["apiKey"]["name"], "x-api-key");
+    assert_eq!(schemes["bearer"]["scheme"], "bearer");
+    for (_, endpoint) in rows() {
+        let operation = operation(&document, endpoint);
+        let security = operation["security"].as_array().unwrap();
+        for scheme in schemes.keys() {
+            let offered = security.iter().any(|way| way.get(scheme).is_some());
+            assert!(offered, "{}: {scheme} is not offered", endpoint.path);
+        }
+        for body in operation["requestBody"]["content"].as_object().unwrap().values() {
+            let schema = resolved(&document, &body["schema"]);
+            let required = schema["required"].as_array().unwrap();
+            assert!(!required.contains(&json!("apiKey")), "{}", endpoint.path);
+            let examples = body["examples"].as_object().unwrap();
+            assert!(!examples.is_empty(), "{}", endpoint.path);
+            for (name, example) in examples {
+                let sent = example["value"].as_object().unwrap();
+                assert!(!sent.contains_key("apiKey"), "{}: {name} {sent:?}", endpoint.path);
+            }
+        }
+    }
+}
+
 /// Values that some input takes and others don't, and some that none does.
 fn values() -> Vec<Value> {
     let long = "x".repeat(512);

@@ -62,8 +62,8 @@ fn write(ask: &Ask, found: Option<&Found>) -> Draft {
     let answer = Answer {
         query: &ask.echo,
         domain: company.and_then(Company::domain).unwrap_or_default(),
-        emails: company.map_or(&[], |company| &company.emails),
-        phones: company.map_or(&[], |company| &company.phones),
+        emails: company.map_or(&[], |company| ask.first_items(&company.emails)),
+        phones: company.map_or(&[], |company| ask.first_items(&company.phones)),
         facebook: page(Network::Facebook),
         linkedin: page(Network::LinkedIn),
         twitter: page(Network::Twitter),

@@ -50,8 +50,8 @@ fn write(ask: &Ask, found: Option<&Found>) -> Draft {
     let answer = Answer {
         query: &ask.echo,
         job_title: person.and_then(|person| person.title.as_deref()).unwrap_or_default(),
-        emails: person.map_or(&[], |person| &person.emails),
-        phones: person.map_or(&[], |person| &person.phones),
+        emails: person.map_or(&[], |person| ask.first_items(&person.emails)),
+        phones: person.map_or(&[], |person| ask.first_items(&person.phones)),
         credit_count: BalanceHere,
         confidence_level: confidence(person.and(found)),
     };

@@ -12,7 +12,7 @@ pub(crate) const WIRE: Wire = Wire {
     inputs: &[Field::required(
         "phoneNumber",
         Kind::PhoneNumber,
-        "phone number of a person, international",
+        "phone number of a person, international; national where the account has a country",
     )],
     answer: Answer::json_schema,
     read,
@@ -37,7 +37,8 @@ struct Answer<'a> {
 
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
-    let Some(phone) = input.required("phoneNumber", Phone::parse) else {
+    let country = input.country();
+    let Some(phone) = input.required("phoneNumber", |text| Phone::parse_in(text, country)) else {
         return Err(input.invalid());
     };
     let echo = input.echo("phoneNumber").to_owned();

@@ -30,7 +30,7 @@ enum Fault {
 pub(crate) fn write(refusal: &Refusal) -> (u16, Vec<u8>) {
     let (status, kind) = match refusal {
         Refusal::NotEnoughCredits { .. } => (400, Fault::InvalidRequest),
-        Refusal::InvalidKey => (401, Fault::InvalidRequest),
+        Refusal::MissingKey { .. } | Refusal::InvalidKey => (401, Fault::InvalidRequest),
         Refusal::NoSuchPath => (404, Fault::InvalidRequest),
         Refusal::WrongMethod { .. } => (405, Fault::InvalidRequest),
         Refusal::BodyTooSlow { .. } => (408, Fault::InvalidRequest),

@@ -1,11 +1,13 @@
 //! The row of the endpoint table, and what a generation is beside its table.
 
 use enrich_core::{Ask, Draft, Found, InvalidFields, Price, Refusal};
+use enrich_text::Country;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
 use crate::input::Fields;
 use crate::kind::Kind;
+use crate::unknown;
 
 /// An endpoint: one row of a generation's table.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,26 @@ pub struct Wire {
     /// Picks the attribute from what was found and writes the answer, or the shape that says
     /// nothing was found.
     pub write: fn(&Ask, Option<&Found>) -> Draft,
+}
+
+impl Endpoint {
+    /// Turns the fields of a request into a question. National phone numbers are those of `country`.
+    ///
+    /// # Errors
+    ///
+    /// Every input that is missing or cannot be used; unknown fields are named where a required
+    /// input is missing.
+    pub fn read(&self, fields: &Fields, country: Option<Country>) -> Result<Ask, InvalidFields> {
+        let reads_phones = || self.wire.inputs.iter().any(|input| input.kind == Kind::PhoneNumber);
+        let asked = match country {
+            Some(_) if reads_phones() => (self.wire.read)(&fields.clone().in_country(country)),
+            _ => (self.wire.read)(fields),
+        };
+        asked.map_err(|mut invalid| {
+            unknown::name_unknown(self.wire.inputs, fields, &mut invalid);
+            invalid
+        })
+    }
 }
 
 impl Wire {
@@ -79,13 +101,27 @@ impl Field {
         Self::optional("limit", Kind::Limit, "the most items to return and be charged for");
 }
 
-/// Where a key is looked for first; the other place is looked at when it is not there.
+/// Where a key is looked for first; then in the other place, then in `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// The field `apiKey`.
     Body,
     /// The header `x-api-key`.
     Header,
+}
+
+impl KeyPlace {
+    /// Where a key goes, in words.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Body => {
+                "in the field `apiKey` of the body, or in the header `Authorization: Bearer KEY`"
+            }
+            Self::Header => {
+                "in the header `x-api-key`, or in the header `Authorization: Bearer KEY`"
+            }
+        }
+    }
 }
 
 /// A generation of the interface.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use enrich_core::{Ask, InvalidFields, Question, Want};
+use enrich_text::Country;
 
 /// The longest input, in characters.
 const MAX_CHARACTERS: usize = 512;
@@ -23,36 +24,55 @@ pub enum Value<'a> {
 
 /// The fields of a body. `Debug` shows how many there are: a name, too, is the caller's to choose.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Fields<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
+pub struct Fields<'a> {
+    sent: Vec<(Cow<'a, str>, Value<'a>)>,
+    /// What national phone numbers are read with.
+    country: Option<Country>,
+}
 
 impl<'a> Fields<'a> {
     /// The value of a field.
     pub fn get(&self, name: &str) -> Option<&Value<'a>> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        self.sent.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     /// Adds a field; `false`, and not added, when it is there already.
     pub fn insert(&mut self, name: Cow<'a, str>, value: Value<'a>) -> bool {
         let is_new = self.get(&name).is_none();
         if is_new {
-            self.0.push((name, value));
+            self.sent.push((name, value));
         }
         is_new
     }
 
+    /// The same, where national phone numbers are those of `country`.
+    #[must_use]
+    pub fn in_country(self, country: Option<Country>) -> Self {
+        Self { country, ..self }
+    }
+
     /// Every field's name and value, in the order they were sent.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
-        self.0.iter().map(|(name, value)| (name.as_ref(), value))
+        self.sent.iter().map(|(name, value)| (name.as_ref(), value))
+    }
+
+    /// Whether a field is there and not blank.
+    pub fn has(&self, name: &str) -> bool {
+        match self.get(name) {
+            Some(Value::Text(text)) => !text.trim().is_empty(),
+            None | Some(Value::Null) => false,
+            Some(Value::Integer(_) | Value::Other(_)) => true,
+        }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.sent.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.sent.is_empty()
     }
 }
 
@@ -135,13 +155,14 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// The country that a national phone number is one of, where the account has one.
+    pub fn country(&self) -> Option<Country> {
+        self.fields.country
+    }
+
     /// Whether a field is there and not blank.
     pub fn has(&self, name: &str) -> bool {
-        match self.fields.get(name) {
-            Some(Value::Text(text)) => !text.trim().is_empty(),
-            None | Some(Value::Null) => false,
-            Some(Value::Integer(_) | Value::Other(_)) => true,
-        }
+        self.fields.has(name)
     }
 
     /// Everything that was noted to be wrong.

@@ -12,6 +12,7 @@ mod input;
 mod json;
 mod kind;
 mod respond;
+mod unknown;
 
 pub use body::{MAX_BODY_BYTES, MAX_DEPTH, MAX_FIELDS, Undecodable, decode};
 pub use endpoint::{Endpoint, Field, Generation, KeyPlace, Wire};

@@ -18,6 +18,8 @@ pub struct Request<'a> {
     pub content_type: Option<&'a str>,
     /// `x-api-key`.
     pub api_key: Option<&'a str>,
+    /// `Authorization`, of which the scheme `Bearer` is read.
+    pub authorization: Option<&'a str>,
     /// `Idempotency-Key`.
     pub idempotency_key: Option<&'a str>,
     /// The body, at most [`crate::MAX_BODY_BYTES`] long.
@@ -65,13 +67,18 @@ pub async fn respond(
             return refuse(generation, Refusal::Undecodable(fault.to_string()), request_id);
         }
     };
+    let place = generation.key_place;
+    let Some(key) = sent_key(place, &fields, &request) else {
+        let missing = Refusal::MissingKey { place: place.in_words() };
+        return refuse(generation, missing, request_id);
+    };
     let call = Call {
-        key: sent_key(generation.key_place, &fields, request.api_key),
+        key: Some(key),
         endpoint: endpoint.path,
         price: endpoint.price,
         request_id,
         idempotency_key: request.idempotency_key,
-        read: &|| (endpoint.wire.read)(&fields),
+        read: &|key| endpoint.read(&fields, key.country),
         write: &endpoint.wire.write,
     };
     let outcome = service.answer(&call).await;
@@ -84,24 +91,27 @@ pub fn refuse(generation: &Generation, refusal: Refusal, request_id: &RequestId)
     written(generation, outcome, request_id)
 }
 
-/// The key from the generation's own place, else from the other. A value there that is no text
-/// is a key all the same: a wrong one.
-fn sent_key<'a>(
-    place: KeyPlace,
-    fields: &'a Fields<'_>,
-    header: Option<&'a str>,
-) -> Option<&'a str> {
+/// The key from the generation's own place, else from the other, else from `Authorization`. A value
+/// in the body that is no text is a key all the same: a wrong one.
+fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,
         Some(Value::Text(text)) => Some(text.as_ref()),
         Some(Value::Integer(_) | Value::Other(_)) => Some("not a text"),
     };
     let in_body = in_body.filter(|text| !text.trim().is_empty());
-    let header = header.filter(|text| !text.trim().is_empty());
-    match place {
+    let header = request.api_key.filter(|text| !text.trim().is_empty());
+    let key = match place {
         KeyPlace::Body => in_body.or(header),
         KeyPlace::Header => header.or(in_body),
-    }
+    };
+    key.or_else(|| request.authorization.and_then(bearer_token))
+}
+
+/// The token of `Authorization: Bearer` (RFC 6750, section 2.1); the scheme's case does not matter.
+fn bearer_token(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.trim().split_once([' ', '\t'])?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
 fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) -> Response {
@@ -161,6 +171,7 @@ mod tests {
         let request = Request {
             content_type: Some("application/json"),
             api_key: Some("enr_live_secret"),
+            authorization: Some("Bearer enr_live_secret"),
             idempotency_key: Some("order-4711"),
             body: b"email=ada@quill.example",
         };
@@ -175,24 +186,53 @@ mod tests {
         fields
     }
 
+    fn with_header<'a>(api_key: Option<&'a str>, authorization: &'a str) -> Request<'a> {
+        Request { api_key, authorization: Some(authorization), ..Request::default() }
+    }
+
+    /// The key that counts where the header `x-api-key` holds `header`.
+    fn sent<'a>(place: KeyPlace, fields: &'a Fields<'_>, header: &'a str) -> Option<&'a str> {
+        sent_key(place, fields, &with_header(Some(header), "Bearer bearer"))
+    }
+
     #[test]
     fn the_generations_own_place_counts_where_both_hold_a_key() {
         let fields = fields(Some(Value::Text("body".into())));
-        assert_eq!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("body"));
-        assert_eq!(sent_key(KeyPlace::Header, &fields, Some("header")), Some("header"));
+        assert_eq!(sent(KeyPlace::Body, &fields, "header"), Some("body"));
+        assert_eq!(sent(KeyPlace::Header, &fields, "header"), Some("header"));
+    }
+
+    #[test]
+    fn a_bearer_token_counts_where_neither_place_holds_a_key() {
+        let none = fields(None);
+        for place in [KeyPlace::Body, KeyPlace::Header] {
+            for header in [None, Some(""), Some(" ")] {
+                let request = with_header(header, "Bearer bearer");
+                assert_eq!(sent_key(place, &none, &request), Some("bearer"));
+            }
+            for text in ["bearer  bearer ", "BEARER\tbearer", " Bearer bearer"] {
+                assert_eq!(sent_key(place, &none, &with_header(None, text)), Some("bearer"));
+            }
+            for text in ["", "Bearer", "Bearer ", "Basic YTpi", "Bearerbearer", "enr_live_x"] {
+                assert_eq!(sent_key(place, &none, &with_header(None, text)), None, "{text}");
+            }
+        }
+        let other = fields(Some(Value::Text("body".into())));
+        let request = with_header(None, "Bearer bearer");
+        assert_eq!(sent_key(KeyPlace::Header, &other, &request), Some("body"));
     }
 
     #[test]
     fn the_other_place_counts_where_the_own_one_is_blank() {
         for value in [None, Some(Value::Null), Some(Value::Text("  ".into()))] {
             let fields = fields(value);
-            assert_eq!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("header"));
+            assert_eq!(sent(KeyPlace::Body, &fields, "header"), Some("header"));
         }
     }
 
     #[test]
     fn a_number_in_the_own_place_is_a_wrong_key() {
         let fields = fields(Some(Value::Integer(1)));
-        assert_ne!(sent_key(KeyPlace::Body, &fields, Some("header")), Some("header"));
+        assert_eq!(sent(KeyPlace::Body, &fields, "header"), Some("not a text"));
     }
 }

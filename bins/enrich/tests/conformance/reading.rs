@@ -174,6 +174,60 @@ fn the_key_is_taken_from_the_generations_own_place_first() {
 }
 
 #[test]
+fn a_bearer_token_is_a_key_where_no_other_place_holds_one() {
+    let world = World::new(&[]);
+    let account = world.account(100);
+    let (good, bad) = (account.key.as_str(), "enr_live_nobody");
+    let name = json!({ "companyName": "Telefónica" });
+    let bearer = |call: Call, key: &str| call.header("Authorization", format!("Bearer {key}"));
+    found(&world, &account, bearer(Call::post("/v1/cuf"), good).json(&name));
+    let both = bearer(Call::post("/v1/cuf").header("x-api-key", good), bad);
+    found(&world, &account, both.json(&name));
+    let domain = json!({ "domain": "nestle.ch" });
+    let second = "/v2/services/domain_to_name";
+    let call = bearer(Call::post(second), good).json(&domain);
+    world.answers_to("generation 2", &account, &call, endpoint(second).answer, 1);
+    for path in ["/v1/cuf", second] {
+        let call = bearer(Call::post(path), bad).json(&name);
+        world.has_status("a bad token", &call, 401);
+        let call = Call::post(path).header("Authorization", "Basic YWRhOmI=").json(&name);
+        world.has_status("another scheme is no key", &call, 401);
+    }
+    world.finish();
+}
+
+#[test]
+fn a_call_without_a_key_is_told_where_it_goes() {
+    let world = World::new(&[]);
+    for (path, place) in
+        [("/v1/cuf", "the field `apiKey`"), ("/v2/services/name_to_domain", "`x-api-key`")]
+    {
+        let reply = world.has_status("no key", &Call::post(path).json(&json!({})), 401);
+        world.holds("where the key goes", reply.body.contains(place), &reply);
+        let says_bearer = reply.body.contains("Authorization: Bearer");
+        world.holds("the other way", says_bearer, &reply);
+    }
+    world.finish();
+}
+
+#[test]
+fn an_unknown_field_is_named_where_a_required_one_is_missing() {
+    let world = World::new(&[]);
+    let account = world.account(1);
+    for (path, sent, wanted) in [
+        ("/v1/cuf", "company_name", "companyName"),
+        ("/v2/services/name_to_domain", "companyName", "company_name"),
+    ] {
+        let call = world.call(path, &account.key, &[(sent, "Telefónica")]);
+        let reply = world.has_status("a field under another name", &call, 422);
+        let hint = format!("unknown field `{sent}`; did you mean `{wanted}`?");
+        world.holds("the unknown field is named", reply.body.contains(&hint), &reply);
+        world.holds("no value is repeated", !reply.body.contains("Telef"), &reply);
+    }
+    world.finish();
+}
+
+#[test]
 fn unknown_fields_are_ignored() {
     let world = World::new(&[]);
     let account = world.account(10);

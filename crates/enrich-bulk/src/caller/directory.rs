@@ -1,11 +1,13 @@
 //! Asking a directory itself: nothing is charged or counted.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::{Credits, Draft, Refusal};
+use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
 use super::{Asked, Called, Caller, RowFields};
@@ -16,12 +18,29 @@ pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     asked: Asked,
     answers: Answers,
+    /// As in [`enrich_core::Service`].
+    max_enrichment_items: Option<NonZeroU64>,
+    /// The country of national phone numbers.
+    country: Option<Country>,
 }
 
 impl DirectoryCaller {
     /// Asks this directory as the endpoint does.
     pub fn new(directory: Arc<dyn Directory>, asked: Asked) -> Self {
-        Self { directory, asked, answers: Answers::of(asked.endpoint) }
+        let answers = Answers::of(asked.endpoint);
+        Self { directory, asked, answers, max_enrichment_items: None, country: None }
+    }
+
+    /// The same, where national phone numbers are those of `country`.
+    #[must_use]
+    pub fn in_country(self, country: Option<Country>) -> Self {
+        Self { country, ..self }
+    }
+
+    /// The same with a bound on the lists of answers whose price does not grow with them.
+    #[must_use]
+    pub fn with_max_enrichment_items(self, most: Option<NonZeroU64>) -> Self {
+        Self { max_enrichment_items: most, ..self }
     }
 }
 
@@ -29,8 +48,8 @@ impl DirectoryCaller {
 impl Caller for DirectoryCaller {
     async fn call(&self, fields: &RowFields, _idempotency: &str) -> Called {
         let endpoint = self.asked.endpoint;
-        let ask = match (endpoint.wire.read)(&wire_fields(fields)) {
-            Ok(ask) => ask,
+        let ask = match endpoint.read(&wire_fields(fields), self.country) {
+            Ok(ask) => ask.bounded(endpoint.price, self.max_enrichment_items),
             Err(invalid) => return Called::Invalid(Refusal::Fields(invalid).to_string()),
         };
         let found = match self.directory.find(&ask.question, ask.want).await {

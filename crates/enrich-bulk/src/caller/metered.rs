@@ -36,6 +36,7 @@ impl Caller for MeteredCaller {
             api_key: Some(self.key.expose()),
             idempotency_key: Some(idempotency),
             body: &body,
+            ..Request::default()
         };
         let request_id = RequestId::make(self.service.clock.now());
         let response = respond(&self.service, generation, endpoint, &request_id, request).await;

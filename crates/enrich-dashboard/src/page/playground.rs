@@ -83,6 +83,7 @@ pub(crate) async fn call(visit: &Visit<'_>, member: &Member) -> Result<Response,
         api_key: Some(secret.expose()),
         idempotency_key: (!attempt.is_empty()).then_some(attempt),
         body: body.as_bytes(),
+        ..Request::default()
     };
     let request_id = RequestId::make(visit.now);
     let service = &visit.dashboard.service;

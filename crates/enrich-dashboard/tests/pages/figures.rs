@@ -1,7 +1,9 @@
 //! Overview, usage, calls, and their files.
 
 use enrich_core::port::usage::{DayCount, UseOutcome};
-use enrich_core::{AccountId, Clock, Credits, EntryKind, Generation, KeyId, Price, Timestamp};
+use enrich_core::{
+    AccountId, AccountStatus, Clock, Credits, EntryKind, Generation, KeyId, Price, Timestamp,
+};
 
 use crate::world::{Owner, World};
 
@@ -15,6 +17,20 @@ fn world() -> (World, Owner) {
     let start = "2025-03-04T00:00:00Z".parse().unwrap();
     world.ports.entries.lock()[0].at = start;
     (world, owner)
+}
+
+#[test]
+fn a_suspended_accounts_page_says_so_and_why() {
+    let (world, owner) = world();
+    let suspended = "This account is suspended.";
+    assert!(!owner.browser.get(&world, "/account/").body.contains(suspended));
+    let reason = "invoice <1042> is overdue".to_owned();
+    world.ports.accounts.lock()[0].status = AccountStatus::Suspended { reason };
+    for path in ["/account/", "/account/keys", "/account/playground"] {
+        let seen = owner.browser.get(&world, path);
+        assert!(seen.body.contains(suspended), "{path}: {}", seen.body);
+        assert!(seen.body.contains("Reason: invoice &#60;1042&#62; is overdue"), "{}", seen.body);
+    }
 }
 
 /// More credits for the account, from its start on.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::{Accounts, KeyStored};
+use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
@@ -14,10 +14,10 @@ use enrich_core::port::ledger::{
 use enrich_core::port::sign_ins::{EmailSet, SignIns};
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
-    Account, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits, Entry, EntryKind,
-    Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, KeyLimit, ListedSession, NewKey,
-    PasswordHash, Question, RateOverride, Session, SessionId, SignIn, Site, Subject, SubjectId,
-    Timestamp, Token, Want,
+    Account, AccountChange, AccountId, AccountStatus, ApiKey, Clock, Company, CompanyRef,
+    Confidence, Credits, Entry, EntryKind, Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo,
+    KeyLimit, ListedSession, NewKey, PasswordHash, Question, RateOverride, Session, SessionId,
+    SignIn, Site, Subject, SubjectId, Timestamp, Token, Want,
 };
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
@@ -121,6 +121,8 @@ fn info(key: &NewKey) -> KeyInfo {
         expires_at: None,
         has_ended: false,
         last_used_at: None,
+        is_account_active: true,
+        country: None,
     }
 }
 
@@ -138,6 +140,27 @@ impl Accounts for Ports {
 
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         Ok(self.accounts.lock().clone())
+    }
+
+    async fn change(
+        &self,
+        id: AccountId,
+        change: AccountChange,
+    ) -> Result<AccountChanged, StoreError> {
+        let mut accounts = self.accounts.lock();
+        let Some(account) = accounts.iter_mut().find(|account| account.id == id) else {
+            return Ok(AccountChanged::NoAccount);
+        };
+        match change {
+            AccountChange::Rename(name) => account.name = name,
+            AccountChange::SetCountry(country) => account.country = country,
+            AccountChange::Suspend { reason } => {
+                account.status = AccountStatus::Suspended { reason };
+            }
+            AccountChange::Resume => account.status = AccountStatus::Active,
+            AccountChange::Close { .. } => account.status = AccountStatus::Closed,
+        }
+        Ok(AccountChanged::Done(account.clone()))
     }
 
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError> {
@@ -258,7 +281,11 @@ impl Ledger for Ports {
         Ok(found.map(|(known, body)| {
             let balance = Credits(self.balance_of(account));
             let body = body.clone();
-            if known == asked { Kept::Answer { body, balance } } else { Kept::OtherQuestion }
+            if known == asked {
+                Kept::Answer { body, balance, items: 1 }
+            } else {
+                Kept::OtherQuestion
+            }
         }))
     }
 

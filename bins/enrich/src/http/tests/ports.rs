@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use enrich_core::port::accounts::{Accounts, KeyStored};
+use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
@@ -13,9 +13,9 @@ use enrich_core::port::ledger::{
 };
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
-    Account, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits, Entry, Found,
-    Generation, IdempotencyKey, Kept, KeyId, KeyInfo, KeyLimit, MemoryWindows, NewKey, Question,
-    RateOverride, Service, Site, Subject, SubjectId, Timestamp, Want,
+    Account, AccountChange, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits,
+    Entry, Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, KeyLimit, MemoryWindows,
+    NewKey, Question, RateOverride, Service, Site, Subject, SubjectId, Timestamp, Want,
 };
 use parking_lot::Mutex;
 
@@ -71,6 +71,8 @@ pub(super) fn service() -> (Service, Arc<Switches>, String) {
         expires_at: None,
         has_ended: false,
         last_used_at: None,
+        is_account_active: true,
+        country: None,
     };
     let switches = Arc::new(Switches::default());
     let ports = Arc::new(Ports { switches: Arc::clone(&switches), key, info });
@@ -200,6 +202,10 @@ impl Accounts for Ports {
     }
 
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        not_here()
+    }
+
+    async fn change(&self, _: AccountId, _: AccountChange) -> Result<AccountChanged, StoreError> {
         not_here()
     }
 

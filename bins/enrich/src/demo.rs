@@ -23,7 +23,7 @@ use enrich_text::EmailAddress;
 use jiff::SignedDuration;
 
 use crate::serve::{LISTS, Prepared, serve};
-use crate::settings::Settings;
+use crate::settings::{Settings, listen_address};
 use crate::telemetry;
 
 /// What is loaded, in this order: each company stands before its people.
@@ -42,8 +42,15 @@ const CREDITS: i64 = 1000;
 // What can be typed. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Address to listen on; port 0 takes any that is free
-    #[arg(long, env = "ENRICH_LISTEN", value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
+    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0 takes
+    /// any that is free
+    #[arg(
+        long,
+        env = "ENRICH_LISTEN",
+        value_name = "ADDR:PORT",
+        default_value = "127.0.0.1:8080",
+        value_parser = listen_address
+    )]
     listen: SocketAddr,
 }
 

@@ -4,10 +4,12 @@
 //! the same setting.
 
 mod least_confidence;
+mod listen;
+mod max_enrichment_items;
 mod public_url;
 
 use std::net::SocketAddr;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +22,8 @@ use serde::Deserialize;
 use crate::telemetry::{LogFormat, LogLevel};
 
 pub(crate) use least_confidence::{LeastByName, LeastConfidence};
+pub(crate) use listen::listen_address;
+pub(crate) use max_enrichment_items::MaxEnrichmentItems;
 pub(crate) use public_url::PublicUrl;
 
 /// What happens beyond a key's rate limit.
@@ -71,13 +75,25 @@ const ADDRESS_SHARE: usize = 4;
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub(crate) struct Settings {
-    /// Address to listen on; port 0 takes any that is free [default: 127.0.0.1:8080]
-    #[config(default = "127.0.0.1:8080")]
-    #[config(layer_attr(arg(long, env = "ENRICH_LISTEN", value_name = "ADDR:PORT")))]
+    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0 takes
+    /// any that is free [default: 127.0.0.1:8080]
+    #[config(default = "127.0.0.1:8080", deserialize_with = listen::deserialize)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_LISTEN",
+        value_name = "ADDR:PORT",
+        value_parser = listen_address
+    )))]
     pub(crate) listen: SocketAddr,
 
     /// Address for /healthz, /readyz and /metrics, which are then not served on the other one
-    #[config(layer_attr(arg(long, env = "ENRICH_ADMIN_LISTEN", value_name = "ADDR:PORT")))]
+    #[config(deserialize_with = listen::deserialize)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_ADMIN_LISTEN",
+        value_name = "ADDR:PORT",
+        value_parser = listen_address
+    )))]
     pub(crate) admin_listen: Option<SocketAddr>,
 
     /// Address that people reach the server at, for links to the account page [default: http:// and
@@ -186,6 +202,11 @@ pub(crate) struct Settings {
     #[config(default = "off")]
     #[config(layer_attr(arg(long, env = "ENRICH_COUNT_MISSES")))]
     pub(crate) count_misses: CountMisses,
+
+    /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or /v1/cone,
+    /// whose price does not grow with them [default: all]
+    #[config(layer_attr(arg(long, env = "ENRICH_MAX_ENRICHMENT_ITEMS", value_name = "ITEMS")))]
+    pub(crate) max_enrichment_items: Option<NonZeroU64>,
 
     /// Log a line for each request
     #[config(default = false)]
@@ -326,6 +347,20 @@ mod tests {
         assert_eq!(settings.min_confidence, LeastConfidence::default());
         assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
         assert!(settings.admin_listen.is_none() && !settings.log_requests);
+    }
+
+    #[test]
+    fn a_port_is_an_address_to_listen_on_as_a_flag_and_in_the_file() {
+        let of = |flags: &[&str], file| {
+            let settings = load(flags, file).unwrap();
+            (settings.listen.to_string(), settings.admin_listen.map(|address| address.to_string()))
+        };
+        let both = |one: &str, other: &str| (one.to_owned(), Some(other.to_owned()));
+        let flags = ["--listen", "9000", "--admin-listen", ":9001"];
+        assert_eq!(of(&flags, ""), both("127.0.0.1:9000", "0.0.0.0:9001"));
+        let file = "listen = \":9000\"\nadmin_listen = 9001";
+        assert_eq!(of(&[], file), both("0.0.0.0:9000", "127.0.0.1:9001"));
+        assert!(complaint("listen = 65536").contains("127.0.0.1:8080"));
     }
 
     #[test]

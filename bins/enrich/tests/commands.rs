@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test, its desk included")]
 
+#[path = "commands/account_changes.rs"]
+mod account_changes;
 #[path = "commands/accounts.rs"]
 mod accounts;
 #[path = "commands/backups.rs"]

@@ -51,7 +51,7 @@ fn fill(data: &TempDir) -> (AccountId, String) {
         Load { source: SourceName::new("examples").unwrap(), at: now, atomic: Atomic::Whole };
     let source = Source::file(&examples).unwrap();
     pollster::block_on(import(source, store.intake.as_ref(), load, None, &mut ())).unwrap();
-    let account = Account { id: AccountId::new(now), name: "Quill".to_owned(), created_at: now };
+    let account = Account { id: AccountId::new(now), ..Account::new("Quill", now) };
     let id = account.id;
     let key = ApiKey::generate().unwrap();
     let text = key.expose().to_owned();
@@ -62,6 +62,7 @@ fn fill(data: &TempDir) -> (AccountId, String) {
         key,
         rate: RateOverride::default(),
         created_at: now,
+        expires_at: None,
     };
     pollster::block_on(store.accounts.create(account, first_key)).unwrap();
     let grant = Grant {

@@ -1,5 +1,6 @@
 //! `enrich account`: the owners of credits, and who signs in to their pages.
 
+mod change;
 mod invitation;
 mod sign_in;
 
@@ -9,16 +10,18 @@ use clap::{Args, Subcommand};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Granted, Ledger};
 use enrich_core::port::sign_ins::SignIns;
-use enrich_core::{Account, AccountId, Clock, Credits, Timestamp};
+use enrich_core::{Account, AccountId, AccountStatus, Clock, Credits, Timestamp};
 use enrich_store::{Store, SystemClock};
-use enrich_text::EmailAddress;
+use enrich_text::{Country, EmailAddress};
 use serde::Serialize;
 
 use super::credits::grant;
 use super::key::KeyRecord;
+use super::named::AccountArg;
 use super::table::{Side, Table, write_pairs};
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict, key, named};
 use crate::settings::PublicUrl;
+use change::{Close, Rename, Resume, Set, Suspend};
 use invitation::{Invitation, LinkArgs};
 use sign_in::{Invite, SignOut};
 
@@ -64,6 +67,39 @@ Example:
 
 Keys themselves are not shown; see `enrich key show`.")]
     Show(Show),
+    /// Give an account another name
+    #[command(after_help = "Example:\n  enrich account rename \"Quill Ltd\" \"Quill Group\"")]
+    Rename(Rename),
+    /// Set the country that an account's national phone numbers are read with
+    #[command(after_help = "\
+Examples:
+  enrich account set \"Quill Ltd\" --country GB
+  enrich account set \"Quill Ltd\" --country none
+
+Without one, a phone number has to be international.")]
+    Set(Set),
+    /// Refuse an account's keys until it is resumed
+    #[command(after_help = "\
+Example:
+  enrich account suspend \"Quill Ltd\" --reason \"invoice 1042 is overdue\"
+
+A running server refuses them within a second, as it does unknown ones (401). The owner still signs
+in to the account page, which says that the account is suspended, and the reason.")]
+    Suspend(Suspend),
+    /// Accept a suspended account's keys again
+    #[command(after_help = "Example:\n  enrich account resume \"Quill Ltd\"")]
+    Resume(Resume),
+    /// Close an account for good
+    #[command(after_help = "\
+Example:
+  enrich account close \"Quill Ltd\" --yes
+
+Its keys and sessions end, and nobody signs in to it any more; a running server follows within a
+second. What it was granted and charged stays in the ledger, and so does its balance. There is no
+way back: to refuse the keys for a while use `enrich account suspend`.
+
+Without --yes the account's name has to be typed first.")]
+    Close(Close),
 }
 
 #[derive(Debug, Args)]
@@ -78,6 +114,9 @@ pub(crate) struct Create {
     /// Address the owner signs in to the account page with
     #[arg(long, value_name = "ADDR", value_parser = invitation::email)]
     email: Option<EmailAddress>,
+    /// The country (alpha-2 code) that its national phone numbers are read with
+    #[arg(long, value_name = "CC", value_parser = named::country)]
+    country: Option<Country>,
     #[command(flatten)]
     link: LinkArgs,
     #[command(flatten)]
@@ -96,9 +135,9 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The account's id
-    #[arg(value_name = "ID", value_parser = named::account_id)]
-    id: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     #[command(flatten)]
     data: DataFolder,
     #[command(flatten)]
@@ -113,6 +152,11 @@ impl AccountCommand {
             Self::Invite(invite) => invite.run(console),
             Self::SignOut(sign_out) => sign_out.run(console),
             Self::Show(show) => show.run(console),
+            Self::Rename(rename) => rename.run(console),
+            Self::Set(set) => set.run(console),
+            Self::Suspend(suspend) => suspend.run(console),
+            Self::Resume(resume) => resume.run(console),
+            Self::Close(close) => close.run(console),
         }
     }
 }
@@ -146,7 +190,7 @@ impl Create {
             invitation::see_that_it_is_free(&store, email)?;
         }
         let now = SystemClock.now();
-        let account = Account::new(self.name, now);
+        let account = Account { country: self.country, ..Account::new(self.name, now) };
         let id = account.id;
         let first_key = key::generate(id, String::new(), now)?;
         let secret = first_key.key.clone();
@@ -236,6 +280,12 @@ struct AccountRecord {
     email: Option<String>,
     balance: u64,
     created_at: String,
+    /// `active`, `suspended` or `closed`.
+    status: &'static str,
+    /// Why it is suspended, if that was said.
+    reason: Option<String>,
+    /// Its alpha-2 code.
+    country: Option<&'static str>,
     #[serde(skip)]
     created_to_the_second: String,
 }
@@ -251,7 +301,21 @@ impl AccountRecord {
             created_at: account.created_at.to_string(),
             created_to_the_second: named::to_the_second(account.created_at),
             name: account.name,
+            country: account.country.map(Country::alpha2),
+            status: account.status.as_str(),
+            reason: match account.status {
+                AccountStatus::Suspended { reason } => Some(reason).filter(|text| !text.is_empty()),
+                AccountStatus::Active | AccountStatus::Closed => None,
+            },
         })
+    }
+
+    /// The status with its reason, for people.
+    fn state(&self) -> String {
+        match &self.reason {
+            Some(reason) => format!("{}: {reason}", self.status),
+            None => self.status.to_owned(),
+        }
     }
 }
 
@@ -279,6 +343,7 @@ impl Shown for AccountList {
             ("ACCOUNT", Side::Left),
             ("CREDITS", Side::Right),
             ("CREATED", Side::Left),
+            ("STATUS", Side::Left),
             ("NAME", Side::Left),
             ("EMAIL", Side::Left),
         ]);
@@ -287,6 +352,7 @@ impl Shown for AccountList {
                 record.account.clone(),
                 record.balance.to_string(),
                 record.created_to_the_second.clone(),
+                record.status.to_owned(),
                 record.name.clone(),
                 record.email.clone().unwrap_or_default(),
             ]);
@@ -305,9 +371,8 @@ struct AccountWithKeys {
 impl Show {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let store = self.data.open()?;
-        let account = pollster::block_on(store.accounts.account(self.id))?;
-        let account = account.ok_or_else(|| named::no_account(self.id))?;
-        let keys = key::records(&store, self.id)?;
+        let account = self.account.find(&store)?;
+        let keys = key::records(&store, account.id)?;
         let shown = AccountWithKeys { account: AccountRecord::of(&store, account)?, keys };
         console.show(&shown, self.format)?;
         Ok(Verdict::Yes)
@@ -322,6 +387,8 @@ impl Shown for AccountWithKeys {
             ("email", self.account.email.clone().unwrap_or_else(|| "none".to_owned())),
             ("balance", named::credits(self.account.balance)),
             ("created", self.account.created_to_the_second.clone()),
+            ("status", self.account.state()),
+            ("country", self.account.country.unwrap_or("none").to_owned()),
         ];
         write_pairs(&pairs, out)?;
         writeln!(out)?;

@@ -1,5 +1,7 @@
 //! `enrich credits`: granting, taking back and correcting.
 
+mod history;
+
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
@@ -8,8 +10,10 @@ use enrich_core::{AccountId, ChargeId, Clock};
 use enrich_store::{Store, SystemClock};
 use serde::Serialize;
 
+use super::named::{AccountArg, open_account};
 use super::table::write_pairs;
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use history::History;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CreditsCommand {
@@ -30,6 +34,15 @@ Example:
 Rows are never changed: the correction is a row of its own that names the one it corrects. The ids
 of rows are in `enrich ledger export`. JSON: {\"account\",\"balance\"}.")]
     Adjust(Adjust),
+    /// List what an account was granted and charged, the newest last
+    #[command(after_help = "\
+Examples:
+  enrich credits history \"Quill Ltd\"
+  enrich credits history 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 --limit 1000 --json
+
+Prints the last rows of the ledger; `enrich ledger export` has all of them with every column.
+JSON: a list of {\"time\",\"id\",\"kind\",\"credits\",\"balance\",\"endpoint\",\"items\",\"note\"}.")]
+    History(History),
     /// Show an account's balance
     #[command(after_help = "\
 Example:
@@ -41,9 +54,9 @@ JSON: {\"account\",\"balance\"}.")]
 
 #[derive(Debug, Args)]
 pub(crate) struct GrantArgs {
-    /// The account's id
-    #[arg(value_parser = named::account_id)]
-    account: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -54,9 +67,9 @@ pub(crate) struct GrantArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct Adjust {
-    /// The account's id
-    #[arg(value_parser = named::account_id)]
-    account: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     /// The id of the row to correct
     #[arg(value_parser = named::entry_id)]
     entry_id: ChargeId,
@@ -81,9 +94,9 @@ struct Change {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The account's id
-    #[arg(value_parser = named::account_id)]
-    account: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     #[command(flatten)]
     data: DataFolder,
     #[command(flatten)]
@@ -102,18 +115,29 @@ impl CreditsCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Grant(GrantArgs { account, change, data, format }) => {
-                let balance = changed(&data.open()?, account, change, None)?;
+                let store = data.open()?;
+                // What is left in a closed account may be taken back, and no more is given.
+                let account = match change.credits {
+                    i64::MIN..0 => account.find(&store)?.id,
+                    _ => open_account(&account, &store)?.id,
+                };
+                let balance = changed(&store, account, change, None)?;
                 console.show(&balance, format)?;
             }
             Self::Adjust(Adjust { account, entry_id, change, data, format }) => {
-                let balance = changed(&data.open()?, account, change, Some(entry_id))?;
+                let store = data.open()?;
+                let account = account.find(&store)?.id;
+                let balance = changed(&store, account, change, Some(entry_id))?;
                 console.show(&balance, format)?;
             }
             Self::Show(Show { account, data, format }) => {
-                let balance = pollster::block_on(data.open()?.ledger.balance(account))?;
+                let store = data.open()?;
+                let account = account.find(&store)?.id;
+                let balance = pollster::block_on(store.ledger.balance(account))?;
                 let balance = balance.ok_or_else(|| named::no_account(account))?;
                 console.show(&Balance::new(account, balance.0), format)?;
             }
+            Self::History(history) => history.run(console)?,
         }
         Ok(Verdict::Yes)
     }

@@ -3,6 +3,7 @@
 //! A key itself is printed where it is issued, shown or rotated, and nowhere else.
 
 mod change;
+mod expiry;
 mod record;
 
 use clap::{Args, Subcommand};
@@ -10,8 +11,10 @@ use enrich_core::port::accounts::{Accounts, KeyStored};
 use enrich_core::{AccountId, Clock, KeyId, KeyLimit, NewKey, RateOverride, Timestamp};
 use enrich_store::{Store, SystemClock};
 
+use super::named::{AccountArg, open_account};
 use super::{Console, DataFolder, Failure, Format, Verdict, named};
 use change::{Revoke, Rotate, Set};
+use expiry::Expiry;
 use record::KeyList;
 
 pub(crate) use record::{KeyRecord, write_table};
@@ -19,11 +22,15 @@ pub(crate) use record::{KeyRecord, write_table};
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// Issue a new key
-    #[command(after_help = "\
-Example:
+    #[command(
+        visible_alias = "create",
+        after_help = "\
+Examples:
   enrich key issue 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70 --label \"web shop\" --rate-limit 600
+  enrich key issue \"Quill Ltd\" --expires 90d
 
-A running server accepts it from the next request on. JSON: {\"key_id\",\"key\",…}.")]
+A running server accepts it from the next request on. JSON: {\"key_id\",\"key\",…}."
+    )]
     Issue(Issue),
     /// List an account's keys, oldest first, without the keys themselves
     #[command(after_help = "Example:\n  enrich key list 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70")]
@@ -75,13 +82,17 @@ impl KeyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Issue {
-    /// The id of the account it is for
-    #[arg(value_parser = named::account_id)]
-    account: AccountId,
+    /// The id or name of the account it is for
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     /// What you call the key
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
           value_parser = named::line)]
     label: String,
+    /// When the key ends: a date (at its beginning, UTC), a time like 2027-01-31T12:00:00Z, or a
+    /// length of time from now like 12h or 90d; never if absent
+    #[arg(long, value_name = "TIME", value_parser = expiry::expiry)]
+    expires: Option<Expiry>,
     /// Requests in a window; the server's limit if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rate_limit: Option<u32>,
@@ -96,9 +107,9 @@ pub(crate) struct Issue {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// The account's id
-    #[arg(value_parser = named::account_id)]
-    account: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     #[command(flatten)]
     data: DataFolder,
     #[command(flatten)]
@@ -119,11 +130,14 @@ pub(crate) struct Show {
 impl Issue {
     fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
         let store = self.data.open()?;
+        let account = open_account(&self.account, &store)?.id;
+        let now = SystemClock.now();
+        let expires_at = self.expires.map(|expiry| expiry.after(now)).transpose()?;
         let rate = RateOverride { requests: self.rate_limit, window_seconds: self.rate_window };
-        let key = NewKey { rate, ..generate(self.account, self.label, SystemClock.now())? };
+        let key = NewKey { rate, expires_at, ..generate(account, self.label, now)? };
         let (id, secret) = (key.id, key.key.clone());
         let stored = store.accounts.add_key(key, KeyLimit::PER_ACCOUNT);
-        let no_account = || named::no_account(self.account);
+        let no_account = || named::no_account(account);
         check_stored(pollster::block_on(stored)?, no_account)?;
         console.show(&record(&store, id)?.with_secret(&secret), self.format)
     }
@@ -132,10 +146,8 @@ impl Issue {
 impl List {
     fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
         let store = self.data.open()?;
-        if pollster::block_on(store.accounts.account(self.account))?.is_none() {
-            return Err(named::no_account(self.account));
-        }
-        console.show(&KeyList(records(&store, self.account)?), self.format)
+        let account = self.account.find(&store)?.id;
+        console.show(&KeyList(records(&store, account)?), self.format)
     }
 }
 

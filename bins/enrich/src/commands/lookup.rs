@@ -8,11 +8,12 @@ use clap::Args;
 use enrich_core::port::directory::Directory;
 use enrich_core::{Credits, Draft, Refusal};
 use enrich_store::Options;
+use enrich_text::Country;
 use enrich_wire::{Endpoint, Fields, Generation, Value};
 
 use super::endpoints::rows;
-use super::{Console, DataFolder, Failure, Format, Verdict};
-use crate::settings::LeastByName;
+use super::{Console, DataFolder, Failure, Format, Verdict, named};
+use crate::settings::{LeastByName, MaxEnrichmentItems};
 use explanation::Looked;
 use shown::Explained;
 
@@ -22,6 +23,7 @@ Examples:
   enrich lookup /v1/cuf companyName=Quill
   enrich lookup name_to_domain company_name=\"Quill Ltd\" country_code=GB
   enrich lookup cuf companyName=\"Quil Ldt\" --min-confidence 50 --explain
+  enrich lookup mti phoneNumber=\"020 7946 0123\" --country GB
 
 Prints the body the endpoint would answer with, its balance as 0: nothing is charged or counted.
 `enrich endpoints` lists the paths and their fields.
@@ -42,6 +44,11 @@ pub(crate) struct Lookup {
     fields: Vec<(String, String)>,
     #[command(flatten)]
     least: LeastByName,
+    #[command(flatten)]
+    most: MaxEnrichmentItems,
+    /// The country (alpha-2 code) that national phone numbers are read with
+    #[arg(long, value_name = "CC", value_parser = named::country)]
+    country: Option<Country>,
     /// Print, after the body, why it is what it is
     #[arg(long)]
     explain: bool,
@@ -88,8 +95,9 @@ impl Lookup {
         }
         let least_by_name = self.least.min_confidence.0;
         let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
-        let (body, explanation, verdict) = match (endpoint.wire.read)(&fields) {
+        let (body, explanation, verdict) = match endpoint.read(&fields, self.country) {
             Ok(ask) => {
+                let ask = ask.bounded(endpoint.price, self.most.max_enrichment_items);
                 let found = pollster::block_on(store.directory.find(&ask.question, ask.want))?;
                 let draft = (endpoint.wire.write)(&ask, found.as_ref());
                 let looked = Looked {

@@ -1,15 +1,79 @@
 //! How things are named on the command line, and how they are shown.
 
-use enrich_core::{AccountId, ChargeId, KeyId, Timestamp};
+use enrich_core::port::accounts::Accounts;
+use enrich_core::{Account, AccountId, AccountStatus, ChargeId, KeyId, Timestamp};
+use enrich_store::Store;
+use enrich_text::Country;
 
 use super::failure::Failure;
 
 /// The longest name of an account, label of a key or note to a grant, in characters.
 const MAX_CHARACTERS: usize = 200;
 
-/// Reads an account's id.
-pub(crate) fn account_id(text: &str) -> Result<AccountId, String> {
-    text.trim().parse().map_err(|_| "`enrich account list` shows the ids of accounts".to_owned())
+/// An account as it is typed: its id, or its name.
+#[derive(Clone, Debug)]
+pub(crate) struct AccountArg(String);
+
+/// Reads an account's id or name; whether there is one, the store has to say.
+pub(crate) fn account(text: &str) -> Result<AccountArg, String> {
+    if text.contains(enrich_core::KEY_PREFIX) {
+        return Err("this is a key; `enrich account list` shows the ids and names".to_owned());
+    }
+    name(text).map(AccountArg)
+}
+
+impl AccountArg {
+    /// The account of this id, else the only one of this name. An open account goes before closed
+    /// ones of its name.
+    pub(crate) fn find(&self, store: &Store) -> Result<Account, Failure> {
+        let Self(typed) = self;
+        if let Ok(id) = typed.parse() {
+            let found = pollster::block_on(store.accounts.account(id))?;
+            if let Some(account) = found {
+                return Ok(account);
+            }
+        }
+        let all = pollster::block_on(store.accounts.accounts())?;
+        let mut named: Vec<Account> =
+            all.into_iter().filter(|account| account.name == *typed).collect();
+        if named.iter().any(|account| account.status != AccountStatus::Closed) {
+            named.retain(|account| account.status != AccountStatus::Closed);
+        }
+        match named.as_slice() {
+            [] => Err(Failure::refused(format!(
+                "there is no account {typed}; `enrich account list` shows them"
+            ))),
+            [account] => Ok(account.clone()),
+            several => {
+                let ids: Vec<String> =
+                    several.iter().map(|account| account.id.to_string()).collect();
+                Err(Failure::refused(format!(
+                    "{} accounts are named {typed}; use the id of one: {}",
+                    several.len(),
+                    ids.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+/// The account, which has to be open still.
+pub(crate) fn open_account(typed: &AccountArg, store: &Store) -> Result<Account, Failure> {
+    let account = typed.find(store)?;
+    match account.status {
+        AccountStatus::Active | AccountStatus::Suspended { .. } => Ok(account),
+        AccountStatus::Closed => Err(closed(account.id)),
+    }
+}
+
+/// The account is closed, which is final.
+pub(crate) fn closed(id: AccountId) -> Failure {
+    Failure::refused(format!("the account {id} is closed, and stays so; make a new one"))
+}
+
+/// Reads a country's alpha-2 code.
+pub(crate) fn country(text: &str) -> Result<Country, String> {
+    Country::from_code(text.trim()).map_err(|error| error.to_string())
 }
 
 /// Reads a key's id.

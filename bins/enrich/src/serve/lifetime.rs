@@ -116,6 +116,7 @@ fn shared(
         .account_rate_limit
         .and_then(|requests| RateLimit::new(requests.get(), settings.rate_window.get()));
     service.rate_policy = settings.rate_policy.into();
+    service.max_enrichment_items = settings.max_enrichment_items;
     let service = Arc::new(service);
     let body_timeout = seconds(settings.body_timeout);
     let shared = Shared::new(Arc::clone(&service), body_timeout, settings.log_requests);

@@ -50,6 +50,12 @@ fn what_only_reads_makes_no_folder() {
         &["account", "show", NOBODY],
         &["account", "invite", NOBODY],
         &["account", "sign-out", NOBODY],
+        &["account", "rename", NOBODY, "Quill"],
+        &["account", "set", NOBODY, "--country", "GB"],
+        &["account", "suspend", NOBODY],
+        &["account", "resume", NOBODY],
+        &["account", "close", NOBODY, "--yes"],
+        &["credits", "history", NOBODY],
         &["credits", "show", NOBODY],
         &["credits", "grant", NOBODY, "5"],
         &["credits", "adjust", NOBODY, NOBODY, "5"],
@@ -112,7 +118,7 @@ fn an_id_that_is_not_there_is_told_clearly() {
     ] {
         desk.run(words).refused(1, &said);
     }
-    desk.run(&["account", "show", "Quill"]).refused(2, "`enrich account list` shows the ids");
+    desk.run(&["account", "show", "Quill"]).refused(1, "there is no account Quill; `enrich");
 }
 
 #[test]

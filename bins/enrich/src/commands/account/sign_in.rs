@@ -3,22 +3,22 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use enrich_core::port::accounts::Accounts;
+use enrich_core::Clock;
 use enrich_core::port::sign_ins::SignIns;
-use enrich_core::{AccountId, Clock};
 use enrich_store::SystemClock;
 use enrich_text::EmailAddress;
 use serde::Serialize;
 
+use super::super::named::{AccountArg, open_account};
 use super::super::table::write_pairs;
 use super::super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
 use super::invitation::{self, LinkArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct Invite {
-    /// The account's id
-    #[arg(value_name = "ID", value_parser = named::account_id)]
-    id: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     /// Address the owner signs in with, in place of the one there may be
     #[arg(long, value_name = "ADDR", value_parser = invitation::email)]
     email: Option<EmailAddress>,
@@ -32,9 +32,9 @@ pub(crate) struct Invite {
 
 #[derive(Debug, Args)]
 pub(crate) struct SignOut {
-    /// The account's id
-    #[arg(value_name = "ID", value_parser = named::account_id)]
-    id: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     #[command(flatten)]
     data: DataFolder,
     #[command(flatten)]
@@ -55,17 +55,15 @@ impl Invite {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let base = self.link.public_url()?;
         let store = self.data.open()?;
-        if pollster::block_on(store.accounts.account(self.id))?.is_none() {
-            return Err(named::no_account(self.id));
-        }
+        let id = open_account(&self.account, &store)?.id;
         let now = SystemClock.now();
         if let Some(email) = &self.email {
-            invitation::set_email(&store, self.id, email, now)?;
+            invitation::set_email(&store, id, email, now)?;
         }
-        let made = invitation::invite(&store, self.id, &base, now)?;
-        let sign_in = pollster::block_on(store.sign_ins.sign_in(self.id))?;
+        let made = invitation::invite(&store, id, &base, now)?;
+        let sign_in = pollster::block_on(store.sign_ins.sign_in(id))?;
         let invited = Invited {
-            account: self.id.to_string(),
+            account: id.to_string(),
             email: sign_in.map(|sign_in| sign_in.email.to_string()).unwrap_or_default(),
             invitation: made.link,
             invitation_until: made.until.to_string(),
@@ -97,11 +95,9 @@ struct SignedOut {
 impl SignOut {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let store = self.data.open()?;
-        if pollster::block_on(store.accounts.account(self.id))?.is_none() {
-            return Err(named::no_account(self.id));
-        }
-        let sessions_ended = pollster::block_on(store.sign_ins.end_sessions(self.id, None))?;
-        let signed_out = SignedOut { account: self.id.to_string(), sessions_ended };
+        let id = self.account.find(&store)?.id;
+        let sessions_ended = pollster::block_on(store.sign_ins.end_sessions(id, None))?;
+        let signed_out = SignedOut { account: id.to_string(), sessions_ended };
         console.show(&signed_out, self.format)?;
         Ok(Verdict::Yes)
     }

@@ -6,10 +6,11 @@ use clap::Args;
 use enrich_bulk::{Asked, Caller, DirectoryCaller, RemoteCaller};
 use enrich_core::ApiKey;
 use enrich_store::Options;
+use enrich_text::Country;
 
 use super::super::lookup::Chosen;
-use super::super::{DataFolder, Failure};
-use crate::settings::LeastByName;
+use super::super::{DataFolder, Failure, named};
+use crate::settings::{LeastByName, MaxEnrichmentItems};
 
 // Whom to ask. (A doc comment here would become the help of the command.)
 #[derive(Clone, Args)]
@@ -22,6 +23,11 @@ pub(super) struct Whom {
     key: Option<String>,
     #[command(flatten)]
     least: LeastByName,
+    #[command(flatten)]
+    most: MaxEnrichmentItems,
+    /// The country (alpha-2 code) that national phone numbers are read with
+    #[arg(long, value_name = "CC", value_parser = named::country)]
+    country: Option<Country>,
     #[command(flatten)]
     data: DataFolder,
 }
@@ -56,7 +62,9 @@ impl Whom {
             let least_by_name = self.least.min_confidence.0;
             let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
             store.directory.prepare()?;
-            return Ok(Box::new(DirectoryCaller::new(Arc::clone(&store.directory) as _, asked)));
+            let caller = DirectoryCaller::new(Arc::clone(&store.directory) as _, asked);
+            let most = self.most.max_enrichment_items;
+            return Ok(Box::new(caller.with_max_enrichment_items(most).in_country(self.country)));
         };
         let Some(key) = &self.key else {
             let how = "a server asks for an API key: put it into the variable ENRICH_KEY";

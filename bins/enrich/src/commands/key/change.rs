@@ -66,7 +66,7 @@ fn own_or_default(text: &str) -> Result<Own, String> {
 }
 
 /// Reads a length of time: a whole number and its unit.
-fn span(text: &str) -> Result<SignedDuration, String> {
+pub(super) fn span(text: &str) -> Result<SignedDuration, String> {
     let fault = || "it is a whole number and a unit, like 30s, 15m, 24h or 7d".to_owned();
     if text == "0" {
         return Ok(SignedDuration::ZERO);

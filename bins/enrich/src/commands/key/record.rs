@@ -26,6 +26,8 @@ pub(crate) struct KeyRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<Replaced>,
     #[serde(skip)]
+    is_account_active: bool,
+    #[serde(skip)]
     times: Times,
 }
 
@@ -51,7 +53,8 @@ impl KeyRecord {
             key_id: info.id.to_string(),
             key: None,
             account: info.account.to_string(),
-            active: info.is_active(now),
+            active: info.is_accepted(now),
+            is_account_active: info.is_account_active,
             label: info.label,
             prefix: info.hint,
             rate_limit: info.rate.requests,
@@ -89,6 +92,7 @@ impl KeyRecord {
 
     fn state(&self) -> String {
         match self.times.expires.map(named::to_the_second) {
+            None if !self.is_account_active => "refused with its account".to_owned(),
             None => "active".to_owned(),
             Some(end) if self.active => format!("active until {end}"),
             Some(end) => format!("ended {end}"),

@@ -4,8 +4,9 @@ use clap::Args;
 use csv::Writer;
 use enrich_bulk::neutralised;
 use enrich_core::port::ledger::Ledger;
-use enrich_core::{AccountId, Entry, EntryKind};
+use enrich_core::{Entry, EntryKind};
 
+use super::super::named::AccountArg;
 use super::super::{Console, DataFolder, Failure, Verdict, named};
 
 /// How many rows are read at a time.
@@ -31,9 +32,9 @@ const COLUMNS: [&str; 15] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The account's id
-    #[arg(value_parser = named::account_id)]
-    account: AccountId,
+    /// The account's id or name
+    #[arg(value_parser = named::account)]
+    account: AccountArg,
     #[command(flatten)]
     data: DataFolder,
 }
@@ -41,14 +42,12 @@ pub(crate) struct Export {
 impl Export {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let store = self.data.open()?;
-        if pollster::block_on(store.ledger.balance(self.account))?.is_none() {
-            return Err(named::no_account(self.account));
-        }
+        let account = self.account.find(&store)?.id;
         let mut csv = Writer::from_writer(&mut *console.out);
         csv.write_record(COLUMNS).map_err(output_failure)?;
         let mut after = 0;
         loop {
-            let page = pollster::block_on(store.ledger.entries(self.account, after, PAGE))?;
+            let page = pollster::block_on(store.ledger.entries(account, after, PAGE))?;
             let Some(last) = page.last() else { break };
             after = last.sequence;
             for entry in &page {

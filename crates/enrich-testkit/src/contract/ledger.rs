@@ -396,13 +396,16 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     let first = customer.keyed_at(1, "k", "q", after_noon(7_200));
     assert_eq!(ports.ledger.charge(first).await.unwrap(), taken(9));
     let again = ports.ledger.charge(customer.keyed_at(1, "k", "q", noon())).await.unwrap();
-    assert_eq!(again, Charged::Replayed(answer_to("q", 9)));
-    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9)));
+    assert_eq!(again, Charged::Replayed(answer_to("q", 9, 1)));
+    assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
     // A day later it is charged again, and that answer is the one that holds from then on.
     let a_day = 7_200 + Keep::SECONDS;
     let later = customer.keyed_at(1, "k", "q", after_noon(a_day));
     assert_eq!(ports.ledger.charge(later).await.unwrap(), taken(8));
-    assert_eq!(customer.kept(&ports, "k", "q", after_noon(7_201)).await, Some(answer_to("q", 8)));
+    assert_eq!(
+        customer.kept(&ports, "k", "q", after_noon(7_201)).await,
+        Some(answer_to("q", 8, 1))
+    );
 }
 
 /// One account with one credit, which fills the room with misses, leaves enough for the others; it is

@@ -493,7 +493,7 @@ fn a_repeat_of_a_miss_is_a_miss() {
 }
 
 /// Asks as an embedding program does.
-fn ask_for(
+fn take(
     service: &Service,
     key: &ApiKey,
     pick: &(dyn Fn(&Found) -> Option<Picked> + Sync),
@@ -508,16 +508,16 @@ fn an_embedding_program_pays_for_every_item_it_takes() {
     let world = Arc::new(World::new());
     let service = service(&world);
     let eleven = |_: &Found| Some(Picked::items(11, "eleven addresses"));
-    let answer = ask_for(&service, &world.key, &eleven);
+    let answer = take(&service, &world.key, &eleven);
     assert_eq!((answer.used, answer.items), (Credits(3), 11));
     assert_eq!(world.charges.lock()[0].items, 11);
 
-    let answer = ask_for(&service, &world.key, &|_| Some(Picked::one("an address")));
+    let answer = take(&service, &world.key, &|_| Some(Picked::one("an address")));
     assert_eq!((answer.used, answer.items), (Credits(1), 1));
     let nothing: [&(dyn Fn(&Found) -> Option<Picked> + Sync); 2] =
         [&|_| None, &|_| Some(Picked::items(0, "an empty list"))];
     for pick in nothing {
-        let answer = ask_for(&service, &world.key, pick);
+        let answer = take(&service, &world.key, pick);
         assert!(!answer.is_found && answer.body.is_empty(), "{answer:?}");
         assert_eq!(answer.used, Credits::ZERO);
     }

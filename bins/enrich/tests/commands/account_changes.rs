@@ -215,7 +215,7 @@ fn the_lists_of_enrichment_answers_are_as_long_as_the_operator_allows() {
     assert_eq!(bounded["emails"].as_array().unwrap().len(), 2);
 
     desk.file("list.csv", "name\nQuill Ltd\n");
-    let bulk = ["bulk", "company_enrichment", "list.csv", "--map", "companyName=name"];
+    let bulk = ["bulk", "company_enrichment", "--in", "list.csv", "--map", "companyName=name"];
     let bounds = ["--max-enrichment-items", "2", "--out", "out.csv"];
     assert_eq!(desk.run(&[&bulk[..], &bounds].concat()).status, 0);
     let out = std::fs::read_to_string(desk.path().join("out.csv")).unwrap();

@@ -434,7 +434,7 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     let refused = charge(greedy.keyed(0, "new", "q")).await;
     assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
     let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
-    assert_eq!(repeat, Charged::Replayed(answer_to("q", 1)));
+    assert_eq!(repeat, Charged::Replayed(answer_to("q", 1, 0)));
     assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
     // A day later its own go, some with each call, and it has room again.
     let mut later = Err(ChargeError::KeepsFull);
@@ -464,7 +464,7 @@ pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn H
     let just_before = after_noon(Keep::SECONDS - 1);
     for (customer, _) in kept {
         let answer = customer.kept(&ports, "k", "q", just_before).await;
-        assert_eq!(answer, Some(answer_to("q", 0)));
+        assert_eq!(answer, Some(answer_to("q", 0, 1)));
     }
     assert_sound(&ports).await;
 }

@@ -70,6 +70,10 @@ const BACK_TO_V4: &str = "
     ALTER TABLE mark DROP COLUMN latest;
     CREATE TRIGGER api_key_changed AFTER UPDATE OF id ON api_key
     BEGIN UPDATE key_changes SET number = number + 1; END;
+    DROP TRIGGER account_changed;
+    ALTER TABLE account DROP COLUMN status;
+    ALTER TABLE account DROP COLUMN status_reason;
+    ALTER TABLE account DROP COLUMN country;
     DELETE FROM refinery_schema_history WHERE version > 4;";
 
 #[test]

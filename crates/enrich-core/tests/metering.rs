@@ -514,10 +514,8 @@ fn an_embedding_program_pays_for_every_item_it_takes() {
 
     let answer = take(&service, &world.key, &|_| Some(Picked::one("an address")));
     assert_eq!((answer.used, answer.items), (Credits(1), 1));
-    let nothing: [&(dyn Fn(&Found) -> Option<Picked> + Sync); 2] =
-        [&|_| None, &|_| Some(Picked::items(0, "an empty list"))];
-    for pick in nothing {
-        let answer = take(&service, &world.key, pick);
+    for picked in [None, Some(Picked::items(0, "an empty list"))] {
+        let answer = take(&service, &world.key, &|_| picked.clone());
         assert!(!answer.is_found && answer.body.is_empty(), "{answer:?}");
         assert_eq!(answer.used, Credits::ZERO);
     }

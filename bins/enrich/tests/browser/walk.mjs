@@ -4,8 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
 import { walkThroughGuidance } from "./guidance.mjs";
+import { walkThroughLists } from "./lists.mjs";
 import { walkThroughOrders } from "./orders.mjs";
 import { EMAIL, PASSWORD, accept, calls, creditsLeft, figures, generate, signIn, step } from "./people.mjs";
+import { walkThroughReference } from "./reference.mjs";
 import { Server } from "./server.mjs";
 
 async function walkWithScripts(server, browser, created) {
@@ -304,6 +306,8 @@ try {
   await walkThroughAList(server, browser);
   await walkWithoutScripts(server, browser);
   await walkWithKeys(server, browser);
+  await walkThroughLists(server, browser);
+  await walkThroughReference(server, browser);
   await walkThroughOrders(server, browser);
   await walkThroughGuidance(server, browser);
 } catch (error) {

@@ -81,7 +81,7 @@ fn a_ceiling_is_kept_and_the_same_command_goes_on_with_a_higher_one() {
     desk.check_rows("out.csv", 60);
     let again = desk.bulk(&list, &arguments);
     assert_eq!(again.status, 2, "{again:?}");
-    assert!(again.err.contains("is there already"), "{again:?}");
+    assert!(again.err.contains("already exists"), "{again:?}");
 }
 
 #[test]

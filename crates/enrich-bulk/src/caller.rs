@@ -99,7 +99,7 @@ impl Reply<'_> {
     fn answer(&self, answers: &Answers) -> Called {
         let Some(reading) = answers.read(self.body) else {
             let path = answers.path();
-            return Called::Refused(format!("what was answered is no answer of {path}"));
+            return Called::Refused(format!("the response is not an answer of {path}"));
         };
         if !reading.is_found() {
             return Called::NotFound;

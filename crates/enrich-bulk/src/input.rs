@@ -158,7 +158,7 @@ fn of_member(members: &[(String, Value)], name: &str) -> Result<String, String> 
         (None | Some(Value::Null), None) => Ok(String::new()),
         (Some(Value::String(text)), None) => Ok(text.clone()),
         (Some(Value::Number(number)), None) => Ok(number.to_string()),
-        (Some(_), None) => Err(format!("`{name}` is no text")),
+        (Some(_), None) => Err(format!("`{name}` is not text")),
         (_, Some(_)) => Err(format!("`{name}` is given twice")),
     }
 }

@@ -22,7 +22,9 @@ pub struct Mapping {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
     /// It isn't written as one.
-    #[error("`{0}` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row")]
+    #[error(
+        "`{0}` is not a mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row"
+    )]
     Unreadable(String),
     /// A field is mapped twice.
     #[error("the field `{0}` is mapped twice")]
@@ -310,11 +312,11 @@ mod tests {
             ),
             (
                 &["companyName"],
-                "`companyName` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
+                "`companyName` is not a mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
             ),
             (
                 &["=Betrieb"],
-                "`=Betrieb` is no mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
+                "`=Betrieb` is not a mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row",
             ),
             (
                 &["companyName=Betrieb", "companyName:=Quill"],

@@ -56,11 +56,11 @@ pub(crate) struct Checkpoint {
 #[derive(Debug, thiserror::Error)]
 pub enum PartError {
     /// There is a file already.
-    #[error("{} is there already; name another output, or remove it first", .0.display())]
+    #[error("{} already exists; name another output, or remove it first", .0.display())]
     IsThere(PathBuf),
     /// What was begun was another job.
     #[error(
-        "{} was begun with {what}; go on with the same, or remove it and {} to begin anew",
+        "{} was started with {what}; continue with the same, or remove it and {} to start again",
         .part.display(), .job.display()
     )]
     OtherPurpose {
@@ -72,13 +72,13 @@ pub enum PartError {
         what: String,
     },
     /// A workbook is packed by itself.
-    #[error("an Excel workbook is packed already; name the output .xlsx alone")]
+    #[error("an Excel workbook is already compressed; name the output .xlsx, without .gz or .zst")]
     PackedWorkbook,
     /// Somebody writes it.
     #[error("{} is being written by another process", .0.display())]
     Busy(PathBuf),
     /// The file beside it says nothing that can be used.
-    #[error("{} is damaged; remove it and the `.part` file beside it to begin anew", .0.display())]
+    #[error("{} is damaged; remove it and the `.part` file beside it to start again", .0.display())]
     Damaged(PathBuf),
     /// The system can't read or write it.
     #[error("{} cannot be written", .path.display())]

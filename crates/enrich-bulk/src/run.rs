@@ -270,7 +270,7 @@ impl<'a> Engine<'a> {
         }
         let highest = row::highest_price(self.endpoint.price, &fields);
         if highest.is_none() && self.ceiling.is_set() {
-            let error = "without `limit` a list has no highest price, which a ceiling needs";
+            let error = "a row without `limit` has no highest price, which a ceiling needs";
             self.put(Slot::invalid(row, error.to_owned()));
             return None;
         }

@@ -44,7 +44,7 @@ pub struct RemoteCaller {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
     /// The address is none.
-    #[error("`{0}` is no address of a server; write one like https://enrich.example:8443")]
+    #[error("`{0}` is not the address of a server; write one like https://enrich.example:8443")]
     NoAddress(String),
     /// The system has no certificates to trust.
     #[error("the system's list of trusted certificates cannot be read: {0}")]

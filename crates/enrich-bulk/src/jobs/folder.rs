@@ -48,7 +48,7 @@ pub(super) fn load(folder: &Path) -> Result<Desk, JobError> {
         let counts = part::counts_of(&record.output(folder));
         let is_under_way = matches!(record.state, State::Waiting | State::Running);
         if counts.is_err() && is_under_way {
-            let why = "what was written for this list is damaged; upload the list anew";
+            let why = "the output of this list is damaged; upload the list again";
             record.state = State::Broken(why.to_owned());
         } else if is_under_way {
             desk.waiting.push_back(id);

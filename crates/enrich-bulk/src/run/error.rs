@@ -16,8 +16,8 @@ pub enum RunError {
     Mapping(#[from] MappingError),
     /// The rows that are written come from other ones.
     #[error(
-        "the list is not the one that was begun with: its first {0} rows are others; remove the \
-         `.part` and `.job` files to begin anew"
+        "this is not the list that the job was started with: its first {0} rows differ; remove the \
+         `.part` and `.job` files to start again"
     )]
     OtherInput(u64),
     /// The output can't be written.

@@ -163,12 +163,12 @@ fn an_output_that_was_answered_before_gets_columns_with_numbers_or_a_prefix() {
     };
     drop(part);
     let other = Part::open(&desk.path("p.csv"), Format::Csv, &desk.purpose()).err().unwrap();
-    assert!(other.to_string().contains("was begun with the prefix site_"), "{other}");
+    assert!(other.to_string().contains("was started with the prefix site_"), "{other}");
 }
 
 #[test]
 fn a_workbook_is_not_packed_once_more() {
     let desk = Desk::new();
     let refused = Part::open(&desk.path("out.xlsx.gz"), Format::Csv, &desk.purpose()).err();
-    assert!(refused.unwrap().to_string().contains("is packed already"));
+    assert!(refused.unwrap().to_string().contains("is already compressed"));
 }

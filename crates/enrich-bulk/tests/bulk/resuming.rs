@@ -82,8 +82,8 @@ fn a_job_goes_on_with_its_own_list_mapping_and_endpoint_alone() {
         run.unwrap_err().to_string()
     };
     let other = list.replace("2,Quill 2", "2,Quill two");
-    assert!(error(&desk, &other).contains("the list is not the one that was begun with"));
-    assert!(error(&desk, "id,Company\n0,Quill 0\n").contains("the list is not the one"));
+    assert!(error(&desk, &other).contains("not the list that the job was started with"));
+    assert!(error(&desk, "id,Company\n0,Quill 0\n").contains("not the list"));
     desk.mapping = enrich_bulk::Mapping::parse(["companyName=id"]).unwrap();
     assert!(error(&desk, &list).contains("another mapping"));
     desk.mapping = enrich_bulk::Mapping::parse(["companyName=Company"]).unwrap();
@@ -108,7 +108,7 @@ fn an_output_that_is_there_is_left_alone() {
     let desk = Desk::new();
     desk.written(("l.csv", &numbered(3)), "out.csv", &Books::default());
     let again = Part::open(&desk.path("out.csv"), Format::Csv, &desk.purpose());
-    assert!(again.err().unwrap().to_string().contains("is there already"));
+    assert!(again.err().unwrap().to_string().contains("already exists"));
 }
 
 #[test]

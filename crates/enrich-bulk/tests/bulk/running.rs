@@ -109,7 +109,7 @@ fn under_a_ceiling_a_list_needs_a_limit() {
     let (books, stop) = (Books::default(), Stop::default());
     let outcome = desk.run(("l.csv", list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.counts.invalid, outcome.counts.found), (1, 1));
-    assert!(desk.read("out.csv").contains("without `limit` a list has no highest price"));
+    assert!(desk.read("out.csv").contains("a row without `limit` has no highest price"));
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn damaged_files_keep_nobody_from_the_others_and_are_not_deleted() {
     assert_eq!(jobs.get(office.account, whole).unwrap().state, State::Ended(End::Whole));
     let job = jobs.get(office.account, begun).unwrap();
     let State::Broken(why) = job.state else { panic!("{job:?}") };
-    assert_eq!(why, "what was written for this list is damaged; upload the list anew");
+    assert_eq!(why, "the output of this list is damaged; upload the list again");
     assert_eq!(jobs.set_aside().len(), 2);
     let aside =
         |id: enrich_bulk::jobs::JobId| office.jobs().join("set-aside").join(format!("{id}-1"));

@@ -41,7 +41,7 @@ pub fn document(generations: &[&'static Generation], calls: &Calls) -> Value {
         "servers": [{ "url": "/", "description": "The service that serves this document" }],
         "tags": tags(generations),
         "paths": paths,
-        "components": components(generations),
+        "components": components(generations, calls),
     })
 }
 
@@ -62,7 +62,7 @@ fn tags(generations: &[&'static Generation]) -> Value {
     generations.iter().map(of_generation).chain([pages]).collect()
 }
 
-fn components(generations: &[&'static Generation]) -> Value {
+fn components(generations: &[&'static Generation], calls: &Calls) -> Value {
     let mut responses = Map::new();
     for generation in generations {
         for (status, (response, _)) in refusals::responses(generation) {
@@ -70,7 +70,7 @@ fn components(generations: &[&'static Generation]) -> Value {
         }
     }
     json!({
-        "schemas": schemas(generations),
+        "schemas": schemas(generations, calls),
         "responses": responses,
         "parameters": headers::parameters(),
         "headers": headers::headers(),
@@ -93,7 +93,7 @@ fn components(generations: &[&'static Generation]) -> Value {
 }
 
 /// The shapes of requests, answers and refusals, then the kinds of inputs.
-fn schemas(generations: &[&'static Generation]) -> Map<String, Value> {
+fn schemas(generations: &[&'static Generation], calls: &Calls) -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -101,7 +101,7 @@ fn schemas(generations: &[&'static Generation]) -> Map<String, Value> {
     let mut generator = SchemaGenerator::new(settings);
     let mut schemas = Map::new();
     for (generation, endpoint) in rows(generations) {
-        schemas.extend(shapes(&mut generator, generation, endpoint));
+        schemas.extend(shapes(&mut generator, generation, endpoint, calls.of(endpoint)));
     }
     for generation in generations {
         let refusal = (generation.refusal)(&mut generator);

@@ -64,7 +64,15 @@ pub(crate) fn request(generation: &Generation, endpoint: &Endpoint, encoding: En
     let mut required = Vec::new();
     if generation.key_place == KeyPlace::Body {
         // Not required: a caller may send it in a header.
-        properties.insert("apiKey".to_owned(), schema_ref("ApiKey"));
+        let key = match encoding {
+            Encoding::Json => schema_ref("ApiKey"),
+            // A form that is filled in by hand has the field, empty.
+            Encoding::Form => json!({
+                "anyOf": [schema_ref("ApiKey"), schema_ref(BLANK)],
+                "description": "The API key; empty where it is sent in a header.",
+            }),
+        };
+        properties.insert("apiKey".to_owned(), key);
     }
     let inputs = endpoint.wire.inputs;
     let mut alternative = None;

@@ -106,6 +106,20 @@ fn credits(price: Price) -> Value {
     rule
 }
 
+/// Gives each field of a form its text in a recorded call, or none where the call leaves it out.
+/// Swagger UI fills a form in field by field, with made-up texts where a field has no example.
+fn add_examples(form: &mut Value, call: Option<&Call>) {
+    let fields = form["properties"].as_object_mut().into_iter().flatten();
+    for (name, property) in fields {
+        let text = match call.map(|call| &call.sent[name.as_str()]) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => String::new(),
+        };
+        property["examples"] = json!([text]);
+    }
+}
+
 /// The answer, and every refusal an endpoint can give; those that were recorded show what was.
 fn responses(generation: &Generation, endpoint: &Endpoint, calls: &[Call]) -> Value {
     let name = type_name(generation, endpoint);
@@ -153,10 +167,15 @@ pub(crate) fn shapes(
     generator: &mut schemars::SchemaGenerator,
     generation: &Generation,
     endpoint: &Endpoint,
+    calls: &[Call],
 ) -> [(String, Value); 3] {
     let request = |encoding| {
         let name = request_name(generation, endpoint, encoding);
-        (name, inputs::request(generation, endpoint, encoding))
+        let mut request = inputs::request(generation, endpoint, encoding);
+        if encoding == Encoding::Form {
+            add_examples(&mut request, calls.first());
+        }
+        (name, request)
     };
     let fields = (endpoint.wire.answer)(generator);
     let mut answer = (generation.answer)(generator, fields).to_value();

@@ -112,6 +112,31 @@ fn every_endpoint_is_there_with_its_price_inputs_and_answer() {
     }
 }
 
+#[test]
+fn a_form_filled_in_with_the_examples_of_its_fields_is_a_recorded_call_that_finds() {
+    let (document, calls) = (the_document(), calls());
+    for (_, endpoint) in rows() {
+        let path = endpoint.path;
+        let [_, form] = requests(&operation(&document, endpoint));
+        let form = resolved(&document, &form);
+        let mut filled = Map::new();
+        for (name, property) in form["properties"].as_object().unwrap() {
+            let example = property["examples"][0].as_str().unwrap();
+            assert!(validator(&document, property).is_valid(&example.into()), "{path}: {name}");
+            if !example.is_empty() {
+                filled.insert(name.clone(), example.into());
+            }
+        }
+        let call = &calls.of(endpoint)[0];
+        assert_eq!(call.status, 200, "{path}");
+        let sent = call.sent.as_object().unwrap().iter().map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (name.clone(), Value::from(text))
+        });
+        assert_eq!(filled, sent.collect::<Map<_, _>>(), "{path}");
+    }
+}
+
 /// Calls `check` with every property of every object in `schema`.
 fn properties(name: &str, schema: &Value, check: &dyn Fn(&str, &Value)) {
     for (property, inner) in schema["properties"].as_object().into_iter().flatten() {

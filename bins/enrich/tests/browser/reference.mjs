@@ -1,8 +1,8 @@
-// The reference of the interface in /docs: its examples are tried with a key.
+// The reference of the interface in /docs: an example of each generation is tried with a key.
 import assert from "node:assert/strict";
 import { generate, signIn, step } from "./people.mjs";
 
-const ENDPOINTS = ["/v1/cuf"];
+const ENDPOINTS = ["/v1/cuf", "/v2/services/name_to_domain"];
 
 /** Chooses an operation, and sends its example as it stands; the status of the answer. */
 async function tryIt(page, path) {
@@ -34,7 +34,7 @@ export async function walkThroughReference(server, browser) {
   await page.waitForURL("**/account/");
   const key = await generate(page, server, "reference");
   for (const scheme of ["apiKey", "bearer"]) {
-    step(`/docs: authorized as ${scheme}, the example of an endpoint is answered`);
+    step(`/docs: authorized as ${scheme}, the example of an endpoint of each generation is answered`);
     await page.goto(`${server.url}/docs`);
     await page.waitForSelector(".opblock");
     await authorize(page, scheme, key);

@@ -1,5 +1,7 @@
 //! Which column goes into which field of the endpoint, checked before anything is asked.
 
+use std::fmt;
+
 use enrich_import::plain_name;
 use enrich_wire::{Endpoint, Fields, Value};
 use serde::{Deserialize, Serialize};
@@ -141,10 +143,15 @@ impl Mapping {
         mapping
     }
 
-    /// Whether all that this one names is in the other.
-    pub(crate) fn is_within(&self, other: &Self) -> bool {
-        self.columns.iter().all(|pair| other.columns.contains(pair))
-            && self.constants.iter().all(|pair| other.constants.contains(pair))
+    /// Whether both map the same fields from the same, in whatever order.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let sorted = |pairs: &[(String, String)]| {
+            let mut pairs = pairs.to_vec();
+            pairs.sort();
+            pairs
+        };
+        sorted(&self.columns) == sorted(&other.columns)
+            && sorted(&self.constants) == sorted(&other.constants)
     }
 
     /// Binds it.
@@ -179,6 +186,15 @@ impl Mapping {
             bound[at].is_needed = at_fault.iter().any(is_new);
         }
         Ok(Bound(bound))
+    }
+}
+
+/// The columns as they are mapped, and of constants the fields alone: a value may be personal.
+impl fmt::Display for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = self.columns.iter().map(|(field, column)| format!("{field}={column}"));
+        let constants = self.constants.iter().map(|(field, _)| format!("{field}:=…"));
+        f.write_str(&listed(columns.chain(constants)))
     }
 }
 

@@ -197,8 +197,13 @@ impl Part {
         }
         // Read again, now that nobody else writes it.
         let checkpoint = match read_checkpoint(&job)? {
-            // What was said now names all that was said before.
-            Some(checkpoint) => Checkpoint { purpose: purpose.clone(), ..checkpoint },
+            // Its own mapping stays: the rows' idempotency keys depend on the order of its fields.
+            Some(mut checkpoint) => {
+                checkpoint.agree(purpose, &part, &job)?;
+                checkpoint.purpose.columns =
+                    checkpoint.purpose.columns.or_else(|| purpose.columns.clone());
+                checkpoint
+            }
             None => Checkpoint::begin(purpose.clone()).map_err(failed)?,
         };
         let length = file.metadata().map_err(failed)?.len();
@@ -286,8 +291,8 @@ impl Checkpoint {
     fn agree(&self, other: &Purpose, part: &Path, job: &Path) -> Result<(), PartError> {
         let what = if self.purpose.endpoint != other.endpoint {
             format!("the endpoint {}", self.purpose.endpoint)
-        } else if !self.purpose.mapping.is_within(&other.mapping) {
-            "another mapping".to_owned()
+        } else if !self.purpose.mapping.is_same(&other.mapping) {
+            format!("another mapping ({})", self.purpose.mapping)
         } else if self.purpose.asked != other.asked {
             self.purpose.asked.clone()
         } else if self.purpose.prefix != other.prefix {

@@ -91,6 +91,56 @@ fn a_job_goes_on_with_its_own_list_mapping_and_endpoint_alone() {
     assert!(error(&desk, &list).contains("the endpoint /v1/cuf"));
 }
 
+/// A desk that asks with two columns, and what a crash leaves of a run of it.
+fn crashed_with_two_fields(list: &str) -> (Desk, Books) {
+    let mut desk = Desk::new();
+    desk.endpoint = crate::desk::endpoint("/v1/pite");
+    desk.mapping = enrich_bulk::Mapping::parse(["companyName=Company", "personName=id"]).unwrap();
+    let stop = Stop::default();
+    let books = Books { at_call: Some((20, stop.clone())), ..Books::default() };
+    desk.run(("l.csv", list), "out.csv", &books, Options::default(), &stop).unwrap();
+    crash_behind_the_first_rows(&desk);
+    (desk, books)
+}
+
+/// Takes back all rows that are written, and keeps no answer: what a crash leaves of rows that
+/// were on their way.
+fn crash_behind_the_first_rows(desk: &Desk) {
+    let path = desk.path("out.csv.job");
+    let mut job: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    job["counts"] = serde_json::to_value(Counts::default()).unwrap();
+    (job["rows_hash"], job["output_bytes"]) = ("".into(), 0.into());
+    job["ahead"] = serde_json::json!([]);
+    fs::write(&path, job.to_string()).unwrap();
+}
+
+#[test]
+fn a_job_goes_on_with_its_fields_in_another_order_and_pays_no_row_twice() {
+    let list = "id,Company\n".to_owned()
+        + &(0..60).map(|row| format!("Ada {row},Quill {row}\n")).collect::<String>();
+    let (mut desk, books) = crashed_with_two_fields(&list);
+    assert!(books.total() >= 20);
+    desk.mapping = enrich_bulk::Mapping::parse(["personName=id", "companyName=Company"]).unwrap();
+    desk.written(("l.csv", &list), "out.csv", &books);
+    assert_eq!(books.total(), 60);
+}
+
+#[test]
+fn a_job_does_not_go_on_with_a_field_more_or_less() {
+    let list = numbered(60);
+    let (mut desk, books) = crashed_with_two_fields(&list);
+    let calls = books.calls.load(Ordering::SeqCst);
+    let more = ["companyName=Company", "personName=id", "companyDomain:=quill.example"];
+    for terms in [&more[..], &more[..1]] {
+        desk.mapping = enrich_bulk::Mapping::parse(terms.iter().copied()).unwrap();
+        let (options, stop) = (Options::default(), Stop::default());
+        let refused = desk.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap_err();
+        let said = "another mapping (`companyName=Company`, `personName=id`)";
+        assert!(refused.to_string().contains(said), "{terms:?}: {refused}");
+    }
+    assert_eq!(books.calls.load(Ordering::SeqCst), calls);
+}
+
 #[test]
 fn a_later_row_may_be_changed_before_a_job_goes_on() {
     let (desk, stop) = (Desk::new(), Stop::default());

@@ -73,8 +73,8 @@ impl Splitter {
         if let Some(workbook) = &mut self.workbook {
             let Some(row) = workbook.next_row()? else { return Ok(Ok(false)) };
             self.width = row.cells.len();
-            self.load(row);
-            return Ok(Ok(true));
+            let is_whole = self.load(row).is_whole.is_ok();
+            return Ok(if is_whole { Ok(true) } else { Err(HeaderError::NotOneLine) });
         }
         let Some(line) = lines.next_filled()? else { return Ok(Ok(false)) };
         let is_one_line = !line.is_too_long && self.feed(&line);

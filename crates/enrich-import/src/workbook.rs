@@ -9,6 +9,7 @@ mod cell;
 mod parts;
 mod xml;
 
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,7 @@ use zip::ZipArchive;
 
 use crate::bounds::{Bounds, Halt};
 use crate::content::{Content, NoList};
+use crate::lines::MAX_LINE_BYTES;
 use cell::{Style, column_of, shown};
 use parts::Strings;
 use xml::{Xml, attribute};
@@ -174,6 +176,53 @@ struct OpenCell {
     text: String,
 }
 
+/// A row that is being read.
+#[derive(Default)]
+struct OpenRow {
+    number: u64,
+    cells: Vec<String>,
+    /// How long the texts of its cells are together.
+    bytes: usize,
+}
+
+impl OpenRow {
+    fn after(before: &Self, tag: &BytesStart<'_>) -> Self {
+        Self { number: row_number(tag, before.number), ..Self::default() }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.bytes > MAX_LINE_BYTES
+    }
+
+    /// Puts a text into its column. Of a row that is too long already nothing more is copied: cells
+    /// may share one long text, so a small file could fill the memory.
+    fn put(&mut self, column: usize, text: Cow<'_, str>) {
+        if self.is_too_long() || (text.is_empty() && column != self.cells.len()) {
+            return;
+        }
+        if column >= self.cells.len() {
+            self.cells.resize(column + 1, String::new());
+        }
+        if let Some(place) = self.cells.get_mut(column) {
+            self.bytes = self.bytes - place.len() + text.len();
+            *place = text.into_owned();
+        }
+    }
+
+    /// The row, without empty cells at its end; `None` where it is blank. One that is too long
+    /// keeps more than [`MAX_LINE_BYTES`] of text, by which the splitter rejects it.
+    fn end(&mut self) -> Option<SheetRow> {
+        if !self.is_too_long() {
+            while self.cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+                self.cells.pop();
+            }
+        }
+        self.bytes = 0;
+        let cells = std::mem::take(&mut self.cells);
+        (!cells.is_empty()).then_some(SheetRow { number: self.number, cells })
+    }
+}
+
 impl SheetReading {
     fn run(
         &self,
@@ -184,28 +233,26 @@ impl SheetReading {
         let part = archive.by_name(path).map_err(damaged)?;
         let mut xml = Xml::new(part, self.limits.max_bytes, &self.limits);
         let (mut batch, mut bytes, mut rows) = (Vec::new(), 0, 0_u64);
-        let (mut number, mut cells) = (0_u64, Vec::new());
+        let mut row = OpenRow::default();
         let mut open: Option<OpenCell> = None;
         let (mut is_value, mut phonetic) = (false, false);
         loop {
             match xml.next()? {
                 Event::Start(tag) => match tag.local_name().as_ref() {
-                    b"row" => (number, cells) = (row_number(&tag, number), Vec::new()),
-                    b"c" => open = Some(begin(&tag, cells.len())?),
+                    b"row" => row = OpenRow::after(&row, &tag),
+                    b"c" => open = Some(begin(&tag, row.cells.len())?),
                     b"v" | b"t" => is_value = !phonetic,
                     b"rPh" => phonetic = true,
                     _ => {}
                 },
                 Event::Empty(tag) if tag.local_name().as_ref() == b"row" => {
-                    number = row_number(&tag, number);
+                    row.number = row_number(&tag, row.number);
                 }
                 Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
                 // A cell that has a format alone still has its place.
                 Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
-                    let place = begin(&tag, cells.len())?.column;
-                    if place == cells.len() {
-                        cells.push(String::new());
-                    }
+                    let column = begin(&tag, row.cells.len())?.column;
+                    row.put(column, Cow::Borrowed(""));
                 }
                 Event::Text(text) if is_value => {
                     push(&mut open, &text.xml10_content().map_err(not_text)?)?;
@@ -221,23 +268,20 @@ impl SheetReading {
                     b"rPh" => phonetic = false,
                     b"c" => {
                         if let Some(cell) = open.take() {
-                            self.end(cell, &mut cells)?;
+                            let column = cell.column;
+                            row.put(column, self.text_of(cell)?);
                         }
                     }
                     b"row" => {
-                        while cells.last().is_some_and(|cell: &String| cell.trim().is_empty()) {
-                            cells.pop();
-                        }
-                        if !cells.is_empty() {
+                        if let Some(row) = row.end() {
                             rows += 1;
                             if rows > self.limits.max_rows {
                                 let halt = Halt::TooManyLines(self.limits.max_rows);
                                 return Err(io::Error::other(halt));
                             }
-                            let cells: Vec<String> = std::mem::take(&mut cells);
                             let of_cell = |cell: &String| size_of::<String>() + cell.len();
-                            bytes += cells.iter().map(of_cell).sum::<usize>();
-                            batch.push(SheetRow { number, cells });
+                            bytes += row.cells.iter().map(of_cell).sum::<usize>();
+                            batch.push(row);
                         }
                         if bytes >= BATCH_BYTES || batch.len() >= BATCH_ROWS {
                             bytes = 0;
@@ -262,28 +306,19 @@ impl SheetReading {
         Ok(())
     }
 
-    /// Puts a cell that was read into its place.
-    fn end(&self, cell: OpenCell, cells: &mut Vec<String>) -> io::Result<()> {
-        let text = match cell.kind.as_str() {
+    /// What a cell that was read shows.
+    fn text_of(&self, cell: OpenCell) -> io::Result<Cow<'_, str>> {
+        Ok(match cell.kind.as_str() {
             "s" => {
                 let at = cell.text.trim().parse::<usize>().ok();
                 let text = at.and_then(|at| self.strings.get(at));
                 let fault = "a cell names a text that is not there";
-                text.ok_or_else(|| refusal(NoList::DamagedWorkbook(fault)))?.to_owned()
+                Cow::Borrowed(text.ok_or_else(|| refusal(NoList::DamagedWorkbook(fault)))?)
             }
-            "b" => if cell.text.trim() == "1" { "TRUE" } else { "FALSE" }.to_owned(),
-            "" | "n" => shown(&cell.text, self.styles.get(cell.style).copied()),
-            _ => cell.text,
-        };
-        if !text.is_empty() || cell.column == cells.len() {
-            if cell.column >= cells.len() {
-                cells.resize(cell.column + 1, String::new());
-            }
-            if let Some(place) = cells.get_mut(cell.column) {
-                *place = text;
-            }
-        }
-        Ok(())
+            "b" => Cow::Borrowed(if cell.text.trim() == "1" { "TRUE" } else { "FALSE" }),
+            "" | "n" => Cow::Owned(shown(&cell.text, self.styles.get(cell.style).copied())),
+            _ => Cow::Owned(cell.text),
+        })
     }
 }
 
@@ -371,4 +406,32 @@ fn damaged(error: zip::result::ZipError) -> io::Error {
 
 fn not_text<E>(_: E) -> io::Error {
     refusal(NoList::DamagedWorkbook("a part of it is no text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn no_more_is_kept_of_a_row_than_a_line_may_have_however_many_cells_share_a_text() {
+        let mut made = rust_xlsxwriter::Workbook::new();
+        let sheet = made.add_worksheet();
+        for column in 0..1_000 {
+            sheet.write(0, column, "\u{20ac}".repeat(32_767)).unwrap();
+            sheet.write(1, column, " ".repeat(32_767)).unwrap();
+        }
+        sheet.write(2, 0, "Quill").unwrap();
+        let bytes = made.save_to_buffer().unwrap();
+        assert!(bytes.len() < 100_000, "{}", bytes.len());
+        let mut workbook = Workbook::open(Box::new(Cursor::new(bytes)), Limits::new(None)).unwrap();
+        for _ in 0..2 {
+            let row = workbook.next_row().unwrap().unwrap();
+            let kept: usize = row.cells.iter().map(String::len).sum();
+            assert!(kept > MAX_LINE_BYTES, "{kept}");
+            assert!(kept <= MAX_LINE_BYTES + MAX_CELL_BYTES, "{kept}");
+        }
+        assert_eq!(workbook.next_row().unwrap().unwrap().cells, ["Quill"]);
+    }
 }

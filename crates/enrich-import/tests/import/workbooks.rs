@@ -4,7 +4,7 @@ use std::io::{Cursor, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use enrich_import::{Bounds, Cells, Halt, NoList, ReadError, Rows, Source};
+use enrich_import::{Bounds, Cells, Halt, HeaderError, NoList, ReadError, Rejection, Rows, Source};
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -133,6 +133,23 @@ fn a_workbook_that_unpacks_to_more_than_is_read_is_refused() {
     let refused = read(held(workbook(&sheet(""), strings.as_bytes())));
     let expected = NoList::LargeWorkbook("too many texts");
     assert!(matches!(&refused, Err(ReadError::NoList(no)) if *no == expected), "{refused:?}");
+}
+
+#[test]
+fn a_row_too_long_is_rejected_alone_and_a_header_too_long_is_refused() {
+    let strings = format!("<sst><si><t>{}</t></si></sst>", "x".repeat(128 * 1024));
+    let long = format!("<row>{}</row>", "<c t=\"s\"><v>0</v></c>".repeat(100));
+    let short = "<row><c t=\"str\"><v>Quill</v></c></row>";
+    let bytes = workbook(&sheet(&format!("{short}{long}{short}")), strings.as_bytes());
+    let mut list = Rows::open(held(bytes)).unwrap();
+    let rejected = list.next_row().unwrap().unwrap();
+    assert_eq!(rejected.cells, Err(Rejection::TooLong));
+    assert_eq!(rejected.text.len(), 1024 * 1024);
+    assert_eq!(list.next_row().unwrap().unwrap().cells, Ok(Cells::Csv(vec![b"Quill".to_vec()])));
+    let refused = read(held(workbook(&sheet(&format!("{long}{short}")), strings.as_bytes())));
+    let refused = refused.map(|(rows, _)| rows.len());
+    let expected = HeaderError::NotOneLine;
+    assert!(matches!(refused, Err(ReadError::Header(error)) if error == expected), "{refused:?}");
 }
 
 #[test]

@@ -43,19 +43,23 @@ fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
             notes.see_unused(name, &text);
         }
     }
-    let kind = kind(&object.fields)?;
+    let kind = kind(&object.fields, notes)?;
     let content = content_hash([line.bytes.trim_ascii()]);
     record::read(kind, &mut object.fields, content, line.number, notes)
 }
 
-fn kind(fields: &Fields<'_>) -> Result<Kind, Rejection> {
-    let Some(given) = fields.get(Field::Type) else {
-        return Kind::from_fields(|field| fields.get(field).is_some()).ok_or(Rejection::NoType);
-    };
-    match given.one() {
-        Ok(Some(Item::Text(name))) => Kind::from_name(name.trim()).ok_or(Rejection::UnknownType),
-        _ => Err(Rejection::UnknownType),
+fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
+    let by_fields = Kind::from_fields(|field| fields.get(field).is_some());
+    let Some(given) = fields.get(Field::Type) else { return by_fields.ok_or(Rejection::NoType) };
+    if let Ok(Some(Item::Text(name))) = given.one()
+        && let Some(kind) = Kind::from_name(name.trim())
+    {
+        return Ok(kind);
     }
+    // Many lists have a field of this name that says something else.
+    let kind = by_fields.ok_or(Rejection::UnknownType)?;
+    notes.ignore_field(Field::Type.name());
+    Ok(kind)
 }
 
 /// The fields of a line's object.

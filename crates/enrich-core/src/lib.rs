@@ -28,6 +28,7 @@ mod service;
 mod shortfall;
 mod sign_in;
 mod subject;
+mod suppressed;
 
 pub use account::{
     Account, AccountChange, AccountId, AccountStatus, KeyId, KeyInfo, KeyLimit, NewKey,
@@ -55,6 +56,7 @@ pub use sign_in::{ListedSession, MalformedToken, PasswordHash, Session, SessionI
 pub use subject::{
     Company, DomainFacts, Employee, Employer, Found, Generation, Person, Site, Subject, SubjectId,
 };
+pub use suppressed::{SuppressedValues, holds_suppressed};
 
 /// The instant type of every port: UTC, nanoseconds, from [`Clock`] alone.
 pub use jiff::Timestamp;

@@ -19,6 +19,7 @@ pub(crate) mod names;
 pub(crate) mod people;
 pub(crate) mod postings;
 pub(crate) mod profile;
+mod suppressed;
 pub(crate) mod variants;
 pub(crate) mod view;
 
@@ -29,7 +30,9 @@ use async_trait::async_trait;
 use enrich_core::matching::Judged;
 use enrich_core::port::directory::{Directory, Tenant};
 use enrich_core::port::error::StoreError;
-use enrich_core::{Company, Confidence, Found, Generation, Question, Subject, Want};
+use enrich_core::{
+    Company, Confidence, Found, Generation, Question, Subject, SuppressedValues, Want,
+};
 use enrich_text::{CompanyName, Country, Domain};
 use rusqlite::Connection;
 use tracing::debug;
@@ -38,11 +41,13 @@ use crate::background::Background;
 use crate::error::OpenError;
 use crate::in_use::InUse;
 use crate::intake::deriving;
+use crate::secret::Secrets;
 use crate::sqlite::{self, Readers};
 use codes::IdentifierKind;
 use hash_index::{HashIndex, Lead, Located};
 use lists::Lists;
 use lookup::{Lookup, Stop};
+use suppressed::Suppression;
 use view::{KnownDomain, View};
 
 /// What is counted when the directory is checked.
@@ -64,6 +69,7 @@ pub struct SqliteDirectory {
     /// What searches for names that are not found as they are.
     searches: Lists,
     least_by_name: Confidence,
+    suppression: Suppression,
     /// Where identifiers lead.
     index: Arc<hash_index::Current>,
     /// They only have to be there, once many look-ups are made.
@@ -76,6 +82,7 @@ impl SqliteDirectory {
     /// A match by name is at least as sure as `least_by_name`.
     pub(crate) fn open(
         path: &Path,
+        secrets: &Secrets,
         least_by_name: Confidence,
         index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
@@ -89,6 +96,7 @@ impl SqliteDirectory {
             lists: Lists::start(path)?,
             searches: Lists::start(path)?,
             least_by_name,
+            suppression: Suppression::new(secrets),
             index,
             helpers: OnceLock::new(),
             _in_use: in_use,
@@ -224,6 +232,10 @@ impl Directory for SqliteDirectory {
         }
         // A future of its own: most calls are answered by now, and keep no place for it.
         Box::pin(self.find_apart(tenant, question, want)).await
+    }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        self.readers.read(|connection| self.suppression.current(View::of(connection))).map(Some)
     }
 
     async fn generation(&self) -> Result<Generation, StoreError> {

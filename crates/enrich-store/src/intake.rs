@@ -17,7 +17,7 @@ mod people;
 mod removal;
 mod sheet;
 mod sources;
-mod suppression;
+pub(crate) mod suppression;
 pub(crate) mod turn;
 mod words;
 mod writer;

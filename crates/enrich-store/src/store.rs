@@ -153,6 +153,7 @@ impl Store {
         Ok(Self {
             directory: Arc::new(SqliteDirectory::open(
                 &directory,
+                secrets,
                 options.least_by_name,
                 Arc::clone(&index),
                 Arc::clone(&in_use),

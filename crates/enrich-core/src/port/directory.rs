@@ -1,11 +1,14 @@
 //! The look-up data.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::account::AccountId;
 use crate::port::error::StoreError;
 use crate::question::{Question, Want};
 use crate::subject::{Found, Generation};
+use crate::suppressed::SuppressedValues;
 
 /// On whose behalf a look-up is made: what must not be starved by others, nor starve them.
 ///
@@ -38,6 +41,12 @@ pub trait Directory: Send + Sync {
     ) -> Result<Option<Found>, StoreError> {
         let _ = tenant;
         self.find(question, want).await
+    }
+
+    /// The values that are suppressed now, so that what was answered before can be held against
+    /// them; `None` where this directory suppresses none.
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        Ok(None)
     }
 
     /// The state the directory is in.

@@ -6,6 +6,7 @@ use enrich_core::{
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use rustc_hash::FxHashSet;
 
 use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
 use super::hash_index::HashIndex;
@@ -67,6 +68,18 @@ impl<'c> View<'c> {
     /// The state of the directory.
     pub(crate) fn generation(&self) -> rusqlite::Result<Generation> {
         self.connection.prepare_cached(GENERATION)?.query_row([], generation_of)
+    }
+
+    /// How many values are suppressed.
+    pub(crate) fn suppressed_count(&self) -> rusqlite::Result<u64> {
+        let mut statement = self.connection.prepare_cached("SELECT count(*) FROM suppressed")?;
+        statement.query_row([], |row| row.get(0))
+    }
+
+    /// The keyed hashes of the suppressed values.
+    pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashSet<[u8; 32]>> {
+        let mut statement = self.connection.prepare_cached("SELECT hash FROM suppressed")?;
+        statement.query_map([], |row| row.get(0))?.collect()
     }
 
     /// The companies of which nothing but a name of this key is held, at most `limit`, the lowest

@@ -8,7 +8,7 @@ use rusqlite::params;
 
 use super::writer::Writer;
 use crate::columns::Column;
-use crate::secret::{Purpose, Secret};
+use crate::secret::{Purpose, Secret, Secrets};
 
 /// What kind of value a hash is of.
 #[derive(Clone, Copy)]
@@ -34,12 +34,7 @@ impl Kind {
 impl Writer<'_> {
     /// Suppresses a value from now on.
     pub(crate) fn suppress(&mut self, what: &Suppressed) -> rusqlite::Result<()> {
-        let (kind, value) = match what {
-            Suppressed::Email(email) => (Kind::Email, email.as_str()),
-            Suppressed::Phone(phone) => (Kind::Phone, phone.as_str()),
-            Suppressed::PersonPage(page) => (Kind::PersonPage, page.key()),
-            Suppressed::Domain(domain) => (Kind::Domain, domain.as_str()),
-        };
+        let (kind, value) = kind_and_value(what);
         if self.has_suppressed && self.is_suppressed(kind, value)? {
             return Ok(());
         }
@@ -135,6 +130,24 @@ impl Writer<'_> {
             }
         }
         Ok(false)
+    }
+}
+
+/// The hashes that a value may stand in the table by, one of each secret.
+pub(crate) fn hashes<'a>(
+    secrets: &'a Secrets,
+    what: &'a Suppressed,
+) -> impl Iterator<Item = [u8; 32]> + 'a {
+    let (kind, value) = kind_and_value(what);
+    secrets.newest_first().map(move |secret| hash(secret, kind, value))
+}
+
+fn kind_and_value(what: &Suppressed) -> (Kind, &str) {
+    match what {
+        Suppressed::Email(email) => (Kind::Email, email.as_str()),
+        Suppressed::Phone(phone) => (Kind::Phone, phone.as_str()),
+        Suppressed::PersonPage(page) => (Kind::PersonPage, page.key()),
+        Suppressed::Domain(domain) => (Kind::Domain, domain.as_str()),
     }
 }
 

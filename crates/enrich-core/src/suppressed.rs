@@ -1,0 +1,149 @@
+//! Values that are suppressed, and whether a text holds one.
+//!
+//! What was answered before a value was forgotten may lie in kept answers and in lists of accounts.
+//! There it is found as people write it: the kinds of values are read from the text as they are
+//! where they are asked for, and compared in their one form.
+
+use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
+
+use crate::port::intake::Suppressed;
+
+/// What is suppressed, as it was at one time.
+pub trait SuppressedValues: Send + Sync {
+    /// How many values there are; it only grows, and so tells two times apart.
+    fn count(&self) -> u64;
+
+    /// Whether this very value is suppressed.
+    fn holds(&self, value: &Suppressed) -> bool;
+}
+
+/// The longest part of a text that is read as one value, in bytes.
+const MOST_BYTES: usize = 512;
+
+/// Whether a text holds a suppressed value: the whole of it, a value of a list in it, or a word.
+pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
+    let is_between_values = |letter: char| matches!(letter, '|' | ';' | ',' | '\n' | '\t' | '"');
+    let is_between_words =
+        |letter: char| letter.is_whitespace() || matches!(letter, '<' | '>' | '(' | ')' | '\'');
+    text.split(is_between_values).any(|part| {
+        is_suppressed(values, part)
+            || part.split(is_between_words).any(|word| is_suppressed(values, word))
+    })
+}
+
+/// Whether a text is a suppressed value, or at a suppressed domain.
+fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
+    // A spreadsheet is kept from running a cell by an apostrophe.
+    let text = text.trim().trim_start_matches('\'');
+    if text.len() < 3 || text.len() > MOST_BYTES {
+        return false;
+    }
+    if text.contains('@') {
+        return EmailAddress::parse(text).is_ok_and(|email| is_email(values, email));
+    }
+    let is_number = !text.chars().any(char::is_alphabetic);
+    if is_number && Phone::parse(text).is_ok_and(|phone| values.holds(&Suppressed::Phone(phone))) {
+        return true;
+    }
+    // A bare handle is no page: it may as well be a name.
+    let is_page = text.to_ascii_lowercase().contains("linkedin.");
+    if is_page
+        && PersonPage::parse(text).is_ok_and(|page| values.holds(&Suppressed::PersonPage(page)))
+    {
+        return true;
+    }
+    text.contains('.') && Domain::parse(text).is_ok_and(|domain| is_domain(values, &domain))
+}
+
+fn is_email(values: &dyn SuppressedValues, email: EmailAddress) -> bool {
+    let domain = email.domain();
+    let mailbox = email.without_tag().map(Suppressed::Email);
+    values.holds(&Suppressed::Email(email))
+        || mailbox.is_some_and(|mailbox| values.holds(&mailbox))
+        || is_domain(values, &domain)
+}
+
+/// Whether a domain is suppressed, or one above it.
+fn is_domain(values: &dyn SuppressedValues, domain: &Domain) -> bool {
+    let mut rest = domain.as_str();
+    loop {
+        let Ok(domain) = Domain::parse(rest) else { return false };
+        if values.holds(&Suppressed::Domain(domain)) {
+            return true;
+        }
+        let Some((_, parent)) = rest.split_once('.') else { return false };
+        rest = parent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Values(Vec<Suppressed>);
+
+    impl SuppressedValues for Values {
+        fn count(&self) -> u64 {
+            self.0.len() as u64
+        }
+
+        fn holds(&self, value: &Suppressed) -> bool {
+            match value {
+                // Pages are the same whatever the case they were written in.
+                Suppressed::PersonPage(page) => self.0.iter().any(
+                    |known| matches!(known, Suppressed::PersonPage(known) if known.key() == page.key()),
+                ),
+                value => self.0.contains(value),
+            }
+        }
+    }
+
+    fn values() -> Values {
+        Values(vec![
+            Suppressed::Email(EmailAddress::parse("ada@quill.example").unwrap()),
+            Suppressed::Phone(Phone::parse("+44 20 7946 0123").unwrap()),
+            Suppressed::PersonPage(PersonPage::parse("linkedin.com/in/ada-example").unwrap()),
+            Suppressed::Domain(Domain::parse("inkwell.example").unwrap()),
+        ])
+    }
+
+    #[test]
+    fn a_value_is_found_however_it_is_written() {
+        for text in [
+            "ada@quill.example",
+            " Ada <ADA@Quill.example> ",
+            "ada+news@quill.example",
+            "ben@quill.example|ada@quill.example",
+            "mail ada@quill.example, or call",
+            "+442079460123",
+            "'+44 20 7946 0123",
+            "442079460123",
+            "+41446681800|+44 20 7946 0123",
+            "https://www.LinkedIn.com/in/Ada-Example/",
+            "inkwell.example",
+            "https://shop.inkwell.example/about",
+            "anybody@inkwell.example",
+            r#"{"query":"Ada","email":"ada@quill.example","credit_count":7}"#,
+        ] {
+            assert!(holds_suppressed(&values(), text), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_is() {
+        for text in [
+            "",
+            "Ada",
+            "ada-example",
+            "ben@quill.example",
+            "quill.example",
+            "notinkwell.example",
+            "example",
+            "+442079460124",
+            "linkedin.com/in/ben-example",
+            r#"{"query":"Ada","email":"","confidence_level":0}"#,
+        ] {
+            assert!(!holds_suppressed(&values(), text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The suppressed values in memory, for what was answered before they were forgotten.
+
+use std::sync::Arc;
+
+use enrich_core::port::intake::Suppressed;
+use enrich_core::{Generation, SuppressedValues};
+use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
+
+use super::view::View;
+use crate::intake::suppression;
+use crate::secret::Secrets;
+
+/// Reads the suppressed values when they have changed.
+#[derive(Debug)]
+pub(super) struct Suppression {
+    secrets: Secrets,
+    known: Mutex<Option<(Generation, Arc<Hashes>)>>,
+}
+
+/// What is suppressed, as keyed hashes.
+#[derive(Debug)]
+struct Hashes {
+    secrets: Secrets,
+    hashes: FxHashSet<[u8; 32]>,
+}
+
+impl Suppression {
+    pub(super) fn new(secrets: &Secrets) -> Self {
+        Self { secrets: secrets.clone(), known: Mutex::new(None) }
+    }
+
+    /// What is suppressed in the directory that is seen. Whatever is forgotten changes the
+    /// directory's generation; only more values are read again.
+    pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
+        let generation = view.generation()?;
+        let mut known = self.known.lock();
+        if let Some((of, hashes)) = known.as_mut() {
+            if *of == generation {
+                return Ok(Arc::clone(hashes) as _);
+            }
+            if hashes.count() == view.suppressed_count()? {
+                *of = generation;
+                return Ok(Arc::clone(hashes) as _);
+            }
+        }
+        let hashes = view.suppressed_hashes()?;
+        let hashes = Arc::new(Hashes { secrets: self.secrets.clone(), hashes });
+        *known = Some((generation, Arc::clone(&hashes)));
+        Ok(hashes)
+    }
+}
+
+impl SuppressedValues for Hashes {
+    fn count(&self) -> u64 {
+        self.hashes.len() as u64
+    }
+
+    fn holds(&self, value: &Suppressed) -> bool {
+        let is_hash_of = |hash| self.hashes.contains(&hash);
+        !self.hashes.is_empty() && suppression::hashes(&self.secrets, value).any(is_hash_of)
+    }
+}

@@ -35,6 +35,7 @@ use crate::refusal::{InvalidFields, Needed, Refusal};
 use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
 use crate::shortfall::Shortfalls;
 use crate::subject::{Found, Generation};
+use crate::suppressed::holds_suppressed;
 
 pub use picked::Picked;
 
@@ -347,7 +348,7 @@ impl Service {
         let kept = self.ledger.kept(account, &key, &asked, course.now).await;
         match kept.map_err(store_refusal)? {
             // Also while another repeat has the place: the first call has ended.
-            Some(kept) => replay(kept),
+            Some(kept) => self.replay(course, ask, kept).await,
             None if place.is_none() => Err(Refusal::StillRunning),
             None => {
                 let named = Some((&key, &asked[..]));
@@ -358,7 +359,10 @@ impl Service {
                 // Another process may have answered the first call, and taken the last credits
                 // for it, since the kept answers were looked at.
                 let kept = self.ledger.kept(account, &key, &asked, course.now).await;
-                kept.map_err(store_refusal)?.map_or(result, replay)
+                match kept.map_err(store_refusal)? {
+                    Some(kept) => self.replay(course, ask, kept).await,
+                    None => result,
+                }
             }
         }
     }
@@ -436,7 +440,7 @@ impl Service {
             }
             Charged::Replayed(kept) => {
                 *balance = None;
-                replay(kept)
+                self.replay(course, ask, kept).await
             }
             Charged::Insufficient { balance: left } => {
                 *balance = Some(left);
@@ -471,6 +475,21 @@ impl Service {
         }
         self.shortfalls.note(account, left);
         Ok(Some(left))
+    }
+
+    /// The first answer once more. Where it holds a value that was forgotten since, nothing is
+    /// found any more; the repeat costs nothing in either case.
+    async fn replay(&self, course: &Course<'_>, ask: &Ask, kept: Kept) -> Result<Answer, Refusal> {
+        if let Kept::Answer { body, balance, .. } = &kept {
+            let suppressed = self.directory.suppressed().await.map_err(store_refusal)?;
+            let suppressed = suppressed.filter(|values| values.count() > 0);
+            let text = String::from_utf8_lossy(body);
+            if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
+                let body = (course.call.write)(ask, None).body;
+                return replay(Kept::Answer { body, balance: *balance, items: 0 });
+            }
+        }
+        replay(kept)
     }
 
     /// The balance: a glance at it where it covers `least`, else counted, since what was granted a

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
+use enrich_core::port::intake::Suppressed;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
@@ -18,7 +19,7 @@ use enrich_core::{
     Confidence, Credits, Draft, Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept,
     KeyId, KeyInfo, KeyLimit, MemoryWindows, Needed, NewKey, Outcome, Picked, Price, Question,
     RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId, Service, Subject,
-    SubjectId, Timestamp, Want,
+    SubjectId, SuppressedValues, Timestamp, Want,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -35,6 +36,8 @@ struct World {
     granted: AtomicU64,
     /// The balance at a glance, where it is another.
     glanced: Option<Credits>,
+    /// Whether `inkwell.example` was forgotten.
+    has_forgotten: bool,
     items: u64,
     kept: Option<Kept>,
     kept_later: Option<Kept>,
@@ -70,6 +73,7 @@ impl World {
             balance: Credits(10),
             granted: AtomicU64::new(0),
             glanced: None,
+            has_forgotten: false,
             items: 1,
             kept: None,
             kept_later: None,
@@ -92,6 +96,19 @@ impl World {
     }
 }
 
+/// One domain was forgotten.
+struct Inkwell;
+
+impl SuppressedValues for Inkwell {
+    fn count(&self) -> u64 {
+        1
+    }
+
+    fn holds(&self, value: &Suppressed) -> bool {
+        matches!(value, Suppressed::Domain(domain) if domain.as_str() == "inkwell.example")
+    }
+}
+
 #[async_trait]
 impl Directory for World {
     async fn find(&self, _: &Question, want: Want) -> Result<Option<Found>, StoreError> {
@@ -111,6 +128,10 @@ impl Directory for World {
         let subject = Subject::Company(company);
         let (confidence, generation) = (Confidence::FULL, Generation(7));
         Ok((self.items > 0).then_some(Found { subject, confidence, generation }))
+    }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        Ok(self.has_forgotten.then(|| Arc::new(Inkwell) as _))
     }
 
     async fn generation(&self) -> Result<Generation, StoreError> {
@@ -549,6 +570,26 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
     limits(Some(20), Price::PerItems(5), None);
     limits(Some(20), Price::PerItems(5), Some(50));
     assert_eq!(*seen.lock(), [None, Some(20), None, Some(50)]);
+}
+
+#[test]
+fn a_repeat_of_what_was_forgotten_since_finds_nothing_and_costs_nothing() {
+    let body = b"{\"domain\":\"Shop.Inkwell.example\"} \0".to_vec();
+    let kept = || Kept::Answer { body: body.clone(), balance: Credits(5), items: 1 };
+    let replayed = || {
+        let body = b"anybody@inkwell.example \0".to_vec();
+        Ok(Charged::Replayed(Kept::Answer { body, balance: Credits(5), items: 1 }))
+    };
+    let known = World { kept: Some(kept()), ..World::new() };
+    let later = World { kept_later: Some(kept()), balance: Credits::ZERO, ..World::new() };
+    let elsewhere = World { charge: replayed, ..World::new() };
+    for world in [known, later, elsewhere] {
+        let world = Arc::new(World { has_forgotten: true, ..world });
+        let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
+        assert_eq!(text(&outcome), "balance 5");
+        let answer = outcome.result.unwrap();
+        assert!(answer.is_replayed && answer.used == Credits::ZERO);
+    }
 }
 
 #[test]

@@ -79,6 +79,21 @@ impl World {
         call.header("Cookie", self.cookie.as_str()).form(fields).send(self.address()).unwrap()
     }
 
+    /// What a file says, piece by piece as it comes.
+    fn download(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        let (host, cookie) = (self.address(), &self.cookie);
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).unwrap();
+        let reply = String::from_utf8_lossy(&reply).into_owned();
+        assert!(reply.starts_with("HTTP/1.1 200 "), "{reply}");
+        reply
+    }
+
     /// The id of the account's only key.
     fn key_id(&self) -> String {
         let shown = told(&self.data, &["account", "show", &self.account]);
@@ -185,6 +200,53 @@ fn nothing_secret_is_logged() {
     for secret in [PASSWORD, session, world.key.as_str(), "ada@quill.example"] {
         assert!(!log.contains(secret), "{secret} is in {log}");
     }
+}
+
+#[test]
+fn what_is_forgotten_leaves_lists_and_repeats_of_a_running_server() {
+    let world = World::new(|data| {
+        import_fixtures(data);
+    });
+    let ask = |repeat: &str| {
+        let fields = json!({ "apiKey": world.key, "companyName": "Telefónica" });
+        let call = Call::post("/v1/cuf").header("Idempotency-Key", repeat).json(&fields);
+        call.send(world.address()).unwrap()
+    };
+    assert_eq!(ask("once").json()["url"], "telefonica.com");
+    let list = "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"l.csv\"\r\n\r\n\
+                Company\nTelefónica\nNorthmoor Lanterns Ltd\n\r\n--x--\r\n";
+    let uploaded = Call::post("/account/bulk")
+        .header("Sec-Fetch-Site", "same-origin")
+        .header("Cookie", world.cookie.as_str())
+        .typed("multipart/form-data; boundary=x", list)
+        .send(world.address())
+        .unwrap();
+    let path = uploaded.header("Location").unwrap_or_else(|| panic!("{uploaded:?}")).to_owned();
+    let key = world.key_id();
+    let order = [
+        ("endpoint", "/v1/cuf"),
+        ("map.companyName", "Company"),
+        ("fixed.companyName", ""),
+        ("ceiling", "2"),
+        ("key", &key),
+    ];
+    assert_eq!(world.post(&format!("{path}/start"), &order).status, 303);
+    let begun = std::time::Instant::now();
+    while !world.get(&path).body.contains(">Done</h2>") {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30), "the list does not end");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let output = format!("{path}/output");
+    let before = world.download(&output);
+    assert!(before.contains("telefonica.com") && before.contains("northmoor-lanterns.example"));
+
+    told(&world.data, &["forget", "telefonica.com", "--kind", "domain"]);
+    let after = world.download(&output);
+    assert!(!after.contains("telefonica.com"), "{after}");
+    assert!(after.contains("northmoor-lanterns.example"), "{after}");
+    let again = ask("once");
+    assert_eq!((again.status, again.header("Idempotency-Replayed")), (200, Some("true")));
+    assert_eq!((&again.json()["url"], again.number("X-Credits-Used")), (&json!(""), Some(0)));
 }
 
 #[test]

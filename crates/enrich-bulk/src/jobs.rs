@@ -12,6 +12,7 @@ mod limits;
 mod lists;
 mod record;
 mod running;
+mod scrub;
 mod turns;
 mod view;
 
@@ -57,6 +58,8 @@ struct Shared {
     changed: Condvar,
     /// Ends the reading of lists that nobody waits for any more.
     closing: Stop,
+    /// Held while the files of a list are looked through for forgotten values.
+    scrubbing: Mutex<()>,
     /// The folder's lock, while it is this process's.
     locked: Mutex<Option<File>>,
 }
@@ -93,6 +96,10 @@ struct Entry {
     rate_limited_until: Option<Timestamp>,
     /// It was told to stop to make room for others.
     is_yielding: bool,
+    /// It holds a value that was forgotten, and goes once it has stopped.
+    is_forgotten: bool,
+    /// How many values were suppressed when it was looked through while it ran.
+    scrubbed_running: u64,
     /// What it would cost with the mapping that was looked at last.
     foreseen: Option<(String, Mapping, Preview)>,
 }
@@ -128,6 +135,7 @@ impl Jobs {
             desk: Mutex::new(desk),
             changed: Condvar::new(),
             closing: Stop::default(),
+            scrubbing: Mutex::default(),
             locked: Mutex::new(locked),
         });
         let jobs = Self { shared, threads: Mutex::default() };
@@ -244,6 +252,7 @@ impl Jobs {
     ///
     /// When there is no such job, or its files can't be read.
     pub fn output(&self, account: AccountId, id: JobId) -> Result<Option<Written>, JobError> {
+        self.scrub_one(account, id)?;
         let record = self.shared.desk.lock().of(account, id)?.record.clone();
         let (out, file_name) = (record.output(&self.shared.folder), record.output_name());
         loop {
@@ -373,17 +382,5 @@ impl Desk {
     fn of_mut(&mut self, account: AccountId, id: JobId) -> Result<&mut Entry, JobError> {
         let entry = self.jobs.get_mut(&id).filter(|entry| entry.record.account == account);
         entry.ok_or(JobError::NotThere)
-    }
-}
-
-impl Entry {
-    fn new(record: Record, counts: Counts, bytes: u64) -> Self {
-        let (is_told, is_yielding) = (false, false);
-        let (stop, rate_limited_until, foreseen) = (None, None, None);
-        Self { record, counts, bytes, stop, rate_limited_until, is_told, is_yielding, foreseen }
-    }
-
-    fn job(&self) -> Job {
-        Job { rate_limited_until: self.rate_limited_until, ..Job::of(&self.record, self.counts) }
     }
 }

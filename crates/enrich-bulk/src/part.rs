@@ -349,6 +349,11 @@ fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
     Ok(made)
 }
 
+/// The files of an output, made or being made.
+pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
+    [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
+}
+
 fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {
     match fs::read(job) {
         Ok(bytes) => match serde_json::from_slice(&bytes) {

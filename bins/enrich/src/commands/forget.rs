@@ -28,8 +28,8 @@ Examples:
 With a person's page the person is forgotten; with a domain everything at it and below it. Name a
 person's addresses and numbers too: a source that has them without the page would bring them back.
 What kind a value is shows from its text; --kind says it. Values are never shown again or logged. A
-running server stops answering with them at once, but for answers it keeps for repeated requests
-(Idempotency-Key), which live their 24 hours out. JSON: {\"forgotten\",\"values\",\"subjects\"}:
+running server stops answering with them at once, repeated requests (Idempotency-Key) included, and
+takes the rows that hold them out of the lists of the account page within seconds. JSON: {\"forgotten\",\"values\",\"subjects\"}:
 values suppressed, values and subjects removed.")]
 pub(crate) struct Forget {
     /// Emails, phones, person pages or domains; `-` reads them from standard input, one a line

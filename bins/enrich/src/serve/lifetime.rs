@@ -279,7 +279,7 @@ fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
 }
 
 async fn tidy(shared: Arc<Shared>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn SignIns>) {
-    let mut ticks = interval(TIDYING);
+    let (mut ticks, mut scrubbing) = (interval(TIDYING), None::<JoinHandle<()>>);
     for tick in 0_u32.. {
         ticks.tick().await;
         shared.tidy_metrics();
@@ -287,6 +287,10 @@ async fn tidy(shared: Arc<Shared>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Si
             continue;
         }
         settle_ends(shared.service(), &*sign_ins).await;
+        let is_free = scrubbing.as_ref().is_none_or(JoinHandle::is_finished);
+        if let Some(jobs) = jobs.as_ref().filter(|_| is_free) {
+            scrubbing = Some(spawn(scrub(Arc::clone(jobs))));
+        }
         if let Some(jobs) = jobs.as_ref().filter(|_| tick.is_multiple_of(SWEEP_EACH)) {
             sweep(Arc::clone(jobs), shared.service().clock.now()).await;
         }
@@ -300,6 +304,19 @@ async fn settle_ends(service: &Service, sign_ins: &dyn SignIns) {
     for error in settled.into_iter().filter_map(Result::err) {
         let error = crate::explained::explained(&error);
         warn!(error, "the ends of keys and sessions cannot be noted");
+    }
+}
+
+/// Takes values that were forgotten out of lists.
+async fn scrub(jobs: Arc<Jobs>) {
+    match spawn_blocking(move || jobs.scrub()).await {
+        Ok(Ok(0)) => {}
+        Ok(Ok(lists)) => info!(lists, "forgotten values were taken out of lists"),
+        Ok(Err(error)) => {
+            let error = crate::explained::explained(&error);
+            warn!(error, "forgotten values cannot be taken out of lists");
+        }
+        Err(error) => warn!(%error, "forgotten values cannot be taken out of lists"),
     }
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::record::{self, Record, State};
-use super::{Desk, Entry, JobError, Shared};
+use super::{Desk, Entry, Job, JobError, Shared};
 use crate::part;
+use crate::run::Counts;
 
 /// Locked by who works in the folder. The system gives it back when a process ends, in any way.
 const LOCK: &str = "in-use.lock";
@@ -90,5 +91,26 @@ pub(super) fn take_over(shared: &Shared) {
             shared.changed.notify_all();
             return;
         }
+    }
+}
+
+impl Entry {
+    pub(super) fn new(record: Record, counts: Counts, bytes: u64) -> Self {
+        Self {
+            record,
+            counts,
+            bytes,
+            stop: None,
+            rate_limited_until: None,
+            is_told: false,
+            is_yielding: false,
+            is_forgotten: false,
+            scrubbed_running: 0,
+            foreseen: None,
+        }
+    }
+
+    pub(super) fn job(&self) -> Job {
+        Job { rate_limited_until: self.rate_limited_until, ..Job::of(&self.record, self.counts) }
     }
 }

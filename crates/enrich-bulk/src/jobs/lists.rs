@@ -51,6 +51,7 @@ impl Jobs {
     ///
     /// When there is no such job, or its list can't be read.
     pub fn sample(&self, account: AccountId, id: JobId, rows: usize) -> Result<Sample, JobError> {
+        self.scrub_one(account, id)?;
         let shared = &*self.shared;
         let record = shared.desk.lock().of(account, id)?.record.clone();
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
@@ -159,6 +160,8 @@ impl Shared {
             rows += 1;
         }
         (record.rows, record.layout) = (Some(rows), input.layout());
+        // What the account brings after a value was forgotten is its own.
+        record.scrubbed = self.suppressed_count();
         record.save(arriving)?;
         let bytes = Record::held_bytes(record.id, arriving)?;
         Ok(Entry::new(record, Counts::default(), bytes))

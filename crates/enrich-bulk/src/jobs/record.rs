@@ -114,6 +114,12 @@ pub(super) struct Record {
     /// How it was read when it was counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
+    /// How many values were suppressed when its files were last looked through.
+    #[serde(default)]
+    pub(super) scrubbed: u64,
+    /// How many rows were taken out of the output for what they held.
+    #[serde(default)]
+    pub(super) removed_rows: u64,
 }
 
 impl Record {
@@ -136,6 +142,8 @@ impl Record {
             rows: None,
             read_as: ReadAs::default(),
             layout: None,
+            scrubbed: 0,
+            removed_rows: 0,
         })
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use enrich_core::{AccountId, KeyId, Service};
+use enrich_core::port::error::StoreError;
+use enrich_core::{AccountId, KeyId, Service, SuppressedValues};
 use enrich_import::{Format, Halt, ReadError};
 
-use super::record::{Record, State};
+use super::record::{self, Record, State};
 use super::{Desk, JobError, JobId, Shared};
 use crate::caller::{Asked, Caller, MeteredCaller};
 use crate::part::{Opened, Output, Part, Purpose};
@@ -28,6 +29,11 @@ pub trait Callers: Send + Sync {
         account: AccountId,
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String>;
+
+    /// The values that nobody may be told of any more; `None` where there are none.
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        Ok(None)
+    }
 }
 
 /// What is said where the store fails, whatever file that was about.
@@ -55,6 +61,10 @@ impl Callers for MeteredCallers {
         let secret = secret.ok_or("the API key was revoked; continue with another")?;
         Ok(Box::new(MeteredCaller::new(Arc::clone(service), asked, secret)))
     }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        self.0.directory.suppressed().await
+    }
 }
 
 /// Runs jobs, one after the other, until the folder is closed.
@@ -69,6 +79,15 @@ pub(super) fn work(shared: &Shared) {
         let is_closing = desk.is_closing;
         let Some(entry) = desk.jobs.get_mut(&id) else { continue };
         (entry.stop, entry.rate_limited_until) = (None, None);
+        if entry.is_forgotten {
+            // What cannot be removed stays in line to be: it is looked through again.
+            entry.is_forgotten = false;
+            entry.record.state = State::Ended(End::Stopped);
+            if record::remove(&shared.folder, id).is_ok() {
+                desk.jobs.remove(&id);
+            }
+            continue;
+        }
         entry.bytes = bytes.unwrap_or(entry.bytes);
         let (is_told, yields) = (take(&mut entry.is_told), take(&mut entry.is_yielding));
         let state = match (ended, held_back) {

@@ -136,6 +136,8 @@ pub struct Job {
     pub counts: Counts,
     /// Until when the key's rate limit holds its rows up; `None` where it does not.
     pub rate_limited_until: Option<Timestamp>,
+    /// How many rows were taken out of the output, since they held values that were forgotten.
+    pub removed_rows: u64,
 }
 
 impl Job {
@@ -152,6 +154,7 @@ impl Job {
             rows: *rows,
             counts,
             rate_limited_until: None,
+            removed_rows: record.removed_rows,
         }
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct Books {
     pub(crate) at_call: Option<(u64, Stop)>,
     pub(crate) most_at_once: AtomicU64,
     pub(crate) at_once: AtomicU64,
+    /// Domains that were forgotten.
+    pub(crate) forgotten: Mutex<Vec<String>>,
 }
 
 impl Books {

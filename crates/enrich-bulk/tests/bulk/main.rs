@@ -7,6 +7,7 @@
 
 mod any_rows;
 mod desk;
+mod forgetting;
 mod formats;
 mod jobs;
 #[cfg(test)]

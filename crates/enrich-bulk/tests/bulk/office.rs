@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use enrich_bulk::jobs::{Callers, Job, JobId, Order, Settings, State};
 use enrich_bulk::{Asked, Called, Caller, Jobs, Mapping, RowFields};
-use enrich_core::{AccountId, Clock, KeyId, Timestamp};
+use enrich_core::port::error::StoreError;
+use enrich_core::port::intake::Suppressed;
+use enrich_core::{AccountId, Clock, KeyId, SuppressedValues, Timestamp};
 use enrich_wire::Generation;
 
 use crate::desk::Books;
@@ -46,6 +48,27 @@ impl Callers for Shared {
         _key: KeyId,
     ) -> Result<Box<dyn Caller>, String> {
         Ok(Box::new(Self(Arc::clone(&self.0))))
+    }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        let domains = self.0.forgotten.lock().clone();
+        Ok((!domains.is_empty()).then(|| Arc::new(Forgotten(domains)) as _))
+    }
+}
+
+/// Domains that were forgotten.
+struct Forgotten(Vec<String>);
+
+impl SuppressedValues for Forgotten {
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn holds(&self, value: &Suppressed) -> bool {
+        match value {
+            Suppressed::Domain(domain) => self.0.iter().any(|known| known == domain.as_str()),
+            Suppressed::Email(_) | Suppressed::Phone(_) | Suppressed::PersonPage(_) => false,
+        }
     }
 }
 

@@ -52,7 +52,11 @@ pub(crate) struct JobRow {
 impl JobRow {
     pub(crate) fn of(visit: &Visit<'_>, job: &Job) -> Self {
         let keep_seconds = visit.dashboard.job_settings.keep_seconds;
-        let (state, reason) = in_words(&job.state);
+        let (state, mut reason) = in_words(&job.state);
+        if job.removed_rows > 0 {
+            let (rows, s) = (job.removed_rows, if job.removed_rows == 1 { "" } else { "s" });
+            reason = format!("Left out of the file, since their data was erased: {rows} row{s}.");
+        }
         let is_under_way = matches!(job.state, State::Waiting | State::Running);
         let since = job.ended_at.unwrap_or(job.created_at);
         let until = since.checked_add(jiff::SignedDuration::from_secs(keep_seconds)).ok();

@@ -132,13 +132,7 @@ pub(crate) async fn delete(visit: &Visit<'_>, member: &Member) -> Result<Respons
 /// The rows with their answers, all of them or as far as they are.
 pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let id = id(visit)?;
-    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
-    let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
-    // The rows of a workbook that is not done are made into one, which may take long.
-    let written = match job.ok_or(Fault::NoSuchPage)?.state {
-        State::Ended(End::Whole) => on_files(visit, member, output).await?,
-        _ => on_list(visit, member, output).await?,
-    };
+    let written = on_list(visit, member, move |jobs, account| jobs.output(account, id)).await?;
     match written.map_err(Fault::of_job) {
         Ok(Some(written)) => Ok(file(visit.dashboard.files.download(member.account.id)?, written)),
         Ok(None) => {

@@ -3,7 +3,9 @@
 //!
 //! A case is a file: what it sends. Starting the server, watching it and judging are done here.
 
+mod calls_search;
 mod descriptors;
+mod expensive_names;
 mod figure;
 mod health;
 mod kept_answers;
@@ -12,6 +14,7 @@ mod memory;
 mod slow_bodies;
 mod slow_readers;
 mod sockets;
+mod victim;
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -47,8 +50,13 @@ pub(crate) struct Case {
 }
 
 /// Every case, in the order in which they run.
-pub(crate) static CASES: [&Case; 3] =
-    [&slow_readers::CASE, &slow_bodies::CASE, &kept_answers::CASE];
+pub(crate) static CASES: [&Case; 5] = [
+    &slow_readers::CASE,
+    &slow_bodies::CASE,
+    &kept_answers::CASE,
+    &calls_search::CASE,
+    &expensive_names::CASE,
+];
 
 /// How the cases are run.
 #[derive(Clone, Debug)]

@@ -45,7 +45,7 @@ impl Connection {
         headers: &[(&str, &str)],
         body: &str,
     ) -> io::Result<Reply> {
-        let mut request = format!("POST {path} HTTP/1.1\r\nHost: enrich.example\r\n");
+        let mut request = format!("POST {path} HTTP/1.1\r\nHost: {}\r\n", self.server);
         for (name, value) in headers {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -62,7 +62,20 @@ impl Connection {
     ///
     /// As [`Connection::post`].
     pub(crate) fn get(&mut self, path: &str) -> io::Result<Reply> {
-        self.send(&format!("GET {path} HTTP/1.1\r\nHost: enrich.example\r\n\r\n"))
+        self.get_with(path, &[])
+    }
+
+    /// Asks for a page, with more headers.
+    ///
+    /// # Errors
+    ///
+    /// As [`Connection::post`].
+    pub(crate) fn get_with(&mut self, path: &str, headers: &[(&str, &str)]) -> io::Result<Reply> {
+        let mut request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n", self.server);
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        self.send(&(request + "\r\n"))
     }
 
     fn send(&mut self, request: &str) -> io::Result<Reply> {

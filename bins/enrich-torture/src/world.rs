@@ -160,7 +160,8 @@ fn questions(companies: &[String]) -> Result<Vec<Question>> {
     Ok(questions)
 }
 
-fn import(enrich: &Path, data: &Path, lines: &[String]) -> Result<()> {
+/// Imports companies, a line each.
+pub(crate) fn import(enrich: &Path, data: &Path, lines: &[String]) -> Result<()> {
     let mut child = Command::new(enrich)
         .args(["import", "-", "--source", "generated", "--strict", "--json", "--data"])
         .arg(data)

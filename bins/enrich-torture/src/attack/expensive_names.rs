@@ -1,0 +1,134 @@
+//! A customer sends names that are expensive to search for over many connections, while another
+//! one asks for misspelt names, one at a time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use enrich_testkit::generate::Generator;
+use serde_json::{Value, json};
+
+use super::victim::{Answers, VICTIM};
+use super::{Case, Figure, Target};
+use crate::connection::Connection;
+use crate::setting::Setting;
+use crate::world::{World, import};
+
+/// How many connections flood.
+const CONNECTIONS: usize = 320;
+/// How many companies there are to search among.
+const COMPANIES: u64 = 20_000;
+/// How many words of other names an expensive name has.
+const WORDS: usize = 16;
+/// The pause of a connection that was refused.
+const PAUSE_REFUSED: Duration = Duration::from_millis(100);
+/// The account that floods.
+const FLOODER: usize = 0;
+const PATH: &str = "/v1/cuf";
+
+/// The case.
+pub(crate) static CASE: Case = Case {
+    name: "expensive-names",
+    about: "320 connections of a customer send expensive names while another asks for misspelt ones",
+    options: &["--log-level", "error"],
+    prepare,
+    attack,
+};
+
+fn prepare(setting: &Setting, world: &World) -> Result<()> {
+    let generator = Generator::new(1);
+    let companies: Vec<String> = (0..COMPANIES).map(|index| generator.company(index)).collect();
+    import(&setting.enrich, &world.data, &companies)
+}
+
+/// What the customers were answered.
+#[derive(Default)]
+struct Counts {
+    searched: AtomicUsize,
+    refused: AtomicUsize,
+    misspelt: AtomicUsize,
+    misspelt_refused: AtomicUsize,
+}
+
+fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
+    let counts = Counts::default();
+    let before = Answers::before(target)?;
+    let answers = thread::scope(|scope| {
+        let flood = |number| flood(target, number, &counts);
+        let flooders: Vec<_> =
+            (0..CONNECTIONS).map(|number| scope.spawn(move || flood(number))).collect();
+        let victim = scope.spawn(|| ask_misspelt(target, &counts));
+        let answers = before.during(target);
+        for flooder in flooders {
+            flooder.join().map_err(|_| anyhow!("a flooder panicked"))??;
+        }
+        victim.join().map_err(|_| anyhow!("the victim panicked"))??;
+        answers
+    })?;
+    let count = |count: &AtomicUsize| count.load(Ordering::Relaxed) as f64;
+    let mut figures = vec![
+        Figure::at_least("names searched for", count(&counts.searched), "", 1.0),
+        Figure::told("names refused", count(&counts.refused), ""),
+        Figure::at_least("misspelt names answered", count(&counts.misspelt), "", 10.0),
+        Figure::below("misspelt names refused", count(&counts.misspelt_refused), "", 1.0),
+    ];
+    figures.extend(answers.figures());
+    Ok(figures)
+}
+
+fn name_of(index: u64) -> Result<String> {
+    let company: Value = serde_json::from_str(&Generator::new(1).company(index))?;
+    Ok(company["name"].as_str().context("a company without a name")?.to_owned())
+}
+
+/// Sends names of words that many companies have, and no company all of them.
+fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
+    let mut words = Vec::new();
+    for index in (number as u64 * 31..).take(WORDS) {
+        let name = name_of(index % COMPANIES)?;
+        words.extend(name.split(' ').map(str::to_owned));
+    }
+    words.truncate(WORDS);
+    let body =
+        json!({ "apiKey": target.world.payers[FLOODER].key, "companyName": words.join(" ") });
+    let (body, mut connection) = (body.to_string(), Connection::to(target.server));
+    while !target.is_over() {
+        // A connection that was closed is made again.
+        match connection.post(PATH, &[], &body).map(|reply| reply.status) {
+            Ok(200) => {
+                counts.searched.fetch_add(1, Ordering::Relaxed);
+            }
+            _ => {
+                counts.refused.fetch_add(1, Ordering::Relaxed);
+                thread::sleep(PAUSE_REFUSED);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Asks for names with two letters exchanged, one at a time.
+fn ask_misspelt(target: &Target<'_>, counts: &Counts) -> Result<()> {
+    let mut connection = Connection::to(target.server);
+    for index in (0..COMPANIES).cycle() {
+        if target.is_over() {
+            break;
+        }
+        let name = misspelt(&name_of(index)?);
+        let body = json!({ "apiKey": target.world.payers[VICTIM].key, "companyName": name });
+        let reply = connection.post(PATH, &[], &body.to_string())?;
+        let count = if reply.status == 200 { &counts.misspelt } else { &counts.misspelt_refused };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// The name with its third and fourth letter exchanged.
+fn misspelt(name: &str) -> String {
+    let mut letters: Vec<char> = name.chars().collect();
+    if letters.len() > 3 {
+        letters.swap(2, 3);
+    }
+    letters.into_iter().collect()
+}

@@ -1,0 +1,66 @@
+//! A customer who asks for exact values, one after the other, while another one attacks.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use super::latencies::Latencies;
+use super::{Figure, Target};
+use crate::connection::Connection;
+
+/// How long the time of an answer is measured before the attack.
+const IDLE: Duration = Duration::from_secs(2);
+/// How many times slower the 99th percentile of its answers may be during the attack.
+const MOST_TIMES_SLOWER: f64 = 5.0;
+/// The pause between two questions.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The number of the account that is the victim.
+pub(super) const VICTIM: usize = 1;
+
+/// What its answers took before and during an attack.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    idle: Latencies,
+    attacked: Latencies,
+}
+
+impl Answers {
+    /// Measures before the attack begins.
+    pub(super) fn before(target: &Target<'_>) -> Result<Self> {
+        let until = Instant::now() + IDLE;
+        let idle = ask_while(target, || Instant::now() < until)?;
+        Ok(Self { idle, attacked: Latencies::default() })
+    }
+
+    /// Measures until the attack is over.
+    pub(super) fn during(self, target: &Target<'_>) -> Result<Self> {
+        let attacked = ask_while(target, || !target.is_over())?;
+        Ok(Self { attacked, ..self })
+    }
+
+    /// What is told of it, and what is judged.
+    pub(super) fn figures(&self) -> Vec<Figure> {
+        let (idle, attacked) = (self.idle.percentile_ms(99), self.attacked.percentile_ms(99));
+        let limit = idle * MOST_TIMES_SLOWER;
+        vec![
+            Figure::told("exact look-ups, p99 before", idle, "ms"),
+            Figure::at_least("exact look-ups", self.attacked.count() as f64, "", 100.0),
+            Figure::below("exact look-ups, p99", attacked, "ms", limit),
+        ]
+    }
+}
+
+fn ask_while(target: &Target<'_>, goes_on: impl Fn() -> bool) -> Result<Latencies> {
+    let question = target.world.questions.first().context("a question")?;
+    let key = &target.world.payers[VICTIM].key;
+    let (mut connection, mut latencies) = (Connection::to(target.server), Latencies::default());
+    while goes_on() {
+        let began = Instant::now();
+        let reply = connection.post(question.path, &[("x-api-key", key)], &question.body)?;
+        latencies.add(began.elapsed());
+        ensure!(reply.status == 200, "the victim was answered {}: {}", reply.status, reply.body);
+        std::thread::sleep(PAUSE);
+    }
+    Ok(latencies)
+}

@@ -297,8 +297,15 @@ fn copy_records(
     into: &mut dyn Write,
     values: &dyn SuppressedValues,
 ) -> io::Result<u64> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(from);
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(into);
+    let mut from = BufReader::new(from);
+    let delimiter = delimiter(from.fill_buf()?);
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(from);
+    let mut writer =
+        csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(into);
     let (mut record, mut removed, mut is_header) = (csv::ByteRecord::new(), 0, true);
     while reader.read_byte_record(&mut record)? {
         let holds = |cell: &[u8]| holds_suppressed(values, &String::from_utf8_lossy(cell));

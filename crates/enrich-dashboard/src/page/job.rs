@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use bytes::Bytes;
+use enrich_bulk::Jobs;
 use enrich_bulk::jobs::{Job, JobError, JobId, Order, Sample, State, Written};
-use enrich_bulk::{End, Jobs};
 use enrich_core::{AccountId, RateLimit};
 use futures_util::stream::{self, StreamExt};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

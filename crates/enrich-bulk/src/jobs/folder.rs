@@ -110,6 +110,11 @@ impl Entry {
         }
     }
 
+    /// How many values were suppressed when the list was last looked through for them.
+    pub(super) fn scrubbed(&self) -> u64 {
+        if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
+    }
+
     pub(super) fn job(&self) -> Job {
         Job { rate_limited_until: self.rate_limited_until, ..Job::of(&self.record, self.counts) }
     }

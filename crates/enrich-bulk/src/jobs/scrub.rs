@@ -42,6 +42,19 @@ impl Jobs {
         Ok(changed)
     }
 
+    /// Whether the output of a list can be read without a look through its rows: it is whole, and
+    /// holds no value that was forgotten since.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such job, or the suppressed values can't be read.
+    pub fn is_output_ready(&self, account: AccountId, id: JobId) -> Result<bool, JobError> {
+        let state = self.shared.desk.lock().of(account, id)?.record.state.clone();
+        let count = self.shared.suppressed()?.map_or(0, |values| values.count());
+        let is_scrubbed = count == 0 || self.shared.is_scrubbed(id, count);
+        Ok(state == State::Ended(End::Whole) && is_scrubbed)
+    }
+
     /// The same for one list of an account, before it is shown.
     pub(super) fn scrub_one(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.shared.desk.lock().of(account, id)?;
@@ -65,17 +78,23 @@ impl Shared {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
 
+    /// Whether a list was looked through for this many suppressed values.
+    fn is_scrubbed(&self, id: JobId, count: u64) -> bool {
+        self.desk.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
+    }
+
     /// Looks through a list, once for the same suppressed values. Whether it was changed.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
+        if self.is_scrubbed(id, values.count()) {
+            return Ok(false);
+        }
         // Files of one list are looked through by one at a time.
         let _one_at_a_time = self.scrubbing.lock();
         let (record, is_running) = {
             let mut desk = self.desk.lock();
             let Some(entry) = desk.jobs.get_mut(&id) else { return Ok(false) };
             let is_running = entry.stop.is_some();
-            let looked_through =
-                if is_running { entry.scrubbed_running } else { entry.record.scrubbed };
-            if looked_through == values.count() {
+            if entry.scrubbed() == values.count() {
                 return Ok(false);
             }
             entry.scrubbed_running = values.count();

@@ -132,7 +132,14 @@ pub(crate) async fn delete(visit: &Visit<'_>, member: &Member) -> Result<Respons
 /// The rows with their answers, all of them or as far as they are.
 pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
     let id = id(visit)?;
-    let written = on_list(visit, member, move |jobs, account| jobs.output(account, id)).await?;
+    let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
+    let is_ready = on_files(visit, member, move |jobs, account| jobs.is_output_ready(account, id));
+    let written = match is_ready.await? {
+        Ok(true) => on_files(visit, member, output).await?,
+        // Rows are looked through for forgotten values, or made into a workbook, which may take
+        // long; or this fails for the same reason again.
+        Ok(false) | Err(_) => on_list(visit, member, output).await?,
+    };
     match written.map_err(Fault::of_job) {
         Ok(Some(written)) => Ok(file(visit.dashboard.files.download(member.account.id)?, written)),
         Ok(None) => {

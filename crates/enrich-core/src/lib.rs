@@ -56,7 +56,7 @@ pub use sign_in::{ListedSession, MalformedToken, PasswordHash, Session, SessionI
 pub use subject::{
     Company, DomainFacts, Employee, Employer, Found, Generation, Person, Site, Subject, SubjectId,
 };
-pub use suppressed::{SuppressedValues, holds_suppressed};
+pub use suppressed::{SuppressedSince, SuppressedValues, holds_suppressed};
 
 /// The instant type of every port: UTC, nanoseconds, from [`Clock`] alone.
 pub use jiff::Timestamp;

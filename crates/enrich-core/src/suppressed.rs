@@ -6,6 +6,8 @@
 
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
+use jiff::Timestamp;
+
 use crate::port::intake::Suppressed;
 
 /// What is suppressed, as it was at one time.
@@ -15,6 +17,31 @@ pub trait SuppressedValues: Send + Sync {
 
     /// Whether this very value is suppressed.
     fn holds(&self, value: &Suppressed) -> bool;
+
+    /// Whether this very value was suppressed at `since` or later.
+    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool;
+}
+
+/// The values that were suppressed at a time or later.
+pub struct SuppressedSince<'a> {
+    /// All suppressed values.
+    pub values: &'a dyn SuppressedValues,
+    /// The time.
+    pub since: Timestamp,
+}
+
+impl SuppressedValues for SuppressedSince<'_> {
+    fn count(&self) -> u64 {
+        self.values.count()
+    }
+
+    fn holds(&self, value: &Suppressed) -> bool {
+        self.values.holds_since(value, self.since)
+    }
+
+    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool {
+        self.values.holds_since(value, since.max(self.since))
+    }
 }
 
 /// The longest part of a text that is read as one value, in bytes.
@@ -85,6 +112,10 @@ mod tests {
     impl SuppressedValues for Values {
         fn count(&self) -> u64 {
             self.0.len() as u64
+        }
+
+        fn holds_since(&self, value: &Suppressed, _: Timestamp) -> bool {
+            self.holds(value)
         }
 
         fn holds(&self, value: &Suppressed) -> bool {

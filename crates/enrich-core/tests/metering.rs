@@ -104,6 +104,10 @@ impl SuppressedValues for Inkwell {
         1
     }
 
+    fn holds_since(&self, value: &Suppressed, _: Timestamp) -> bool {
+        self.holds(value)
+    }
+
     fn holds(&self, value: &Suppressed) -> bool {
         matches!(value, Suppressed::Domain(domain) if domain.as_str() == "inkwell.example")
     }

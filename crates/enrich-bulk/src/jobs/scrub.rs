@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use enrich_core::{AccountId, SuppressedValues, holds_suppressed};
+use enrich_core::{AccountId, SuppressedSince, SuppressedValues, Timestamp, holds_suppressed};
 use enrich_import::{Cells, Format, ReadError, Source, told_by_name};
 
 use super::record::{self, JobId, Record, State};
@@ -26,20 +26,22 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When the suppressed values or the files can't be read or written.
+    /// When the suppressed values can't be read, or files of a list can't be read or written: the
+    /// other lists are looked through all the same.
     pub fn scrub(&self) -> Result<usize, JobError> {
         let Some(values) = self.shared.suppressed()? else { return Ok(0) };
         let ids: Vec<JobId> = self.shared.desk.lock().jobs.keys().copied().collect();
-        let mut changed = 0;
+        let (mut changed, mut failed) = (0, None);
         for id in ids {
             match self.shared.scrub(id, &*values) {
                 Ok(is_changed) => changed += usize::from(is_changed),
                 // It was deleted meanwhile.
                 Err(_) if !self.shared.desk.lock().jobs.contains_key(&id) => {}
-                Err(error) => return Err(error),
+                // The others are looked through all the same.
+                Err(error) => failed = Some(error),
             }
         }
-        Ok(changed)
+        failed.map_or(Ok(changed), Err)
     }
 
     /// Whether the output of a list can be read without a look through its rows: it is whole, and
@@ -100,6 +102,9 @@ impl Shared {
             entry.scrubbed_running = values.count();
             (entry.record.clone(), is_running)
         };
+        // What was uploaded after a value was forgotten is the account's own.
+        let since = Timestamp::from_second(record.created_at).unwrap_or(Timestamp::MIN);
+        let values = &SuppressedSince { values, since };
         if record.state == State::Ended(End::Whole) {
             return self.scrub_whole(record, values);
         }
@@ -186,8 +191,7 @@ impl Shared {
     }
 }
 
-/// Whether a row of what was uploaded holds such a value. What cannot be read as a list is looked
-/// through line by line.
+/// Whether a row of what was uploaded holds such a value.
 fn list_holds(
     shared: &Shared,
     record: &Record,
@@ -197,10 +201,8 @@ fn list_holds(
     if !list.exists() {
         return Ok(false);
     }
-    match rows_hold(|| shared.input(&shared.folder, record, &Stop::default()), values) {
-        Ok(holds) => Ok(holds),
-        Err(_) => Ok(file_holds(&list, values)?),
-    }
+    // What cannot be read as rows (any more) may hold anything.
+    Ok(rows_hold(|| shared.input(&shared.folder, record, &Stop::default()), values).unwrap_or(true))
 }
 
 /// Whether a row of a list holds such a value.

@@ -11,7 +11,7 @@ use enrich_bulk::{
     Called, Caller, Format, Input, Mapping, Opened, Options, Outcome, Output, Part, Purpose,
     RowFields, RunError, Source, Stop, Work, run,
 };
-use enrich_core::Credits;
+use enrich_core::{Credits, Timestamp};
 use enrich_wire::Endpoint;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -37,8 +37,8 @@ pub(crate) struct Books {
     pub(crate) at_call: Option<(u64, Stop)>,
     pub(crate) most_at_once: AtomicU64,
     pub(crate) at_once: AtomicU64,
-    /// Domains that were forgotten.
-    pub(crate) forgotten: Mutex<Vec<String>>,
+    /// Domains that were forgotten, and when.
+    pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,
 }
 
 impl Books {

@@ -2,9 +2,10 @@
 
 use enrich_bulk::End;
 use enrich_bulk::jobs::{Job, JobError, State};
+use enrich_core::{Clock, Timestamp};
 
 use crate::desk::numbered;
-use crate::office::{Office, has_ended, order, text};
+use crate::office::{Noon, Office, has_ended, order, text};
 
 const LIST: &str = "Company,site\nQuill 0,\nInkwell,https://www.inkwell.example/\nQuill 1,\n";
 
@@ -17,6 +18,22 @@ fn on_disk(office: &Office) -> String {
     files.map(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap()).into_owned()).collect()
 }
 
+fn forget(office: &Office, domain: &str, at: Timestamp) {
+    office.books.forgotten.lock().push((domain.to_owned(), at));
+}
+
+#[test]
+fn a_list_stays_whole_when_something_else_is_forgotten_than_what_it_was_brought_with() {
+    let office = Office::new();
+    let jobs = office.open();
+    forget(&office, "inkwell.example", Timestamp::UNIX_EPOCH);
+    let waiting = office.create(&jobs, LIST);
+    forget(&office, "southwind.example", Noon.now());
+    assert_eq!(jobs.scrub().unwrap(), 0);
+    assert!(jobs.get(office.account, waiting).is_some());
+    assert!(on_disk(&office).contains("inkwell"));
+}
+
 #[test]
 fn a_list_that_is_done_loses_the_rows_that_hold_what_was_forgotten() {
     let office = Office::new();
@@ -26,7 +43,7 @@ fn a_list_that_is_done_loses_the_rows_that_hold_what_was_forgotten() {
     office.wait(&jobs, id, has_ended);
     assert!(text(&jobs, office.account, id).0.contains("inkwell"));
 
-    office.books.forgotten.lock().push("inkwell.example".to_owned());
+    forget(&office, "inkwell.example", Noon.now());
     let (rows, is_whole) = text(&jobs, office.account, id);
     assert!(is_whole && !rows.contains("inkwell"), "{rows}");
     assert_eq!(rows.lines().count(), 3, "{rows}");
@@ -47,7 +64,7 @@ fn all_lists_are_looked_through_once_a_value_was_forgotten_also_after_a_restart(
     assert_eq!(jobs.scrub().unwrap(), 0);
     drop(jobs);
 
-    office.books.forgotten.lock().push("inkwell.example".to_owned());
+    forget(&office, "inkwell.example", Noon.now());
     let jobs = office.open();
     assert_eq!(jobs.scrub().unwrap(), 2);
     // What was not done yet is gone, whole.
@@ -73,7 +90,7 @@ fn a_list_that_runs_ends_and_goes() {
     jobs.start(office.account, id, order(None)).unwrap();
     let begun = |job: &Job| job.counts.rows > 0 && job.state == State::Running;
     office.wait(&jobs, id, begun);
-    office.books.forgotten.lock().push("inkwell.example".to_owned());
+    forget(&office, "inkwell.example", Noon.now());
     assert_eq!(jobs.scrub().unwrap(), 1);
     drop(jobs);
     let jobs = office.open();

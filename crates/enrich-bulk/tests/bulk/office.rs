@@ -56,8 +56,8 @@ impl Callers for Shared {
     }
 }
 
-/// Domains that were forgotten.
-struct Forgotten(Vec<String>);
+/// Domains that were forgotten, and when.
+struct Forgotten(Vec<(String, Timestamp)>);
 
 impl SuppressedValues for Forgotten {
     fn count(&self) -> u64 {
@@ -65,8 +65,13 @@ impl SuppressedValues for Forgotten {
     }
 
     fn holds(&self, value: &Suppressed) -> bool {
+        self.holds_since(value, Timestamp::MIN)
+    }
+
+    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool {
+        let is_it = |domain: &str| self.0.iter().any(|(known, at)| known == domain && *at >= since);
         match value {
-            Suppressed::Domain(domain) => self.0.iter().any(|known| known == domain.as_str()),
+            Suppressed::Domain(domain) => is_it(domain.as_str()),
             Suppressed::Email(_) | Suppressed::Phone(_) | Suppressed::PersonPage(_) => false,
         }
     }

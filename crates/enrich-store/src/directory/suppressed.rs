@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use enrich_core::port::intake::Suppressed;
-use enrich_core::{Generation, SuppressedValues};
+use enrich_core::{Generation, SuppressedValues, Timestamp};
 use parking_lot::Mutex;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::view::View;
 use crate::intake::suppression;
@@ -18,11 +18,11 @@ pub(super) struct Suppression {
     known: Mutex<Option<(Generation, Arc<Hashes>)>>,
 }
 
-/// What is suppressed, as keyed hashes.
+/// What is suppressed, as keyed hashes, and since when.
 #[derive(Debug)]
 struct Hashes {
     secrets: Secrets,
-    hashes: FxHashSet<[u8; 32]>,
+    hashes: FxHashMap<[u8; 32], Timestamp>,
 }
 
 impl Suppression {
@@ -57,7 +57,11 @@ impl SuppressedValues for Hashes {
     }
 
     fn holds(&self, value: &Suppressed) -> bool {
-        let is_hash_of = |hash| self.hashes.contains(&hash);
-        !self.hashes.is_empty() && suppression::hashes(&self.secrets, value).any(is_hash_of)
+        self.holds_since(value, Timestamp::MIN)
+    }
+
+    fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool {
+        let is_since = |hash| self.hashes.get(&hash).is_some_and(|&at| at >= since);
+        !self.hashes.is_empty() && suppression::hashes(&self.secrets, value).any(is_since)
     }
 }

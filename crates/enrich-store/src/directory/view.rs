@@ -2,11 +2,13 @@
 
 use enrich_core::{
     Attribute, Company, Confidence, DomainFacts, Employee, Employer, Fact, Generation, Person,
-    SubjectId, domain_facts_from_facts,
+    SubjectId, Timestamp, domain_facts_from_facts,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
+
+use crate::columns::Column;
 
 use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
 use super::hash_index::HashIndex;
@@ -76,10 +78,11 @@ impl<'c> View<'c> {
         statement.query_row([], |row| row.get(0))
     }
 
-    /// The keyed hashes of the suppressed values.
-    pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashSet<[u8; 32]>> {
-        let mut statement = self.connection.prepare_cached("SELECT hash FROM suppressed")?;
-        statement.query_map([], |row| row.get(0))?.collect()
+    /// The keyed hashes of the suppressed values, and since when each is suppressed.
+    pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashMap<[u8; 32], Timestamp>> {
+        let mut statement = self.connection.prepare_cached("SELECT hash, at FROM suppressed")?;
+        let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
+        statement.query_map([], suppressed)?.collect()
     }
 
     /// The companies of which nothing but a name of this key is held, at most `limit`, the lowest

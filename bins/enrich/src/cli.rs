@@ -42,8 +42,8 @@ Examples:
   enrich account create \"Quill Ltd\" --credits 1000
   enrich lookup cuf companyName=Quill
 
-Exit status: 0 done; 1 the answer is no, or what was named is not there; 2 it could not be done:
-a wrong command line, a file or database that cannot be read or written."
+Exit status: 0 success; 1 the answer is no, or what was named does not exist; 2 an error: a wrong
+command line, a file or database that cannot be read or written."
 )]
 pub(crate) struct Cli {
     /// What to do.
@@ -53,16 +53,16 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve sample data from a throw-away folder, with a key to try it with
+    /// Serve sample data from a temporary folder, with a key to try it
     #[command(after_help = "\
 Example:
   enrich demo --listen 127.0.0.1:8080
 
-It has a data folder of its own, which is gone when it ends; for your own data see `enrich serve`.")]
+It uses a temporary data folder, deleted when it ends; for your own data see `enrich serve`.")]
     Demo(DemoArgs),
     /// Serve the interface over HTTP
     Serve(Serve),
-    /// Take records into the directory
+    /// Import records into the directory
     Import(Import),
     /// Accounts, the owners of credits
     #[command(subcommand, after_help = "Example:\n  enrich account create \"Quill Ltd\"")]
@@ -88,16 +88,16 @@ It has a data folder of its own, which is gone when it ends; for your own data s
     Bulk(Bulk),
     /// Suppress values: no longer answered, no longer imported
     Forget(Forget),
-    /// What was imported from where
+    /// The sources that records were imported from
     #[command(subcommand, after_help = "Example:\n  enrich source list")]
     Source(SourceCommand),
     /// The endpoints: paths, inputs, answers and prices
     Endpoints(Endpoints),
-    /// The interface's document: OpenAPI 3.1
+    /// Print the OpenAPI 3.1 document of the interface
     Openapi(OpenApi),
     /// Check both databases
     Check(Check),
-    /// Make a directory of an earlier Enrich ready for this one
+    /// Update a directory that an earlier version of Enrich made
     Reindex(Reindex),
     /// Count what is held, and how it is used
     Stats(Stats),

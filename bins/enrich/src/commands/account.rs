@@ -37,7 +37,7 @@ Prints the account's id, its first key and its balance; with --email also a link
 7 days, at which the owner sets the password of the account page.
 JSON: {\"account\",\"key\",\"balance\"}; with --email also
 \"email\",\"invitation\",\"invitation_until\".
-A data folder that is not there is made. A running server knows the account at once.")]
+A missing data folder is created. A running server knows the account at once.")]
     Create(Create),
     /// List the accounts, oldest first
     #[command(after_help = "Example:\n  enrich account list")]
@@ -57,7 +57,8 @@ JSON: {\"account\",\"email\",\"invitation\",\"invitation_until\"}.")]
 Example:
   enrich account sign-out 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
 
-The password stays; `enrich account invite` has it changed. A running server follows at once.
+The password stays valid; `enrich account invite` lets the owner set another. A running server
+follows at once.
 JSON: {\"account\",\"sessions_ended\"}.")]
     SignOut(SignOut),
     /// Show an account and its keys
@@ -230,8 +231,8 @@ fn first_invitation(
     let Invitation { link, until } = made.map_err(|failure| {
         let why = failure.message().unwrap_or_default();
         Failure::Impossible(format!(
-            "the account was made, but its owner not invited: {why}; use `enrich account invite \
-             {account} --email ADDR`"
+            "the account was created, but its owner was not invited: {why}; use \
+             `enrich account invite {account} --email ADDR`"
         ))
     })?;
     Ok(Invited {
@@ -251,8 +252,8 @@ fn first_credits(store: &Store, account: AccountId, credits: i64) -> Result<Cred
         Err(failure) => failure.message().unwrap_or_default().to_owned(),
     };
     Err(Failure::Impossible(format!(
-        "the account was made, but not granted its credits: {why}; look at `enrich credits show \
-         {account}`, then use `enrich credits grant`"
+        "the account was created, but its credits were not granted: {why}; check \
+         `enrich credits show {account}`, then use `enrich credits grant`"
     )))
 }
 

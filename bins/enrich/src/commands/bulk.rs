@@ -36,21 +36,21 @@ Reads CSV with a header (delimiter and encoding are detected), Excel workbooks (
 sheet) or JSON Lines, plain, .gz or .zst; writes what the output's name says (.csv, .tsv, .xlsx,
 .jsonl), each row as it came in with the answer's columns, `status` (found, not_found, invalid,
 failed), `error` and `credits` added, in the order they came in. A name that the list has already
-gets a number (status_2); --prefix names all of them. A row that cannot be asked is told as invalid
+gets a number (status_2); --prefix names all of them. A row that cannot be looked up is invalid
 and costs nothing. Cells of CSV that a spreadsheet would run get an apostrophe before them.
 
 Without --url it asks the data folder and charges nobody. With it, the key comes from ENRICH_KEY: on
 the command line every user of the machine could see it.
 
-Ctrl-C, a crash or the ceiling leave OUT.part and OUT.job behind: the same command again goes on
-with them, and no row is paid twice (after a crash, within 24 hours). Remove both to begin anew.
+Ctrl-C, a crash or the ceiling leave OUT.part and OUT.job behind: the same command continues with
+them, and no row is paid for twice (after a crash, within 24 hours). Remove both to start again.
 JSON: {\"end\",\"rows\",\"found\",\"not_found\",\"invalid\",\"failed\",\"credits\",\"seconds\"}; with --preview
 {\"rows\",\"invalid\",\"highest_credits\",\"read_as\",\"delimiter\",\"encoding\",\"columns\",\"mapping\",
 \"first_rows\"}. With `--out -` it goes to standard error.
 
 Exit status: 0 if all rows are written; 1 if it ended before: it was stopped, the ceiling was
-reached, or the credits did not suffice; 2 if it could not be done: the list, the mapping, the
-output or the server cannot be used.")]
+reached, or the credits ran out; 2 on an error: the list, the mapping, the output or the server
+cannot be used.")]
 pub(crate) struct Bulk {
     /// The endpoint: its path, or the end of it
     #[arg(value_name = "PATH", value_parser = endpoint)]
@@ -58,11 +58,11 @@ pub(crate) struct Bulk {
     /// The list; `-` is standard input
     #[arg(long = "in", value_name = "FILE")]
     list: PathBuf,
-    /// Where the rows go; `-` is standard output, which cannot be gone on with
+    /// Where the rows go; `-` is standard output, which cannot be continued
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
     /// The column of a field (FIELD=COLUMN), or what it is in every row (FIELD:=VALUE); a field
-    /// that is not mapped takes the column that is called like it, as the command then says. Case,
+    /// that is not mapped takes the column of the same name, as the command then says. Case,
     /// blanks and punctuation of columns do not matter
     #[arg(long = "map", value_name = "FIELD=COLUMN")]
     map: Vec<String>,
@@ -76,7 +76,7 @@ pub(crate) struct Bulk {
     /// The most that all rows together may cost
     #[arg(long, value_name = "CREDITS", requires = "url")]
     max_credits: Option<u64>,
-    /// How many rows are asked at once
+    /// How many rows are looked up at once
     #[arg(
         long,
         value_name = "ROWS",
@@ -84,7 +84,7 @@ pub(crate) struct Bulk {
         value_parser = clap::value_parser!(u16).range(1..=1024)
     )]
     concurrency: u16,
-    /// Say how many rows there are and what they cost at most, and ask nothing
+    /// Show how many rows there are and what they cost at most, and look nothing up
     #[arg(long)]
     preview: bool,
     #[command(flatten)]
@@ -100,7 +100,9 @@ impl Bulk {
         let foreseen = self.foresee(&mapping)?;
         if self.preview {
             let foreseen = foreseen.ok_or_else(|| {
-                Failure::Impossible("standard input can be read once: preview a file".to_owned())
+                Failure::Impossible(
+                    "standard input can be read only once; preview a file".to_owned(),
+                )
             })?;
             console.show(&foreseen, self.format)?;
             return Ok(Verdict::Yes);
@@ -240,7 +242,7 @@ async fn stop_when_told(stop: Stop) {
         // Nobody is there to be told where standard error is closed.
         let _ = writeln!(
             io::stderr(),
-            "stopping: waiting for the rows that were sent; once more ends at once"
+            "stopping: waiting for the rows that were sent; repeat to end at once"
         );
         if told().await.is_ok() {
             std::process::exit(130);

@@ -16,12 +16,12 @@ Example:
   enrich check
 
 Reads both databases from end to end: schema versions, integrity, how many there are of what they
-hold. Whether the ledger adds up, `enrich ledger verify` tells. Nothing is repaired; it may run while
-a server does. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both databases as
+hold. `enrich ledger verify` checks whether the ledger adds up. Nothing is repaired; it may run
+while a server does. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both databases as
 {\"schema_version\",\"problems\",\"counts\"}.
 
-Exit status: 0 if all is well; 1 if anything is wrong: the problems are listed; 2 if there is no data
-folder.")]
+Exit status: 0 if all is well; 1 if anything is wrong: the problems are listed; 2 if there is no
+data folder.")]
 pub(crate) struct Check {
     #[command(flatten)]
     data: DataFolder,

@@ -178,7 +178,7 @@ fn changed(
             named::credits(balance.0)
         ))),
         Granted::OutOfRange { balance } => Err(Failure::refused(format!(
-            "the balance is {}; so many more do not fit an account",
+            "the balance is {}; an account cannot hold that many more",
             named::credits(balance.0)
         ))),
         Granted::NoAccount => Err(named::no_account(account)),
@@ -193,7 +193,7 @@ pub(crate) fn grant(store: &Store, grant: Grant) -> Result<Granted, Failure> {
     let account = grant.account;
     pollster::block_on(store.ledger.grant(grant)).map_err(|error| match error {
         ChargeError::Unknown(_) => Failure::Impossible(format!(
-            "whether the credits were written cannot be told; look at `enrich credits show \
+            "it is not known whether the credits were written; check `enrich credits show \
              {account}` before you repeat it"
         )),
         error => Failure::impossible(&error),

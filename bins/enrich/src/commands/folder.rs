@@ -42,7 +42,7 @@ impl DataFolder {
         match self.open() {
             Err(OpenError::Missing { .. }) => {
                 let store = Store::open_or_create(&self.path, Options::default())?;
-                console.note(&format!("made the data folder {}", self.path.display()));
+                console.note(&format!("created the data folder {}", self.path.display()));
                 Ok(store)
             }
             opened => opened,

@@ -27,10 +27,10 @@ Examples:
   enrich import - --source crm < export.jsonl
 
 Reads JSON Lines, CSV (delimiter and encoding are detected) and Excel workbooks (.xlsx: the first
-sheet), plain, .gz or .zst. A running server answers from what was imported
-without a restart. Lines that cannot be taken are rejected and the rest goes on; importing a file
-again is harmless and completes an import that stopped. A source is called like its file; a file of
-the same name in another folder is refused unless --source says what its source is called.
+sheet), plain, .gz or .zst. A running server answers from what was imported without a restart. Lines
+that cannot be used are rejected and the rest is imported; importing a file again is harmless and
+completes an import that stopped. A source is named after its file; a file of the same name in
+another folder is refused unless --source says what its source is called.
 Columns and fields may stand in the singular or the plural. Records without any key but a name are
 counted as name_only.
 JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"}.
@@ -141,7 +141,7 @@ impl Import {
         let name = self.source.as_ref().or_else(|| source.name()).cloned();
         let name = name.ok_or_else(|| {
             Failure::Impossible(format!(
-                "{}: this name cannot be a source's; give one with --source",
+                "{}: a source cannot have this name; give one with --source",
                 file.display()
             ))
         })?;
@@ -200,7 +200,7 @@ fn other_file(input: &Input, known: &str) -> Failure {
     let (file, name) = (input.file.display(), input.name.as_str());
     Failure::Impossible(format!(
         "{file}: the source {name} holds the records of another file, {known}; name this file's \
-         source with --source, or say --source {name} to put both into one"
+         source with --source, or use --source {name} to put both into one"
     ))
 }
 

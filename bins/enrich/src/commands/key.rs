@@ -184,7 +184,7 @@ fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Resul
             "an account has at most {active} keys in use; revoke one that is no longer needed"
         ))),
         KeyStored::TooMany => Err(Failure::refused(format!(
-            "an account has at most {all} keys, ended ones included; make another account"
+            "an account has at most {all} keys, ended ones included; create another account"
         ))),
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn open_account(typed: &AccountArg, store: &Store) -> Result<Account,
 
 /// The account is closed, which is final.
 pub(crate) fn closed(id: AccountId) -> Failure {
-    Failure::refused(format!("the account {id} is closed, and stays so; make a new one"))
+    Failure::refused(format!("the account {id} is closed for good; create a new one"))
 }
 
 /// Reads a country's alpha-2 code.

@@ -23,7 +23,7 @@ Example:
 
 Copies what `enrich backup` wrote into the data folder, which must not be there or be empty; move
 the old one away as a whole. Every file is compared with what the backup wrote, and the ledger is
-added up, before the folder can be opened. A restore that was broken off is refused by all commands
+added up, before the folder can be opened. An unfinished restore is refused by all commands
 until it is run again. What was done after the backup is gone: charges and grants, accounts and
 keys, imports and what was forgotten; keys revoked since then work again. JSON:
 {\"data\",\"age_seconds\"} and what `enrich backup` prints.

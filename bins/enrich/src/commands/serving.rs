@@ -13,7 +13,7 @@ Examples:
   enrich serve
   enrich serve --listen 0.0.0.0:8080 --admin-listen 127.0.0.1:9090 --rate-policy reject
 
-A data folder that is not there is made. Every setting can also be an environment variable or a line
+A missing data folder is created. Every setting can also be an environment variable or a line
 of the settings file.")]
 pub(crate) struct Serve {
     #[command(flatten)]

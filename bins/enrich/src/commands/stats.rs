@@ -25,7 +25,7 @@ Examples:
 Counts the companies, people and domains, how many of them have each attribute, by country and by
 source; what was asked and found, by endpoint, account and day (UTC); and what the databases take.
 It may run while a server does, whose last five seconds of calls are missing. A million companies
-take some seconds. `hit_rate` is found / (found + not found): repeats and refusals are no look-ups.
+take some seconds. `hit_rate` is found / (found + not found): repeats and refusals are not look-ups.
 A server with --count-misses counts the company names that nothing was found for: --misses shows the
 100 that were missed most in 30 days, --missed how often one was. The JSON is described in docs/operating.md.
 

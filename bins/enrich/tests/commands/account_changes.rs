@@ -100,7 +100,7 @@ fn a_closed_account_is_closed_for_good_and_its_balance_stays() {
         &["key", "issue", &account],
         &["credits", "grant", &account, "5"],
     ] {
-        desk.run(words).refused(1, "is closed, and stays so");
+        desk.run(words).refused(1, "is closed for good");
     }
     // The address is free again.
     create(&desk, "Quill Ltd", &["--email", "ada@quill.example"]);

@@ -12,7 +12,7 @@ fn a_new_account_comes_with_a_key_and_its_credits() {
     let desk = Desk::new();
     let ran = desk.run(&["account", "create", "Quill Ltd", "--credits", "5", "--json"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(ran.err.starts_with("made the data folder ./enrich-data"), "{ran:?}");
+    assert!(ran.err.starts_with("created the data folder ./enrich-data"), "{ran:?}");
     let made = ran.json();
     let names: Vec<&String> = made.as_object().unwrap().keys().collect();
     assert_eq!(names.len(), 3, "{names:?}");
@@ -153,7 +153,8 @@ fn credits_are_taken_back_only_as_far_as_the_balance_goes() {
     desk.run(&["credits", "grant", &account, "0"]).refused(2, "0 credits change nothing");
     let most = i64::MAX.to_string();
     assert_eq!(desk.run(&["credits", "grant", &account, &most]).status, 0);
-    desk.run(&["credits", "grant", &account, "1"]).refused(1, "do not fit an account");
+    desk.run(&["credits", "grant", &account, "1"])
+        .refused(1, "an account cannot hold that many more");
 }
 
 #[test]

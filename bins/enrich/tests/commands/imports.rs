@@ -22,7 +22,7 @@ fn a_file_imported_twice_is_unchanged_the_second_time_and_both_end_with_zero() {
     desk.file("crm.jsonl", format!("{QUILL}\n{ADA}\n"));
     let first = desk.run(&["import", "crm.jsonl", "--json"]);
     assert_eq!(first.status, 0, "{first:?}");
-    assert_eq!(first.err, "made the data folder ./enrich-data\n");
+    assert_eq!(first.err, "created the data folder ./enrich-data\n");
     let expected = json!({
         "read": 2, "added": 2, "merged": 0, "unchanged": 0, "rejected": 0, "name_only": 0,
         "dropped": 0
@@ -173,7 +173,7 @@ fn a_reader_that_went_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(err, "made the data folder ./enrich-data\n");
+    assert_eq!(err, "created the data folder ./enrich-data\n");
 }
 
 #[test]

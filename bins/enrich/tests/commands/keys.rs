@@ -69,7 +69,7 @@ fn a_successor_has_the_label_and_limits_of_the_key_it_replaces() {
     thread::sleep(Duration::from_secs(1));
     assert_eq!(ask(&rotated), 401);
     let ended = desk.run(&["key", "rotate", &text(&rotated["key_id"])]);
-    ended.refused(1, "has ended already; issue a new one");
+    ended.refused(1, "has already ended; issue a new one");
 }
 
 #[test]

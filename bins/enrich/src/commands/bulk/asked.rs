@@ -67,7 +67,7 @@ impl Whom {
             return Ok(Box::new(caller.with_max_enrichment_items(most).in_country(self.country)));
         };
         let Some(key) = &self.key else {
-            let how = "a server asks for an API key: put it into the variable ENRICH_KEY";
+            let how = "a server asks for an API key: set the variable ENRICH_KEY";
             return Err(Failure::Impossible(how.to_owned()));
         };
         let key = ApiKey::parse(key).map_err(|error| Failure::impossible(&error))?;

@@ -66,7 +66,7 @@ impl Foreseen {
 
     fn cost(&self) -> String {
         match self.preview.highest_credits {
-            _ if !self.is_metered => "nothing: no server is asked".to_owned(),
+            _ if !self.is_metered => "nothing, since no server is asked".to_owned(),
             Some(credits) => format!("at most {credits} credits"),
             None => "no bound: map `limit`, for example limit:=10".to_owned(),
         }
@@ -135,15 +135,17 @@ impl Outcome {
     pub(super) fn verdict(&self, out: &Path) -> Result<Verdict, Failure> {
         let (why, what) = match &self.ended {
             End::Whole => return Ok(Verdict::Yes),
-            End::Stopped => ("it was stopped", "the same command goes on"),
+            End::Stopped => ("it was stopped", "the same command continues"),
             End::Ceiling => {
-                let what = "the same command with a higher --max-credits goes on";
+                let what = "the same command with a higher --max-credits continues";
                 ("the next row might cost more than --max-credits leaves", what)
             }
             End::OutOfCredits(why) => {
-                (why.as_str(), "once there are credits, the same command goes on")
+                (why.as_str(), "once there are credits, the same command continues")
             }
-            End::Refused(why) | End::Unreachable(why) => (why.as_str(), "the same command goes on"),
+            End::Refused(why) | End::Unreachable(why) => {
+                (why.as_str(), "the same command continues")
+            }
         };
         let text = if super::is_standard(out) {
             why.to_owned()

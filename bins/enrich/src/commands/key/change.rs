@@ -125,7 +125,7 @@ impl Rotate {
         let old = pollster::block_on(store.accounts.key(self.key_id))?.ok_or_else(no_key)?;
         if !old.is_active(now) {
             return Err(Failure::refused(format!(
-                "the key {} has ended already; issue a new one with `enrich key issue {}`",
+                "the key {} has already ended; issue a new one with `enrich key issue {}`",
                 old.id, old.account
             )));
         }

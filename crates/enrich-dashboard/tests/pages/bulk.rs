@@ -178,15 +178,41 @@ fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
     }
 }
 
+/// Uploads a file of these bytes.
+fn send_bytes(world: &World, owner: &Owner, name: &str, content: &[u8]) -> Seen {
+    let form = form(name, "");
+    let at = form.find("\r\n\r\n").unwrap() + 4;
+    let bytes = [&form.as_bytes()[..at], content, &form.as_bytes()[at..]].concat();
+    send(world, owner, vec![Ok(Bytes::from(bytes))])
+}
+
 #[test]
 fn why_a_list_cannot_be_read_is_said() {
     let (world, owner) = world();
-    let (before, after) = (form("a.csv", ""), b"Soci\xe9t\xe9,Ort\nQuill,Bern\n");
-    let at = before.find("\r\n\r\n").unwrap() + 4;
-    let bytes = [&before.as_bytes()[..at], after, &before.as_bytes()[at..]].concat();
-    let seen = send(&world, &owner, vec![Ok(Bytes::from(bytes))]);
-    assert_eq!(seen.status, 422);
-    assert!(seen.body.contains("it is not UTF-8"), "{}", seen.body);
+    let many_columns = vec!["x"; 2_000].join(",");
+    let cases: [(&str, &[u8], &str); 4] = [
+        ("a.csv", b"%PDF-1.7\n1 0 obj\n", "a PDF document, not a list"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old or password-protected Excel file"),
+        ("a.json", b"[{\"name\":\"Quill\"}]\n", "is one JSON text"),
+        ("a.csv", many_columns.as_bytes(), "it has 2000 columns"),
+    ];
+    for (name, content, said) in cases {
+        let seen = send_bytes(&world, &owner, name, content);
+        assert_eq!(seen.status, 422, "{name}: {seen:?}");
+        assert!(seen.body.contains(said), "{name}: {}", seen.body);
+    }
+    let seen = owner.browser.get(&world, "/account/bulk");
+    assert!(seen.body.contains("No lists yet."), "{}", seen.body);
+}
+
+#[test]
+fn a_list_in_an_older_encoding_is_read_and_its_encoding_is_said() {
+    let (world, owner) = world();
+    let seen = send_bytes(&world, &owner, "a.csv", b"Soci\xe9t\xe9,Ort\nQuill,Bern\n");
+    assert_eq!(seen.status, 303, "{seen:?}");
+    let seen = owner.browser.get(&world, seen.header("location").unwrap());
+    assert!(seen.body.contains("Société"), "{}", seen.body);
+    assert!(seen.body.to_lowercase().contains("windows-1252"), "{}", seen.body);
 }
 
 #[test]

@@ -74,6 +74,9 @@ pub enum PartError {
     /// A workbook is packed by itself.
     #[error("an Excel workbook is already compressed; name the output .xlsx, without .gz or .zst")]
     PackedWorkbook,
+    /// A workbook of a kind that is not written.
+    #[error("no {0} file is written; name the output .xlsx for an Excel workbook, or .csv")]
+    OtherWorkbook(&'static str),
     /// Somebody writes it.
     #[error("{} is being written by another process", .0.display())]
     Busy(PathBuf),
@@ -174,6 +177,9 @@ impl Part {
         if named == Some(Format::Xlsx) && compression.is_some() {
             return Err(PartError::PackedWorkbook);
         }
+        if let Some(ending) = workbook::other_ending(&file_name) {
+            return Err(PartError::OtherWorkbook(ending));
+        }
         let known = read_checkpoint(&job)?;
         if out.exists() {
             // The process ended after the file was named and before this was tidied up.
@@ -258,7 +264,7 @@ impl Part {
     fn write_workbook(&self, path: &Path) -> io::Result<()> {
         let rows = File::open(&self.part)?.take(self.checkpoint.output_bytes);
         let mut file = private().truncate(true).open(path)?;
-        workbook::write(io::BufReader::new(rows), &mut file)?;
+        workbook::write(io::BufReader::new(rows), &mut file, folder_of(path))?;
         file.sync_all()
     }
 
@@ -342,9 +348,9 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
 }
 
 fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
-    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    workbook::write(io::BufReader::new(rows), &mut made)?;
+    let folder = folder_of(out);
+    let mut made = tempfile::tempfile_in(folder)?;
+    workbook::write(io::BufReader::new(rows), &mut made, folder)?;
     made.seek(SeekFrom::Start(0))?;
     Ok(made)
 }
@@ -401,13 +407,18 @@ fn private() -> OpenOptions {
     options
 }
 
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 fn sync_folder_of(path: &Path) -> Result<(), PartError> {
     // Elsewhere a folder can't be opened, and needs no more than its own files' order.
     #[cfg(unix)]
     {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed_at(path))?;
+        File::open(folder_of(path))
+            .and_then(|folder| folder.sync_all())
+            .map_err(failed_at(path))?;
     }
     Ok(())
 }

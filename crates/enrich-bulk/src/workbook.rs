@@ -2,6 +2,7 @@
 //! that can be gone on with until then.
 
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
@@ -14,10 +15,23 @@ const MAX_CELL_UNITS: usize = 32_767;
 /// The longest number that Excel shows as it is.
 const MAX_NUMBER_LETTERS: usize = 11;
 
-/// Writes the rows of CSV as a workbook. The rows are not held in memory.
-pub(crate) fn write(rows: impl Read, into: impl Write + Send) -> io::Result<()> {
+/// Endings of workbooks that are not written.
+const OTHER_ENDINGS: [&str; 4] = [".xls", ".xlsm", ".xlsb", ".ods"];
+
+/// The ending of a file's name, where it promises a workbook that is not written; what it is
+/// compressed with does not matter.
+pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
+    let name = file_name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    OTHER_ENDINGS.into_iter().find(|ending| name.ends_with(ending))
+}
+
+/// Writes the rows of CSV as a workbook. The rows are not held in memory: they go through
+/// temporary files in `folder`.
+pub(crate) fn write(rows: impl Read, into: impl Write + Send, folder: &Path) -> io::Result<()> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
     let mut workbook = Workbook::new();
+    workbook.set_tempdir(folder).map_err(failed)?;
     let mut header = csv::ByteRecord::new();
     let mut is_there = rows.read_byte_record(&mut header)?;
     let mut row = csv::ByteRecord::new();
@@ -73,7 +87,7 @@ fn cut(text: &str) -> &str {
 
 fn failed(error: XlsxError) -> io::Error {
     match error {
-        XlsxError::IoError(error) => error,
+        XlsxError::IoError(error) | XlsxError::TempFileError(_, error) => error,
         error => io::Error::other(error),
     }
 }
@@ -88,7 +102,7 @@ mod tests {
 
     fn read(rows: &str) -> Vec<Vec<String>> {
         let mut bytes = Vec::new();
-        write(rows.as_bytes(), &mut bytes).unwrap();
+        write(rows.as_bytes(), &mut bytes, &std::env::temp_dir()).unwrap();
         let mut list = Rows::open(Source::reader("a.xlsx", Cursor::new(bytes))).unwrap();
         let mut rows = vec![list.columns().unwrap().to_vec()];
         while let Some(row) = list.next_row().unwrap() {
@@ -105,6 +119,21 @@ mod tests {
         assert_eq!(rows[0], ["name", "phone", "zip", "n"]);
         assert_eq!(rows[1], ["=1+1", "+442079460123", "01234", "1.5"]);
         assert_eq!(rows[2], ["a\nb", "442079460123", "", "7"]);
+    }
+
+    #[test]
+    fn a_workbook_of_another_kind_is_told_by_its_name() {
+        for (name, ending) in [
+            ("a.xls", Some(".xls")),
+            ("A.ODS", Some(".ods")),
+            ("a.xlsm.gz", Some(".xlsm")),
+            ("a.xlsb.zst", Some(".xlsb")),
+            ("a.xlsx", None),
+            ("a.xls.csv", None),
+            ("xls", None),
+        ] {
+            assert_eq!(other_ending(name), ending, "{name}");
+        }
     }
 
     #[test]

@@ -191,3 +191,52 @@ fn a_preview_asks_nothing() {
     assert_eq!(said["mapping"], json!({ "companyName": "Company" }), "{ran:?}");
     assert_eq!(said["first_rows"][0], json!(["0", "Telefónica"]), "{ran:?}");
 }
+
+/// Asks the data folder for `list`, with these arguments.
+fn asked(desk: &Desk, list: &str, out: &str, arguments: &[&str]) -> desk::Ran {
+    let out = desk.path(out);
+    let whole = ["cuf", "--in", "-", "--out", out.to_str().unwrap()];
+    desk.ran(&[&whole[..], arguments].concat(), list.as_bytes())
+}
+
+#[test]
+fn a_workbook_is_made_in_the_folder_of_the_output() {
+    let desk = Desk::without_server();
+    let ran = asked(&desk, "Company\nTelefónica\n", "out.xlsx", &[]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(std::fs::read(desk.path("out.xlsx")).unwrap().starts_with(b"PK"));
+}
+
+#[test]
+fn an_output_named_as_another_workbook_is_refused() {
+    let desk = Desk::without_server();
+    for name in ["out.xls", "out.ODS", "out.xlsm.gz"] {
+        let ran = asked(&desk, "Company\nTelefónica\n", name, &[]);
+        assert!(ran.status == 2 && ran.err.contains("name the output .xlsx"), "{ran:?}");
+        assert!(!desk.path(name).exists());
+    }
+}
+
+#[test]
+fn a_column_is_taken_by_its_name_and_every_one_that_is_taken_is_said() {
+    let desk = Desk::without_server();
+    let ran =
+        asked(&desk, "First name,Last name,E-mail\nAda,Quill,a@quill.example\n", "1.csv", &[]);
+    assert!(ran.status == 2 && ran.err.contains("map a column to it"), "{ran:?}");
+    let ran = asked(&desk, "companyName\nTelefónica\n", "2.csv", &[]);
+    let said = "companyName is taken from the column `companyName`";
+    assert!(ran.status == 0 && ran.err.contains(said), "{ran:?}");
+    let list = b"company_name,country_code\nNestl\xc3\xa9,CH\n";
+    let ran = desk.ran(&["name_to_domain", "--in", "-", "--out", "-"], list);
+    let said = "country_code is taken from the column `country_code`";
+    assert!(ran.status == 0 && ran.err.contains(said), "{ran:?}");
+}
+
+#[test]
+fn a_country_for_a_server_is_refused() {
+    let desk = Desk::without_server();
+    let url = "http://127.0.0.1:1";
+    let ran = asked(&desk, "Company\nQuill\n", "out.csv", &["--country", "CH", "--url", url]);
+    let said = "'--country <CC>' cannot be used with '--url <URL>'";
+    assert!(ran.status == 2 && ran.err.contains(said), "{ran:?}");
+}

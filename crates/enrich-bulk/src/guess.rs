@@ -18,22 +18,33 @@ const CALLED: [(&str, &[&str]); 11] = [
     ("linkedin", &["linkedin", "profile"]),
 ];
 
-/// The column that most likely holds a field: one of its own name, else one that is called what
-/// such columns are usually called. Case, blanks and punctuation don't matter. What may be missing
-/// is not guessed but by its name.
+/// The column that most likely holds a field, as a suggestion for somebody who then looks at it:
+/// that of [`by_name`], else one whose name contains what such columns are usually called.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
+    by_name(field, columns).or_else(|| {
+        let contains = |name: &str| find(columns, |column| column.contains(name));
+        usual_names(field).find_map(contains)
+    })
+}
+
+/// The column that holds a field by its name: one of the field's own name, else one that is called
+/// exactly what such columns are usually called. Case, blanks and punctuation don't matter. What
+/// may be missing is taken by its own name alone.
+pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
     let wanted = plain_name(field.name);
-    let find = |fits: &dyn Fn(&str) -> bool| {
-        columns.iter().find(|column| fits(&plain_name(column))).cloned()
-    };
-    let same = find(&|column| column == wanted);
-    if same.is_some() || !field.is_required {
-        return same;
-    }
-    let called = CALLED.iter().filter(|(part, _)| wanted.contains(part));
-    let mut names = called.flat_map(|(_, names)| names.iter());
-    let exact = names.clone().find_map(|name| find(&|column| column == *name));
-    exact.or_else(|| names.find_map(|name| find(&|column| column.contains(name))))
+    let same = find(columns, |column| column == wanted);
+    same.or_else(|| usual_names(field).find_map(|name| find(columns, |column| column == name)))
+}
+
+/// What columns are usually called that hold a field; none for a field that may be missing.
+fn usual_names(field: &Field) -> impl Iterator<Item = &'static str> {
+    let wanted = if field.is_required { plain_name(field.name) } else { String::new() };
+    let called = CALLED.iter().filter(move |(part, _)| wanted.contains(part));
+    called.flat_map(|(_, names)| names.iter().copied())
+}
+
+fn find(columns: &[String], fits: impl Fn(&str) -> bool) -> Option<String> {
+    columns.iter().find(|column| fits(&plain_name(column))).cloned()
 }
 
 #[cfg(test)]

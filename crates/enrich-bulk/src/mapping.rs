@@ -6,7 +6,7 @@ use enrich_import::plain_name;
 use enrich_wire::{Endpoint, Fields, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::guess::guess;
+use crate::guess::by_name;
 
 /// A text that most fields can be read from, to try a mapping with.
 const PROBE: &str = "probe.example";
@@ -118,8 +118,8 @@ impl Mapping {
     }
 
     /// This mapping with the columns spelt as the list has them, and a column for each field that
-    /// has none and most likely is in one: the fields that are needed and those of a column's own
-    /// name.
+    /// has none and is in one by its name: nobody looks at these before they are asked and paid, so
+    /// a name that is only similar does not do.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {
@@ -136,7 +136,7 @@ impl Mapping {
         for field in endpoint.wire.inputs {
             let is_mapped = mapping.fields().any(|known| known == field.name);
             let is_wanted = !field.is_required || needed.contains(&field.name);
-            if let Some(column) = guess(field, columns).filter(|_| !is_mapped && is_wanted) {
+            if let Some(column) = by_name(field, columns).filter(|_| !is_mapped && is_wanted) {
                 mapping.columns.push((field.name.to_owned(), column));
             }
         }
@@ -297,6 +297,17 @@ mod tests {
         assert_eq!(bind("/v1/dte", &[], &["id", "Web-Site"]).unwrap(), ["companyDomain=#1!"]);
         let error = bind("/v1/cuf", &["companyName=firm"], &["FIRM", "Firm"]).unwrap_err();
         assert!(error.contains("no column `firm`"), "{error}");
+    }
+
+    #[test]
+    fn a_column_whose_name_only_contains_a_usual_one_is_not_taken() {
+        for (path, columns) in [
+            ("/v1/cuf", &["First name", "Last name", "E-mail"]),
+            ("/v1/dte", &["id", "E-mail domain", "Website notes"]),
+        ] {
+            let refused = bind(path, &[], columns).unwrap_err();
+            assert!(refused.contains("map a column to it"), "{refused}");
+        }
     }
 
     #[test]

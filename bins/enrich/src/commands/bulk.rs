@@ -62,8 +62,8 @@ pub(crate) struct Bulk {
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
     /// The column of a field (FIELD=COLUMN), or what it is in every row (FIELD:=VALUE); a field
-    /// that is not mapped takes the column of the same name, as the command then says. Case,
-    /// blanks and punctuation of columns do not matter
+    /// that is not mapped takes the column of its name or of a usual one (`Website`), as the command
+    /// then says. Case, blanks and punctuation of columns do not matter
     #[arg(long = "map", value_name = "FIELD=COLUMN")]
     map: Vec<String>,
     #[command(flatten)]
@@ -115,9 +115,7 @@ impl Bulk {
             console.note(&format!("{}: {layout}", self.list.display()));
         }
         for (field, column) in mapping.columns.iter().filter(|pair| !typed.columns.contains(pair)) {
-            if field != column {
-                console.note(&format!("{field} is taken from the column `{column}`"));
-            }
+            console.note(&format!("{field} is taken from the column `{column}`"));
         }
         if let Some(foreseen) = &foreseen {
             console.note(&foreseen.in_a_line());

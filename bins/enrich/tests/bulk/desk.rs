@@ -62,7 +62,7 @@ impl Desk {
         self.path("data")
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -101,6 +101,8 @@ impl Desk {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("ENRICH_KEY");
+        // What was asked stays in the folder of the output: nothing is written to the system's.
+        command.env("TMPDIR", self.path("no-folder-for-temporary-files"));
         if !self.key.is_empty() {
             command.env("ENRICH_KEY", &self.key);
         }

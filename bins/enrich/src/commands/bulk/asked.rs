@@ -25,8 +25,9 @@ pub(super) struct Whom {
     least: LeastByName,
     #[command(flatten)]
     most: MaxEnrichmentItems,
-    /// The country (alpha-2 code) that national phone numbers are read with
-    #[arg(long, value_name = "CC", value_parser = named::country)]
+    /// The country (alpha-2 code) that national phone numbers are read with; a server reads them
+    /// with the account's own
+    #[arg(long, value_name = "CC", value_parser = named::country, conflicts_with = "url")]
     country: Option<Country>,
     #[command(flatten)]
     data: DataFolder,

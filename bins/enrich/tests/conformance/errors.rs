@@ -58,7 +58,7 @@ fn messages_are_written_for_people() {
 }
 
 #[test]
-fn a_balance_too_low_for_a_list_names_the_price_and_the_way_out() {
+fn a_balance_too_low_for_a_list_names_what_is_left_and_the_largest_limit_but_no_price() {
     let world = World::new(&[]);
     for (path, fields, price, limit) in [
         ("/v1/dte", [("companyDomain", "orbeval.example")], 3, "10"),
@@ -71,10 +71,15 @@ fn a_balance_too_low_for_a_list_names_the_price_and_the_way_out() {
         let call = world.call(path, &account.key, &fields);
         let reply = world.has_status(path, &call, 400);
         let message = reply.json()["message"].as_str().unwrap_or_default().to_owned();
-        let named = message.contains(&price.to_string());
-        world.holds(&format!("{path}: the message gives the price"), named, &reply);
-        let way_out = message.contains("limit");
-        world.holds(&format!("{path}: the message says `limit`"), way_out, &reply);
+        let left = format!("more than the {} credits that are left", price - 1);
+        let names_left = message.contains(&left);
+        world.holds(&format!("{path}: the message says what is left"), names_left, &reply);
+        let way_out = message.contains(&format!("at most {limit} items with `limit`"));
+        world.holds(&format!("{path}: the message says the largest `limit`"), way_out, &reply);
+        let numbers: Vec<&str> =
+            message.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
+        let no_others = numbers == [(price - 1).to_string().as_str(), limit];
+        world.holds(&format!("{path}: the message names no other figure"), no_others, &reply);
         let left = reply.number("X-Credits-Remaining");
         world.same(&format!("{path}: nothing deducted"), &left, &Some(price - 1));
         let limited = [fields[0], ("limit", limit)];

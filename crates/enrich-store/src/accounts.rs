@@ -173,7 +173,7 @@ impl Accounts for SqliteAccounts {
             if account.is_none() {
                 return Ok(KeyStored::NotThere);
             }
-            if let Some(full) = find_full(connection, &key, None, limit)? {
+            if let Some(full) = find_full(connection, &key, limit)? {
                 return Ok(full);
             }
             insert_key(connection, secrets.current(), &key)?;
@@ -190,22 +190,26 @@ impl Accounts for SqliteAccounts {
         limit: KeyLimit,
     ) -> Result<KeyStored, StoreError> {
         self.write(move |connection, secrets| {
-            let account: Option<Column<AccountId>> = connection
-                .query_row("SELECT account FROM api_key WHERE id = ?1", [Column(old)], |row| {
-                    row.get(0)
-                })
+            let now = successor.created_at;
+            let select = "SELECT account, ended = 0 AND (expires_at IS NULL OR expires_at > ?2)
+                          FROM api_key WHERE id = ?1";
+            let found: Option<(Column<AccountId>, bool)> = connection
+                .query_row(select, (Column(old), Column(now)), |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()
                 .map_err(store_error)?;
-            match account {
+            let is_active = match found {
                 None => return Ok(KeyStored::NotThere),
-                Some(Column(account)) if account != successor.account => {
+                Some((Column(account), _)) if account != successor.account => {
                     return Err(StoreError::failed(Unfit::OtherAccount));
                 }
-                Some(_) => {}
-            }
-            let ends = (old_until <= successor.created_at).then_some(old);
-            if let Some(full) = find_full(connection, &successor, ends, limit)? {
-                return Ok(full);
+                Some((_, is_active)) => is_active,
+            };
+            // A successor that takes a key's place at once adds none, however many there are.
+            let takes_its_place = is_active && old_until <= now;
+            match find_full(connection, &successor, limit)? {
+                Some(KeyStored::TooManyActive) if takes_its_place => {}
+                Some(full) => return Ok(full),
+                None => {}
             }
             end_key(connection, old, old_until, successor.created_at)?;
             insert_key(connection, secrets.current(), &successor)?;
@@ -322,24 +326,22 @@ impl Accounts for SqliteAccounts {
     }
 }
 
-/// Why the account of a new key may not have it; `None` when it may. The key `ends` is not in use any
-/// more once the new one is.
+/// Why the account of a new key may not have it; `None` when it may.
 fn find_full(
     connection: &Connection,
     new: &NewKey,
-    ends: Option<KeyId>,
     limit: KeyLimit,
 ) -> Result<Option<KeyStored>, StoreError> {
-    let count = "SELECT count(*), count(*) FILTER (WHERE ended = 0 AND id IS NOT ?3
+    let count = "SELECT count(*), count(*) FILTER (WHERE ended = 0
                      AND (expires_at IS NULL OR expires_at > ?2))
                  FROM api_key WHERE account = ?1";
-    let values = (Column(new.account), Column(new.created_at), ends.map(Column));
+    let values = (Column(new.account), Column(new.created_at));
     let (all, active): (u32, u32) = connection
         .query_row(count, values, |row| Ok((row.get(0)?, row.get(1)?)))
         .map_err(store_error)?;
     Ok(match () {
-        () if active >= limit.active => Some(KeyStored::TooManyActive),
         () if all >= limit.all => Some(KeyStored::TooMany),
+        () if active >= limit.active => Some(KeyStored::TooManyActive),
         () => None,
     })
 }

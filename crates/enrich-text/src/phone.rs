@@ -61,10 +61,11 @@ impl Phone {
 
     /// The same, but a national number is one of `country`, if a country is given.
     ///
-    /// What begins with `+` or `00` says itself where it belongs. Bare digits may be either: they are
-    /// international where they begin with the country's own calling code and its plan gives such
-    /// numbers out, else national where it gives those out, else international where such a number
-    /// is possible. No calling code begins with a zero, so what does is national.
+    /// What begins with `+` or `00` says itself where it belongs, and no calling code begins with a
+    /// zero, so what does is national. The rest may be either. Digits alone, as the interface returns
+    /// international numbers (`/v1/itm`), are international where some plan gives such a number out;
+    /// so is what begins with the country's own calling code. Else they are national where the
+    /// country's plan gives those out, else international where such a number is possible.
     pub fn parse_in(text: &str, country: Option<Country>) -> Result<Self, InvalidPhone> {
         let international = Self::parse(text);
         let Some(region) = country.and_then(|country| DATABASE.by_id(country.alpha2())) else {
@@ -81,7 +82,9 @@ impl Phone {
             return national;
         }
         let is_given_out = |number: &Result<Self, _>| number.as_ref().is_ok_and(Self::is_given_out);
-        if digits.starts_with(&code) && is_given_out(&international) {
+        let may_be_international =
+            digits.starts_with(&code) || plain.bytes().all(|byte| byte.is_ascii_digit());
+        if may_be_international && is_given_out(&international) {
             return international;
         }
         if is_given_out(&national) { national } else { international.or(national) }

@@ -220,13 +220,13 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.signals.admission.is_evicted(context) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         if self.awaits == Awaits::End {
             return self.throw_away(context);
         }
         self.check(context)?;
-        if self.signals.admission.is_evicted(context) {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
-        }
         if self.is_held_back() {
             self.has_more |= self.stream.poll_read_ready(context)?.is_ready();
             return Poll::Pending;

@@ -58,7 +58,7 @@ pub fn back_up(
     let lists: u64 = others.iter().map(|name| files::folder_bytes(&folder.join(name))).sum();
     files::see_room(&place.parent, needed.iter().sum::<u64>() + lists)?;
 
-    let lock = place.begin()?;
+    let lock = place.begin(others)?;
     let written = write(folder, &place.unfinished, others, clock, progress);
     let report = match written {
         Ok(report) => report,
@@ -109,7 +109,7 @@ impl Place {
     }
 
     /// Makes the folder to write to, and clears what a backup left there that was killed.
-    fn begin(&self) -> Result<in_use::InUse, BackupError> {
+    fn begin(&self, others: &[&str]) -> Result<in_use::InUse, BackupError> {
         let failed = |source| BackupError::file(&self.unfinished, source);
         match files::create_folder(&self.unfinished) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -119,20 +119,27 @@ impl Place {
             OpenError::InUse { .. } => BackupError::UnderWay { folder: self.complete.clone() },
             error => error.into(),
         })?;
-        for entry in fs::read_dir(&self.unfinished).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if in_use::FILES.iter().any(|file| entry.file_name() == *file) {
+        let entries =
+            fs::read_dir(&self.unfinished).and_then(|all| all.collect::<io::Result<Vec<_>>>());
+        let mut left = Vec::new();
+        for entry in entries.map_err(failed)? {
+            let name = entry.file_name();
+            if in_use::FILES.iter().any(|file| name == *file) {
                 continue;
             }
             let is_folder = entry.file_type().map_err(failed)?.is_dir();
-            let is_ours = is_folder || is_of_backup(&entry.file_name());
+            let is_ours = match is_folder {
+                true => others.iter().any(|other| name == *other),
+                false => is_of_backup(&name),
+            };
             if !is_ours {
                 return Err(BackupError::NotUnfinished { folder: self.unfinished.clone() });
             }
-            let removed = match is_folder {
-                true => fs::remove_dir_all(entry.path()),
-                false => fs::remove_file(entry.path()),
-            };
+            left.push((entry.path(), is_folder));
+        }
+        // Nothing is removed before everything was seen to be a backup's.
+        for (path, is_folder) in left {
+            let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;
         }
         Ok(lock)

@@ -172,7 +172,13 @@ impl Run<'_> {
         };
         let committed = writer.finish().and_then(|()| transaction.commit());
         self.index.clear();
-        match (committed.and_then(|()| self.log.bound()), finish) {
+        if committed.is_ok()
+            && let Err(error) = self.log.bound()
+        {
+            // The records are there: a log that stays long is no failure of theirs.
+            tracing::warn!(%error, "the directory's log cannot be emptied");
+        }
+        match (committed, finish) {
             (Ok(()), finish) => {
                 turn::pause();
                 Ok(finish)

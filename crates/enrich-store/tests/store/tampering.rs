@@ -85,7 +85,11 @@ fn a_row_from_another_account_is_named() {
     let customer = five_rows();
     let other = uuid::Uuid::from_bytes([9; 16]);
     let file = customer.file();
-    file.execute("INSERT INTO account VALUES (?1, 'Southwind', 0)", [other.as_bytes()]).unwrap();
+    file.execute(
+        "INSERT INTO account (id, name, created_at) VALUES (?1, 'Southwind', 0)",
+        [other.as_bytes()],
+    )
+    .unwrap();
     file.execute("UPDATE entry SET account = ?1 WHERE sequence <= 2", [other.as_bytes()]).unwrap();
     let faults = customer.faults();
     assert!(faults.iter().any(|fault| fault.contains(&format!("{other}, row 1: is not as"))));

@@ -212,6 +212,13 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
+    // Also where there are more keys than the limit allows by now.
+    let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
+    let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
+    let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;
+    assert_eq!(rotated.unwrap(), KeyStored::Stored);
+    let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;
+    assert_eq!(rotated.unwrap(), KeyStored::TooManyActive, "it was not in use any more");
     // Another account has its own.
     let (other, _) = account_with_key(&ports, "Southwind").await;
     let added = accounts.add_key(new_key(other, ""), limit).await.unwrap();

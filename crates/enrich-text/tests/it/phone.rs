@@ -155,9 +155,15 @@ fn an_international_number_is_the_same_with_any_country() {
         let read = Phone::parse_in(text, Some(gb));
         assert_eq!(read.as_ref().map(Phone::as_str), Ok("+12025550123"), "{text}");
     }
-    // What `/v1/itm` returns begins with the country's own calling code.
-    let digits = Phone::parse_in("442079460123", Some(gb));
-    assert_eq!(digits.as_ref().map(Phone::as_str), Ok("+442079460123"));
+    // What `/v1/itm` returns: digits alone, of this country or of another one.
+    for country in ["GB", "DE", "CH", "US"] {
+        for digits in ["442079460123", "41446681800", "493023125001", "12025550123"] {
+            let country = Country::from_code(country).unwrap();
+            let read = Phone::parse_in(digits, Some(country));
+            let wanted = format!("+{digits}");
+            assert_eq!(read.as_ref().map(Phone::as_str), Ok(wanted.as_str()), "{country:?}");
+        }
+    }
     assert_eq!(Phone::parse_in("020 7946 0123", None), Err(InvalidPhone::NoCountryCode));
     for text in ["", "07", "020 7946 0123 4567 89", "call me", "+999"] {
         assert!(Phone::parse_in(text, Some(gb)).is_err(), "{text}");

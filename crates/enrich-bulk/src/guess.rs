@@ -19,7 +19,7 @@ const CALLED: [(&str, &[&str]); 11] = [
 ];
 
 /// The column that most likely holds a field, as a suggestion for somebody who then looks at it:
-/// that of [`by_name`], else one whose name contains what such columns are usually called.
+/// that of `by_name`, else one whose name contains what such columns are usually called.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));

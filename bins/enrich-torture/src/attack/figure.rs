@@ -20,7 +20,7 @@ enum Limit {
 }
 
 impl Figure {
-    /// A figure that is told and not judged.
+    /// A figure that is reported without a limit.
     pub(crate) fn told(name: &'static str, value: f64, unit: &'static str) -> Self {
         Self { name, value, unit, limit: Limit::None }
     }

@@ -69,7 +69,7 @@ impl Probe {
 }
 
 impl Health {
-    /// What is told of it, and what is judged.
+    /// The reported figures of `/healthz`; `judged` names the one that has a limit.
     pub(crate) fn figures(&self, judged: HealthFigure) -> Vec<Figure> {
         let figure = |name, value, is_judged| {
             if is_judged {

@@ -39,7 +39,7 @@ impl Answers {
         Ok(Self { attacked, ..self })
     }
 
-    /// What is told of it, and what is judged.
+    /// The reported figures of the victim's calls; those with a limit are judged.
     pub(super) fn figures(&self) -> Vec<Figure> {
         let (idle, attacked) = (self.idle.percentile_ms(99), self.attacked.percentile_ms(99));
         let limit = idle * MOST_TIMES_SLOWER;

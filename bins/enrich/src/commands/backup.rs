@@ -37,15 +37,15 @@ pub(crate) struct Backup {
     format: Format,
 }
 
-/// What a backup holds, as it is told.
+/// The result of `enrich backup`, as it is printed.
 #[derive(Serialize)]
-struct Told {
+struct MadeBackup {
     backup: String,
     #[serde(flatten)]
     contents: Contents,
 }
 
-/// What is told of a backup by whoever makes or restores one.
+/// The contents of a backup, as `backup` and `restore` print them.
 #[derive(Serialize)]
 pub(super) struct Contents {
     made_at: String,
@@ -76,7 +76,7 @@ impl Backup {
         let clock = SystemClock;
         let report = back_up(self.data.path(), &self.into, &[LISTS], &clock, &mut progress)?;
         let backup = self.into.display().to_string();
-        console.show(&Told { backup, contents: report.into() }, self.format)?;
+        console.show(&MadeBackup { backup, contents: report.into() }, self.format)?;
         Ok(Verdict::Yes)
     }
 }
@@ -123,7 +123,7 @@ impl Contents {
     }
 }
 
-impl Shown for Told {
+impl Shown for MadeBackup {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut pairs = vec![("backup", self.backup.clone())];
         pairs.extend(self.contents.pairs());

@@ -40,7 +40,7 @@ pub(crate) struct Restore {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct RestoredFolder {
     data: String,
     age_seconds: i64,
     #[serde(flatten)]
@@ -53,7 +53,8 @@ impl Restore {
         let made_at = report.made_at;
         let age_seconds = age_seconds(made_at, SystemClock.now());
         let data = self.data.path().display().to_string();
-        console.show(&Told { data, age_seconds, contents: report.into() }, self.format)?;
+        console
+            .show(&RestoredFolder { data, age_seconds, contents: report.into() }, self.format)?;
         console.note(&format!(
             "this is the state of {}, {} ago. What was done since then is gone: charges, grants, \
              new accounts and keys, passwords, imports. Keys that were revoked since then work \
@@ -84,7 +85,7 @@ fn in_words(seconds: i64) -> String {
     }
 }
 
-impl Shown for Told {
+impl Shown for RestoredFolder {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut pairs = vec![("restored", self.data.clone())];
         pairs.extend(self.contents.pairs());

@@ -11,7 +11,7 @@ use super::{Console, DataFolder, Failure, Format, Verdict};
 use report::Report;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
-/// How many accounts are told apart.
+/// The most accounts that are listed one by one.
 const MOST_ACCOUNTS: usize = 1000;
 
 #[derive(Debug, Args)]

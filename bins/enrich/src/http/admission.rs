@@ -29,7 +29,7 @@ struct Held {
     by_client: HashMap<IpAddr, usize>,
 }
 
-/// A place that is held; it is given back when it is dropped.
+/// A permit for one connection; dropping it releases the place.
 struct Place {
     places: Arc<Places>,
     client: Option<IpAddr>,

@@ -35,8 +35,8 @@ impl FromStr for LeastConfidence {
     }
 }
 
-// What a command that looks up in the data folder itself is told. (A doc comment here would become
-// the help of each.)
+// The setting for commands that look up in the data folder without a server. (A doc comment here
+// would become the help of each.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct LeastByName {
     /// How sure a match by name (of a company or a person) has to be, from 1 to 100

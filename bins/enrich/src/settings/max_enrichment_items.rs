@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 
-// What a command that looks up in the data folder itself is told. (A doc comment here would become
-// the help of each.)
+// The setting for commands that look up in the data folder without a server. (A doc comment here
+// would become the help of each.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct MaxEnrichmentItems {
     /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or /v1/cone

@@ -89,7 +89,7 @@ async fn fill(store: &Store) -> anyhow::Result<Begun> {
         let source = Source::reader(name, Cursor::new(lines));
         let called = source.name().cloned().or_else(|| SourceName::new("demo"));
         let called = called.ok_or_else(|| anyhow!("{name} cannot be a source"))?;
-        let load = Load { source: called, at: now, atomic: Atomic::Whole };
+        let load = Load { source: called, file: None, at: now, atomic: Atomic::Whole };
         import(source, store.intake.as_ref(), load, None, &mut ()).await?;
     }
     let account = Account::new("Demo", now);

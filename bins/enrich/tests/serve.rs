@@ -47,8 +47,12 @@ fn fill(data: &TempDir) -> (AccountId, String) {
     let now = SystemClock.now();
     let examples =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/directory/examples.jsonl");
-    let load =
-        Load { source: SourceName::new("examples").unwrap(), at: now, atomic: Atomic::Whole };
+    let load = Load {
+        source: SourceName::new("examples").unwrap(),
+        file: None,
+        at: now,
+        atomic: Atomic::Whole,
+    };
     let source = Source::file(&examples).unwrap();
     pollster::block_on(import(source, store.intake.as_ref(), load, None, &mut ())).unwrap();
     let account = Account { id: AccountId::new(now), ..Account::new("Quill", now) };

@@ -14,7 +14,8 @@ async fn look_up(folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
     let mut quill = CompanyRecord::named(name.clone(), Origin::of(b"Quill & Sons"));
     quill.sites.push((Domain::parse("quill.example")?, None));
     let source = SourceName::new("by hand").ok_or("a source has a name")?;
-    let mut load = store.intake.begin(Load { source, at: now, atomic: Atomic::Whole }).await?;
+    let mut load =
+        store.intake.begin(Load { source, file: None, at: now, atomic: Atomic::Whole }).await?;
     load.take(vec![Record::Company(quill)]).await?;
     load.finish().await?;
     let account = Account::new("Northwind", now);

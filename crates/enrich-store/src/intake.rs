@@ -128,15 +128,6 @@ impl Intake for SqliteIntake {
         apart(move || file().map_err(store_error)).await
     }
 
-    async fn set_source_file(&self, name: &SourceName, file: &str) -> Result<(), StoreError> {
-        let (path, name, file) = (self.path.clone(), name.clone(), file.to_owned());
-        let set = move || {
-            let connection = turn::connect(&path)?;
-            turn::write(&connection, |transaction| sources::set_file(transaction, &name, &file))
-        };
-        apart(move || set().map_err(store_error)).await
-    }
-
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
         let name = name.clone();
         // Nothing that is kept with a time is written.

@@ -9,7 +9,7 @@ use crate::contract::{Ports, noon};
 
 /// A load from `source`, batch by batch, at [`noon`].
 pub fn load_from(source: &str) -> Load {
-    Load { source: source_name(source), at: noon(), atomic: Atomic::Batch }
+    Load { source: source_name(source), file: None, at: noon(), atomic: Atomic::Batch }
 }
 
 /// A source's name.

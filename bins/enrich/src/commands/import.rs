@@ -100,17 +100,12 @@ impl Import {
         let mut stopped = None;
         for input in inputs {
             let file = input.file.clone();
-            let (name, origin) = (input.name.clone(), input.origin.clone());
             let (report, cause) = self.take(&store, input, rejects.as_mut(), console);
             if let Some(layout) = report.layout.as_ref().filter(|layout| !layout.is_plain()) {
                 console.note(&format!("{}: {layout}", file.display()));
             }
             if !matches!(cause, Some(Cause::Rejected { .. })) {
                 outcome::note_rejected(&file, &report, console);
-            }
-            if let Some(origin) = origin.filter(|_| report.took_anything()) {
-                let noted = pollster::block_on(store.intake.set_source_file(&name, &origin));
-                noted.map_err(|error| Failure::impossible(&error))?;
             }
             sum += report;
             if let Some(cause) = cause {
@@ -183,6 +178,7 @@ impl Import {
         let mut bar = Bar::new(&input.file, input.source.total_bytes(), console.is_watched);
         let load = Load {
             source: input.name,
+            file: input.origin,
             at: SystemClock.now(),
             atomic: if self.strict { Atomic::Whole } else { Atomic::Batch },
         };

@@ -1,7 +1,11 @@
 //! `enrich import`.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -203,6 +207,29 @@ fn standard_input_is_always_the_same_source() {
     let desk = Desk::new();
     assert_eq!(desk.run_with_input(&["import", "-"], QUILL).status, 0);
     assert_eq!(desk.run_with_input(&["import", "-"], ADA).status, 0);
+    desk.file("stdin", QUILL);
+    desk.run(&["import", "stdin"]).refused(2, "the source stdin holds the records of another file");
+}
+
+#[test]
+fn an_import_that_was_killed_has_noted_where_its_records_are_from() {
+    let desk = Desk::with_records();
+    let mut lines = String::new();
+    for number in 0..5_000 {
+        let company = json!({"type": "company", "name": format!("Ink {number}"), "country": "GB"});
+        writeln!(lines, "{company}").unwrap();
+    }
+    let mut command = desk.command(&["import", "-"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    // More than a batch; the input stays open, so that the import does not end by itself.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(lines.as_bytes()).unwrap();
+    while desk.json(&["source", "list"]).as_array().unwrap().len() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "the import has ended");
+        sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
     desk.file("stdin", QUILL);
     desk.run(&["import", "stdin"]).refused(2, "the source stdin holds the records of another file");
 }

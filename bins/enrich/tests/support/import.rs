@@ -10,7 +10,12 @@ use enrich_store::Store;
 /// Imports a file whole; a rejected line or a dropped value is a fault of the fixture.
 pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
     let source = Source::file(file).unwrap();
-    let load = Load { source: SourceName::new("fixtures").unwrap(), at, atomic: Atomic::Whole };
+    let load = Load {
+        source: SourceName::new("fixtures").unwrap(),
+        file: None,
+        at,
+        atomic: Atomic::Whole,
+    };
     let mut unwatched = ();
     let imported = enrich_import::import(source, &*store.intake, load, None, &mut unwatched);
     let report = pollster::block_on(imported).unwrap();

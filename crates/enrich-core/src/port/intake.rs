@@ -12,6 +12,9 @@ use crate::record::{Record, SourceName};
 pub struct Load {
     /// Whose records they are.
     pub source: SourceName,
+    /// The file that the records come from, noted with the source in the same transaction as the
+    /// first of its records; `None` leaves what was noted before.
+    pub file: Option<String>,
     /// The time kept with every value.
     pub at: Timestamp,
     /// What is atomic.
@@ -95,12 +98,9 @@ pub trait Intake: Send + Sync {
     /// The sources there are, by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
-    /// The file that a source's records came from, as [`set_source_file`](Self::set_source_file)
-    /// noted it; `None` where there is no such source or no file was noted.
+    /// The file that a source's records came from, as its last [`Load`] with a file noted it; `None`
+    /// where there is no such source or no file was noted.
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError>;
-
-    /// Notes the file that a source's records came from. Does nothing where there is no such source.
-    async fn set_source_file(&self, name: &SourceName, file: &str) -> Result<(), StoreError>;
 
     /// Takes a source's values out again; `None` when there is no such source.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;

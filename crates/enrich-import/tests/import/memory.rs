@@ -70,10 +70,6 @@ impl Intake for Memory {
         Ok(None)
     }
 
-    async fn set_source_file(&self, _name: &SourceName, _file: &str) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     async fn remove_source(&self, _name: &SourceName) -> Result<Option<Removed>, StoreError> {
         Ok(None)
     }
@@ -109,7 +105,7 @@ impl Loading for MemoryLoad {
 
 pub(crate) fn load(atomic: Atomic) -> Load {
     let source = SourceName::new("test").unwrap();
-    Load { source, at: Timestamp::UNIX_EPOCH, atomic }
+    Load { source, file: None, at: Timestamp::UNIX_EPOCH, atomic }
 }
 
 pub(crate) fn source(file_name: &str, bytes: impl Into<Vec<u8>>) -> Source {

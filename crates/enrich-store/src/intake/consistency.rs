@@ -223,7 +223,7 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
         }
         _ => {
             let (at, atomic) = (Timestamp::UNIX_EPOCH, Atomic::Whole);
-            let load = Load { source, at, atomic };
+            let load = Load { source, file: None, at, atomic };
             let mut loading = store.intake.begin(load).await.unwrap();
             let records = (0..5).map(|_| chance.record()).collect();
             loading.take(records).await.unwrap();

@@ -261,7 +261,7 @@ fn take(
     if records.is_empty() {
         return Ok(Vec::new());
     }
-    let source = writer.source(&load.source)?;
+    let source = writer.source(load)?;
     let mut new_records = 0;
     let mut all = Vec::with_capacity(records.len());
     for record in records {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use enrich_core::SourceName;
-use enrich_core::port::intake::SourceInfo;
+use enrich_core::port::intake::{Load, SourceInfo};
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -11,22 +11,24 @@ use super::writer::Writer;
 use crate::columns::Column;
 
 impl Writer<'_> {
-    /// The id of a source, which is made where there is none of this name; notes that it was
-    /// imported now.
-    pub(crate) fn source(&mut self, name: &SourceName) -> rusqlite::Result<i64> {
-        let at = Column(self.at);
-        if let Some(source) = self.source_named(name)? {
-            let mut statement = self
-                .connection
-                .prepare_cached("UPDATE source SET last_at = ?2 WHERE id = ?1 AND last_at < ?2")?;
-            statement.execute(params![source, at])?;
+    /// The id of the source of a load, which is made where there is none of this name; notes that it
+    /// was imported now, and from which file.
+    pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
+        let (at, file) = (Column(self.at), load.file.as_deref());
+        if let Some(source) = self.source_named(&load.source)? {
+            let mut statement = self.connection.prepare_cached(
+                "UPDATE source SET last_at = max(last_at, ?2), file = coalesce(?3, file)
+                 WHERE id = ?1 AND (last_at < ?2 OR file IS NOT coalesce(?3, file))",
+            )?;
+            statement.execute(params![source, at, file])?;
             return Ok(source);
         }
         let source = self.new_source();
         let mut statement = self.connection.prepare_cached(
-            "INSERT INTO source (id, name, records, first_at, last_at) VALUES (?1, ?2, 0, ?3, ?3)",
+            "INSERT INTO source (id, name, records, first_at, last_at, file)
+             VALUES (?1, ?2, 0, ?3, ?3, ?4)",
         )?;
-        statement.execute(params![source, name.as_str(), at])?;
+        statement.execute(params![source, load.source.as_str(), at, file])?;
         Ok(source)
     }
 
@@ -54,16 +56,6 @@ pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Resu
     let mut statement = connection.prepare("SELECT file FROM source WHERE name = ?1")?;
     let file = statement.query_row([name.as_str()], |row| row.get(0)).optional()?;
     Ok(file.flatten())
-}
-
-/// Notes the file that a source's records came from.
-pub(crate) fn set_file(
-    connection: &Connection,
-    name: &SourceName,
-    file: &str,
-) -> rusqlite::Result<()> {
-    let set = "UPDATE source SET file = ?2 WHERE name = ?1";
-    connection.execute(set, [name.as_str(), file]).map(|_| ())
 }
 
 /// Every source, by name. Its values are counted, not noted: that takes a second for some millions.

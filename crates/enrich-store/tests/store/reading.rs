@@ -106,7 +106,7 @@ fn domain(number: usize) -> Domain {
 /// One load, committed when this returns.
 fn import(store: &Store, numbers: Range<usize>) {
     let source = SourceName::new("by hand").unwrap();
-    let load = Load { source, at: now(), atomic: Atomic::Whole };
+    let load = Load { source, file: None, at: now(), atomic: Atomic::Whole };
     let records = numbers.map(|number| {
         let name = named(number);
         let origin = Origin::of(name.as_bytes());

@@ -70,6 +70,7 @@ macro_rules! intake_contract {
             the_generation_grows_with_every_change_and_only_then,
             what_was_taken_is_there_after_a_restart,
             sources_are_listed_with_what_they_gave,
+            the_file_of_a_source_is_noted_with_its_first_batch,
             removing_an_unknown_source_says_so,
             removing_a_source_brings_back_what_another_says,
             removing_a_source_takes_its_subjects_with_it,

@@ -1,6 +1,6 @@
 //! Sources: what each gave, and taking it out again.
 
-use enrich_core::port::intake::{Load, Removed, SourceInfo};
+use enrich_core::port::intake::{Atomic, Load, Removed, SourceInfo};
 use enrich_core::{CompanyRecord, DomainRecord};
 
 use super::{
@@ -34,6 +34,27 @@ pub async fn sources_are_listed_with_what_they_gave(harness: &dyn Harness) {
         listed,
         [source("a", 3, 2, after_noon(60), after_noon(120)), source("b", 2, 1, noon(), noon()),]
     );
+}
+
+pub async fn the_file_of_a_source_is_noted_with_its_first_batch(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let load_of = |file: Option<&str>| Load { file: file.map(str::to_owned), ..load_from("a") };
+    let file = async || ports.intake.source_file(&source_name("a")).await.unwrap();
+    for (given, noted) in [(Some("/one"), "/one"), (None, "/one"), (Some("/two"), "/two")] {
+        let mut loading = ports.intake.begin(load_of(given)).await.unwrap();
+        loading.take(vec![hashed(quill())]).await.unwrap();
+        // It is not finished: its batches stay, and so does where they are from.
+        drop(loading);
+        load_one(&ports, "b", hashed(ada())).await;
+        assert_eq!(file().await.as_deref(), Some(noted));
+    }
+    let whole = Load { atomic: Atomic::Whole, ..load_of(Some("/three")) };
+    let mut loading = ports.intake.begin(whole).await.unwrap();
+    loading.take(vec![hashed(quill())]).await.unwrap();
+    drop(loading);
+    load_one(&ports, "b", hashed(ada())).await;
+    assert_eq!(file().await.as_deref(), Some("/two"));
+    assert_eq!(ports.intake.source_file(&source_name("b")).await.unwrap(), None);
 }
 
 pub async fn removing_an_unknown_source_says_so(harness: &dyn Harness) {

@@ -9,6 +9,7 @@
 
 mod account;
 mod api_key;
+mod clock_watch;
 mod confidence;
 mod credits;
 mod draft;
@@ -35,6 +36,7 @@ pub use account::{
     RateOverride,
 };
 pub use api_key::{ApiKey, KEY_PREFIX, MalformedKey};
+pub use clock_watch::ClockWatch;
 pub use confidence::Confidence;
 pub use credits::{Credits, Price};
 pub use draft::{BALANCE_HERE, Draft};

@@ -309,11 +309,6 @@ impl Service {
         if info.is_accepted(now) {
             return Ok(info);
         }
-        if !info.has_ended && !info.is_active(now) {
-            // Its end is seen for the first time. Where that cannot be written, the next call sees
-            // it again; this one is refused either way.
-            let _ = self.accounts.settle_ends(now).await;
-        }
         Err(Refusal::InvalidKey)
     }
 

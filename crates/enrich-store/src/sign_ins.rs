@@ -36,11 +36,7 @@ use rows::{
     set_password,
 };
 
-/// How many ended sessions the beginning of another one takes out: more than one, so that they grow
-/// fewer, and never so many that a charge waits for it.
-const FORGOTTEN_AT_ONCE: u32 = 100;
-
-/// How many are taken out at once when that is all that is done.
+/// How many ended sessions are taken out at once, so that charges do not wait for it.
 const SETTLED_AT_ONCE: u32 = 10_000;
 /// Takes out sessions that have ended, the oldest first.
 const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
@@ -243,11 +239,7 @@ impl SignIns for SqliteSignIns {
         })?;
         match invitation {
             Some((account, until)) if now < until => self.sign_in(account).await,
-            Some(_) => {
-                self.settle_ends(now).await?;
-                Ok(None)
-            }
-            None => Ok(None),
+            Some(_) | None => Ok(None),
         }
     }
 
@@ -300,9 +292,6 @@ impl SignIns for SqliteSignIns {
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
         let (hash, secret) = self.current_hash(Purpose::SessionToken, token.expose());
         self.write(&self.passing, move |connection| {
-            connection
-                .prepare_cached(ENDED_SESSIONS)?
-                .execute((Column(session.started_at), FORGOTTEN_AT_ONCE))?;
             connection
                 .prepare_cached(
                     "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)

@@ -1,6 +1,8 @@
 //! The life of the serving process: it listens, it says so, it answers, it is told to stop, it
 //! lets go.
 
+mod tidying;
+
 use std::future::Future;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -11,14 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_rt::task::{JoinHandle, spawn_blocking, yield_now};
-use actix_rt::time::{interval, timeout};
+use actix_rt::time::timeout;
 use actix_rt::{System, spawn};
 use actix_server::{Server, ServerHandle};
 use anyhow::{Context, anyhow};
 use enrich_bulk::Jobs;
 use enrich_bulk::jobs::MeteredCallers;
 use enrich_core::port::sign_ins::SignIns;
-use enrich_core::{RateLimit, Service, Timestamp};
+use enrich_core::{RateLimit, Service};
 use enrich_dashboard::{Dashboard, Parts};
 use futures_util::future::{Either, select};
 use tracing::{error, info, warn};
@@ -27,6 +29,7 @@ use crate::http::{Door, Listener, ListenerLimits, Patience, Serves, Shared};
 use crate::interface::GENERATIONS;
 use crate::open_files;
 use crate::settings::{Settings, seconds};
+use tidying::tidy;
 
 /// What a look-up and its charge may take before their connection is given up.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
@@ -37,17 +40,11 @@ const GUESTS: usize = 256;
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// How long the writing of the usage counters may take at the end.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// After how many times of it lists are looked through for those that were kept long enough.
-const SWEEP_EACH: u32 = 120;
-/// After how many times of it the ends that have come are made final: once a minute.
-const SETTLE_EACH: u32 = 12;
 /// How long rows of lists may be on their way at the end.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// How long everything after the waiting for requests may take at the end. With the default of
 /// 5 seconds for that, the process is gone 9 seconds after it was told to go.
 const LETTING_GO: Duration = Duration::from_secs(4);
-/// How often the metrics are tidied.
-const TIDYING: Duration = Duration::from_secs(5);
 
 /// Serves until the process is told to stop (SIGTERM, Ctrl-C), then lets requests in flight end.
 ///
@@ -275,60 +272,6 @@ fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
     let mut out = io::stdout().lock();
     if let Err(error) = out.write_all(lines.as_bytes()).and_then(|()| out.flush()) {
         warn!(%error, "where the service listens cannot be printed");
-    }
-}
-
-async fn tidy(shared: Arc<Shared>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn SignIns>) {
-    let (mut ticks, mut scrubbing) = (interval(TIDYING), None::<JoinHandle<()>>);
-    for tick in 0_u32.. {
-        ticks.tick().await;
-        shared.tidy_metrics();
-        if !tick.is_multiple_of(SETTLE_EACH) {
-            continue;
-        }
-        settle_ends(shared.service(), &*sign_ins).await;
-        let is_free = scrubbing.as_ref().is_none_or(JoinHandle::is_finished);
-        if let Some(jobs) = jobs.as_ref().filter(|_| is_free) {
-            scrubbing = Some(spawn(scrub(Arc::clone(jobs))));
-        }
-        if let Some(jobs) = jobs.as_ref().filter(|_| tick.is_multiple_of(SWEEP_EACH)) {
-            sweep(Arc::clone(jobs), shared.service().clock.now()).await;
-        }
-    }
-}
-
-/// Makes final what has ended by itself: keys, invitations, sessions.
-async fn settle_ends(service: &Service, sign_ins: &dyn SignIns) {
-    let now = service.clock.now();
-    let settled = [service.accounts.settle_ends(now).await, sign_ins.settle_ends(now).await];
-    for error in settled.into_iter().filter_map(Result::err) {
-        let error = crate::explained::explained(&error);
-        warn!(error, "the ends of keys and sessions cannot be noted");
-    }
-}
-
-/// Takes values that were forgotten out of lists.
-async fn scrub(jobs: Arc<Jobs>) {
-    match spawn_blocking(move || jobs.scrub()).await {
-        Ok(Ok(0)) => {}
-        Ok(Ok(lists)) => info!(lists, "forgotten values were taken out of lists"),
-        Ok(Err(error)) => {
-            let error = crate::explained::explained(&error);
-            warn!(error, "forgotten values cannot be taken out of lists");
-        }
-        Err(error) => warn!(%error, "forgotten values cannot be taken out of lists"),
-    }
-}
-
-/// Deletes lists that were kept for long enough.
-async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
-    match spawn_blocking(move || jobs.sweep(now)).await {
-        Ok(Ok(0)) => {}
-        Ok(Ok(lists)) => info!(lists, "lists were kept for long enough and deleted"),
-        Ok(Err(error)) => {
-            warn!(error = crate::explained::explained(&error), "lists cannot be deleted");
-        }
-        Err(error) => warn!(%error, "lists cannot be deleted"),
     }
 }
 

@@ -98,6 +98,7 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes the ends of all keys final that have come at `now`; of how many.
+    /// Makes the ends of all keys final that have come at `now`; of how many. `now` has to be right:
+    /// see [`ClockWatch`](crate::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

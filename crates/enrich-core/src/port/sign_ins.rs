@@ -49,7 +49,7 @@ pub trait SignIns: Send + Sync {
     ) -> Result<bool, StoreError>;
 
     /// Whose password an invitation is to set; `None` when it was used, has ended at `now`, or
-    /// never was. One that is seen to have ended is taken away.
+    /// never was.
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError>;
 
     /// Uses an invitation up to set the password, and ends all sessions of the account, all or
@@ -70,8 +70,8 @@ pub trait SignIns: Send + Sync {
         kept: Option<&Token>,
     ) -> Result<bool, StoreError>;
 
-    /// Begins a session. Sessions that have ended at its start are forgotten on the way. Where the
-    /// account has more than [`Session::MOST_OF_AN_ACCOUNT`] then, those that began first end.
+    /// Begins a session. Where the account has more than [`Session::MOST_OF_AN_ACCOUNT`] then, those
+    /// that began first end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
     /// The session of a token, ended or not: the caller holds it against the time and its idle
@@ -85,7 +85,8 @@ pub trait SignIns: Send + Sync {
     async fn end_session(&self, token: &Token) -> Result<(), StoreError>;
 
     /// Takes away the invitations and sessions that have ended at `now`, so that they stay ended
-    /// where the clock is set back; how many.
+    /// where the clock is set back; how many. `now` has to be right: see
+    /// [`ClockWatch`](crate::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// The sessions of an account, the newest first, ended by their time or not; `current` is the

@@ -136,29 +136,6 @@ fn another_process_s_changes_are_seen_at_once() {
 }
 
 #[test]
-fn a_session_that_begins_takes_out_a_hundred_that_ended_and_no_more() {
-    let (customer, first) = signed_in();
-    let file = customer.file();
-    // Of other accounts: one alone has no more than a few.
-    let others =
-        "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number LIMIT 249)
-         INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
-         SELECT randomblob(32), secret, randomblob(16), started_at, seen_at, ends_at
-         FROM session, number";
-    assert_eq!(file.execute(others, []).unwrap(), 249);
-    let count =
-        || -> u64 { file.query_row("SELECT count(*) FROM session", [], |row| row.get(0)).unwrap() };
-    assert_eq!(count(), 250);
-    let mut left = Vec::new();
-    for _ in 0..4 {
-        begin(&customer, &Token::generate().unwrap(), 60);
-        left.push(count());
-    }
-    assert_eq!(left, [151, 52, 3, 4]);
-    assert!(block_on(customer.store.sign_ins.session(&first)).unwrap().is_none());
-}
-
-#[test]
 fn a_session_of_an_account_that_nobody_signs_in_to_is_refused() {
     let customer = Customer::with(1);
     let session =

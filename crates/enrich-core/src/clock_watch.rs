@@ -1,0 +1,88 @@
+//! Whether the wall clock can be trusted with what cannot be undone.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+/// Compares the wall clock with the monotonic clock, and tells whether ends may be made final by it.
+///
+/// A machine may start with its clock wrongly ahead until time synchronisation corrects it. What has
+/// ended by such a clock is refused, and accepted again once the clock is right. Made final, it
+/// would be lost.
+#[derive(Clone, Debug)]
+pub struct ClockWatch {
+    /// When the watch began, by the wall clock.
+    wall: Timestamp,
+    /// The same instant by the monotonic clock.
+    monotonic: Duration,
+}
+
+impl ClockWatch {
+    /// How long the clocks have to agree before the wall clock is trusted.
+    pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
+    /// How far they may differ: leap seconds and small corrections are no jumps.
+    const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
+
+    /// Begins at an instant of both clocks; the monotonic one counts from any origin.
+    pub fn new(wall: Timestamp, monotonic: Duration) -> Self {
+        Self { wall, monotonic }
+    }
+
+    /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME). A jump of the wall
+    /// clock begins that time anew.
+    pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
+        let elapsed = monotonic.saturating_sub(self.monotonic);
+        let shown = wall.duration_since(self.wall);
+        let jump = SignedDuration::try_from(elapsed).ok().and_then(|time| shown.checked_sub(time));
+        if jump.is_none_or(|jump| jump.abs() > Self::TOLERANCE) {
+            *self = Self::new(wall, monotonic);
+            return false;
+        }
+        elapsed >= Self::STEADY_TIME
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_clock_is_trusted_after_ten_minutes() {
+        let mut watch = ClockWatch::new(at(0), MINUTE);
+        assert!(!watch.is_steady(at(0), MINUTE));
+        assert!(!watch.is_steady(at(599), MINUTE + Duration::from_secs(599)));
+        assert!(watch.is_steady(at(600), MINUTE * 11));
+        assert!(watch.is_steady(at(86_400), MINUTE * 1_441));
+    }
+
+    #[test]
+    fn a_jump_of_the_clock_begins_the_ten_minutes_anew() {
+        for jump in [7_200, -7_200, 11, -11] {
+            let mut watch = ClockWatch::new(at(0), Duration::ZERO);
+            assert!(watch.is_steady(at(600), MINUTE * 10));
+            assert!(!watch.is_steady(at(660 + jump), MINUTE * 11), "{jump}");
+            assert!(!watch.is_steady(at(1_200 + jump), MINUTE * 20), "{jump}");
+            assert!(watch.is_steady(at(1_260 + jump), MINUTE * 21), "{jump}");
+        }
+    }
+
+    #[test]
+    fn a_leap_second_is_no_jump() {
+        let mut watch = ClockWatch::new(at(0), Duration::ZERO);
+        assert!(watch.is_steady(at(599), MINUTE * 10));
+        assert!(watch.is_steady(at(661), MINUTE * 11));
+    }
+
+    #[test]
+    fn times_at_the_ends_of_their_range_are_no_fault() {
+        let mut watch = ClockWatch::new(Timestamp::MIN, Duration::MAX);
+        assert!(!watch.is_steady(Timestamp::MAX, Duration::ZERO));
+        assert!(!watch.is_steady(Timestamp::MIN, Duration::MAX));
+    }
+}

@@ -148,13 +148,18 @@ pub struct RateOverride {
 pub struct KeyLimit {
     /// In use at once.
     pub active: u32,
-    /// Ever: ended ones are kept.
+    /// In use, or ended in the last [`ENDED_DAYS`](Self::ENDED_DAYS).
     pub all: u32,
 }
 
 impl KeyLimit {
-    /// The limit of every account. Rate limits of keys multiply with it.
+    /// The limit of what an account's owner does. Rate limits of keys multiply with it.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
+    /// The limit of what the operator does: a key that has leaked can be replaced, however many keys
+    /// the owner has used up.
+    pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
+    /// For how many days a key counts after its end. It is kept for longer: the ledger refers to it.
+    pub const ENDED_DAYS: i64 = 90;
 }
 
 /// A key to be stored.

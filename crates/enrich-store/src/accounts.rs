@@ -19,6 +19,7 @@ use enrich_core::{
     RateOverride, Timestamp,
 };
 use enrich_text::Country;
+use jiff::SignedDuration;
 use parking_lot::Mutex;
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
@@ -332,10 +333,13 @@ fn find_full(
     new: &NewKey,
     limit: KeyLimit,
 ) -> Result<Option<KeyStored>, StoreError> {
-    let count = "SELECT count(*), count(*) FILTER (WHERE ended = 0
-                     AND (expires_at IS NULL OR expires_at > ?2))
+    let count = "SELECT count(*) FILTER (WHERE expires_at IS NULL OR expires_at > ?3),
+                     count(*) FILTER (WHERE ended = 0 AND (expires_at IS NULL OR expires_at > ?2))
                  FROM api_key WHERE account = ?1";
-    let values = (Column(new.account), Column(new.created_at));
+    let now = new.created_at;
+    let ended = now.saturating_sub(SignedDuration::from_hours(24 * KeyLimit::ENDED_DAYS));
+    let ended = ended.map_err(StoreError::failed)?;
+    let values = (Column(new.account), Column(now), Column(ended));
     let (all, active): (u32, u32) = connection
         .query_row(count, values, |row| Ok((row.get(0)?, row.get(1)?)))
         .map_err(store_error)?;

@@ -136,7 +136,7 @@ impl Issue {
         let rate = RateOverride { requests: self.rate_limit, window_seconds: self.rate_window };
         let key = NewKey { rate, expires_at, ..generate(account, self.label, now)? };
         let (id, secret) = (key.id, key.key.clone());
-        let stored = store.accounts.add_key(key, KeyLimit::PER_ACCOUNT);
+        let stored = store.accounts.add_key(key, KeyLimit::OF_OPERATOR);
         let no_account = || named::no_account(account);
         check_stored(pollster::block_on(stored)?, no_account)?;
         console.show(&record(&store, id)?.with_secret(&secret), self.format)
@@ -176,7 +176,7 @@ fn record(store: &Store, id: KeyId) -> Result<KeyRecord, Failure> {
 
 /// Refuses where a key was not stored; `not_there` says so of the account or the key.
 fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Result<(), Failure> {
-    let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
+    let KeyLimit { active, all } = KeyLimit::OF_OPERATOR;
     match stored {
         KeyStored::Stored => Ok(()),
         KeyStored::NotThere => Err(not_there()),
@@ -184,7 +184,7 @@ fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Resul
             "an account has at most {active} keys in use; revoke one that is no longer needed"
         ))),
         KeyStored::TooMany => Err(Failure::refused(format!(
-            "an account has at most {all} keys, ended ones included; create another account"
+            "an account has at most {all} keys; create another account"
         ))),
     }
 }

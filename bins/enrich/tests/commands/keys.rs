@@ -3,6 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
+use enrich_core::port::accounts::{Accounts, KeyStored};
+use enrich_core::{Clock, KeyLimit, NewKey};
+use enrich_store::SystemClock;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, call, server, text};
@@ -70,6 +73,26 @@ fn a_successor_has_the_label_and_limits_of_the_key_it_replaces() {
     assert_eq!(ask(&rotated), 401);
     let ended = desk.run(&["key", "rotate", &text(&rotated["key_id"])]);
     ended.refused(1, "has already ended; issue a new one");
+}
+
+#[test]
+fn a_key_is_replaced_however_many_the_account_has_used_up() {
+    let desk = Desk::new();
+    let (account, _) = desk.account(0);
+    let (id, now) = (account.parse().unwrap(), SystemClock.now());
+    let store = desk.store();
+    for _ in 1..KeyLimit::PER_ACCOUNT.all {
+        let ended = NewKey::generate(id, "", now).unwrap();
+        let ended = NewKey { expires_at: Some(now), ..ended };
+        let stored = pollster::block_on(store.accounts.add_key(ended, KeyLimit::PER_ACCOUNT));
+        assert_eq!(stored.unwrap(), KeyStored::Stored);
+    }
+    let one_more = NewKey::generate(id, "", SystemClock.now()).unwrap();
+    let stored = pollster::block_on(store.accounts.add_key(one_more, KeyLimit::PER_ACCOUNT));
+    assert_eq!(stored.unwrap(), KeyStored::TooMany);
+    let rotated = desk.json(&["key", "rotate", &desk.first_key_id(&account)]);
+    let issued = desk.json(&["key", "issue", &account]);
+    assert_ne!(rotated["key"], issued["key"]);
 }
 
 #[test]

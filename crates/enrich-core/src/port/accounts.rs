@@ -20,7 +20,7 @@ pub enum KeyStored {
     NotThere,
     /// The account has as many keys in use as it may have; nothing changed.
     TooManyActive,
-    /// The account has as many keys, ended ones counted, as it may have; nothing changed.
+    /// The account has as many keys, those counted that ended lately, as it may have; nothing changed.
     TooMany,
 }
 

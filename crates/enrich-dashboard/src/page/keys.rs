@@ -73,6 +73,7 @@ pub(crate) async fn generate(visit: &Visit<'_>, member: &Member) -> Result<Respo
 /// Why an account cannot have another key; `None` when it has it.
 pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
     let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
+    let days = KeyLimit::ENDED_DAYS;
     match stored {
         KeyStored::Stored => Ok(None),
         KeyStored::NotThere => Err(Fault::NoSuchPage),
@@ -80,8 +81,8 @@ pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
             "An account can have at most {active} active keys. Revoke one that is no longer needed."
         ))),
         KeyStored::TooMany => Ok(Some(format!(
-            "An account can have at most {all} keys, ended ones included. Ask the service's \
-             operator for another account."
+            "An account can have at most {all} keys, including those that ended in the last {days} \
+             days. Ask the operator of this service for a new key."
         ))),
     }
 }

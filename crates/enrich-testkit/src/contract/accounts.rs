@@ -225,7 +225,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(added, KeyStored::Stored);
 }
 
-/// Keys that have ended make room for others, up to how many an account may ever have.
+/// Keys that have ended make room for others, up to how many count.
 pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -242,6 +242,32 @@ pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) 
     ports.accounts.expire_key(active, noon(), noon()).await.unwrap();
     let added = ports.accounts.add_key(new_key(account, ""), limit).await.unwrap();
     assert_eq!(added, KeyStored::TooMany);
+}
+
+/// A key that ended long ago does not count. The operator replaces a key however many there were.
+pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let (account, first) = account_with_key(&ports, "Northwind").await;
+    let limit = KeyLimit { active: 50, all: 2 };
+    let made_at = |second| NewKey { created_at: after_noon(second), ..new_key(account, "") };
+    let rotate = async |old, second, limit| {
+        let successor = made_at(second);
+        let id = successor.id;
+        let stored = ports.accounts.rotate_key(old, after_noon(second), successor, limit).await;
+        (stored.unwrap(), id)
+    };
+    let (stored, second) = rotate(first.id, 0, limit).await;
+    assert_eq!(stored, KeyStored::Stored);
+    let counts_until = 24 * 60 * 60 * KeyLimit::ENDED_DAYS;
+    assert_eq!(rotate(second, counts_until - 1, limit).await.0, KeyStored::TooMany);
+    let added = ports.accounts.add_key(made_at(counts_until - 1), limit).await.unwrap();
+    assert_eq!(added, KeyStored::TooMany);
+    let operator = KeyLimit { all: KeyLimit::OF_OPERATOR.all, ..limit };
+    let (stored, third) = rotate(second, 1, operator).await;
+    assert_eq!(stored, KeyStored::Stored);
+    assert_eq!(rotate(third, counts_until, limit).await.0, KeyStored::TooMany, "two count");
+    assert_eq!(rotate(third, counts_until + 1, limit).await.0, KeyStored::Stored);
+    assert_eq!(ports.accounts.keys(account).await.unwrap().len(), 4, "none is deleted");
 }
 
 /// A key's own limit is set, and taken away again.
@@ -391,6 +417,7 @@ macro_rules! accounts_contract {
             a_rotated_key_stays_with_its_account,
             keys_that_are_made_at_once_are_no_more_than_the_limit,
             ended_keys_make_room_up_to_all_there_may_be,
+            keys_that_ended_long_ago_make_room,
             a_key_is_given_a_limit_of_its_own,
             a_key_is_given_another_label,
             an_account_is_renamed_and_given_a_country,

@@ -132,7 +132,7 @@ impl Rotate {
         let old_until = end_of(now, self.keep)?;
         let successor = NewKey { rate: old.rate, ..generate(old.account, old.label, now)? };
         let (new_id, secret) = (successor.id, successor.key.clone());
-        let limit = KeyLimit::PER_ACCOUNT;
+        let limit = KeyLimit::OF_OPERATOR;
         let stored = store.accounts.rotate_key(old.id, old_until, successor, limit);
         check_stored(pollster::block_on(stored)?, no_key)?;
         let old = pollster::block_on(store.accounts.key(self.key_id))?.ok_or_else(no_key)?;

@@ -20,7 +20,7 @@ pub struct Token(SecretString);
 
 /// The text is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is not complete; copy it whole")]
+#[error("this token is incomplete; copy all of it")]
 pub struct MalformedToken;
 
 impl Token {

@@ -88,7 +88,7 @@ impl Batch {
 ///
 /// # Errors
 ///
-/// When the source can't be read to its end. What stands before is in the batches.
+/// When the source can't be read completely. What stands before is in the batches.
 pub(crate) fn read(
     source: Source,
     wanted: Wanted,

@@ -32,7 +32,7 @@ pub enum Halt {
     #[error("reading it was stopped")]
     Stopped,
     /// It has more bytes than are read.
-    #[error("it holds more than {0} bytes, unpacked; split it")]
+    #[error("it holds more than {0} bytes when uncompressed; split it")]
     TooManyBytes(u64),
     /// It has more lines than are read.
     #[error("it has more than {0} lines; split it")]

@@ -20,15 +20,15 @@ pub enum NoList {
     OtherWorkbook(&'static str),
     /// It is one JSON value and not an object a line.
     #[error(
-        "this is one JSON text; a list in JSON has an object on each line (.jsonl), without \
-         brackets and commas around them"
+        "this is a single JSON value; write the list as JSON Lines (.jsonl): one object on each \
+         line, without brackets and commas around them"
     )]
     JsonArray,
     /// JSON in a file that is called CSV.
-    #[error("this is JSON, though its name says CSV; if each line is an object, name it .jsonl")]
+    #[error("this is JSON, not CSV; if each line is an object, rename the file to .jsonl")]
     JsonAsCsv,
     /// A workbook that is damaged.
-    #[error("the Excel file is damaged: {0}; open it, save it anew, and use that file")]
+    #[error("the Excel file is damaged: {0}; open it in Excel, save it again and use that file")]
     DamagedWorkbook(&'static str),
     /// A workbook beyond what is read.
     #[error("the Excel file has {0}; save the list as CSV and use that file")]
@@ -37,7 +37,7 @@ pub enum NoList {
     #[error("the list is empty")]
     Empty,
     /// Columns without rows.
-    #[error("the list has a line of column names and no rows below it")]
+    #[error("the list has column names but no rows")]
     HeaderAlone,
 }
 

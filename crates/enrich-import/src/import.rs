@@ -45,10 +45,10 @@ pub struct ImportError {
 pub enum Cause {
     /// The source can't be read, or not to its end. What stands before is kept in a load by
     /// batches.
-    #[error("the source can't be read to its end")]
+    #[error("the source can't be read completely")]
     Read(#[from] ReadError),
     /// A line of a whole load was rejected.
-    #[error("line {line} is rejected, and so is all of the source")]
+    #[error("line {line} is rejected, so nothing of the source was imported")]
     Rejected {
         /// The line's number.
         line: u64,
@@ -176,7 +176,7 @@ impl Import<'_> {
         let is_name_only: Vec<bool> = records.iter().map(record::is_name_only).collect();
         let taken = loading.take(records).await?;
         if taken.len() != places.len() {
-            let error = StoreError::failed("it did not say what became of every record");
+            let error = StoreError::failed("the store did not return one result for each record");
             return Err(error.into());
         }
         for ((taken, place), is_name_only) in taken.into_iter().zip(places).zip(is_name_only) {

@@ -31,13 +31,13 @@ pub enum Rejection {
     #[error("`{0}` is given twice")]
     RepeatedField(&'static str),
     /// Its `type` is none of the format's.
-    #[error("`type` is none of `company`, `person` and `domain`")]
+    #[error("`type` is not `company`, `person` or `domain`")]
     UnknownType,
     /// It has no `type`, and no field that tells it.
-    #[error("there is no `type`, and none of `first_name`, `name` and `domain`")]
+    #[error("there is no `type`, and no `first_name`, `name` or `domain` that would imply it")]
     NoType,
     /// A row of a CSV file names another `type` than the file's header means.
-    #[error("`type` is another than the one the header's columns mean")]
+    #[error("`type` does not match the columns of the header")]
     OtherType,
     /// A row of a CSV file has more or fewer fields than the header.
     #[error("the row has {found} fields where the header has {expected}")]
@@ -81,10 +81,10 @@ impl Rejection {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
     /// A number, a boolean, a list or an object where a text belongs.
-    #[error("this is no text")]
+    #[error("this is not text")]
     NotText,
     /// A list where one value belongs.
-    #[error("one value belongs here, and several are given")]
+    #[error("only one value is allowed here, and several are given")]
     SeveralValues,
     /// Behind the last value of a list that is read.
     #[error("a list has at most {MAX_LIST_VALUES} values; the rest is left out")]
@@ -102,7 +102,7 @@ pub enum BadValue {
     #[error("this is neither an IPv4 nor an IPv6 address")]
     NotAnIpAddress,
     /// A fact of the main domain, where there is none or it can't be read.
-    #[error("the record has no main domain that it could be of")]
+    #[error("the record has no main domain that this value could belong to")]
     NoMainDomain,
     /// No company name.
     #[error(transparent)]

@@ -91,10 +91,10 @@ pub enum ReadError {
     #[error("the input can't be read")]
     Failed(#[source] io::Error),
     /// It is compressed, and cut off before its end.
-    #[error("the file ends in the middle")]
+    #[error("the file is incomplete: its compressed data ends too early")]
     EndsInTheMiddle,
     /// It can't be decompressed.
-    #[error("the input is damaged, or not compressed as its name says")]
+    #[error("the input is damaged, or is not compressed the way its name says")]
     Damaged(#[source] io::Error),
     /// It is CSV without a header that could be used.
     #[error("the CSV header can't be used")]
@@ -111,7 +111,7 @@ pub enum ReadError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
     /// It is longer than a line may be, or spans several.
-    #[error("it is not one line of at most a mebibyte")]
+    #[error("it is longer than one line or 1 MiB")]
     NotOneLine,
     /// It is not UTF-8.
     #[error("it is not UTF-8")]
@@ -120,7 +120,7 @@ pub enum HeaderError {
     #[error("it has the column `{0}` twice")]
     RepeatedColumn(&'static str),
     /// It has more columns than are read.
-    #[error("it has {found} columns, and at most {most} are read")]
+    #[error("it has {found} columns; at most {most} can be read")]
     TooManyColumns {
         /// How many it has.
         found: usize,

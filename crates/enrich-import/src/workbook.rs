@@ -294,7 +294,7 @@ impl SheetReading {
                     _ => {}
                 },
                 Event::Eof => {
-                    return Err(refusal(NoList::DamagedWorkbook("its first sheet is cut off")));
+                    return Err(refusal(NoList::DamagedWorkbook("its first sheet is incomplete")));
                 }
                 _ => {}
             }
@@ -312,7 +312,7 @@ impl SheetReading {
             "s" => {
                 let at = cell.text.trim().parse::<usize>().ok();
                 let text = at.and_then(|at| self.strings.get(at));
-                let fault = "a cell names a text that is not there";
+                let fault = "a cell refers to a text that does not exist";
                 Cow::Borrowed(text.ok_or_else(|| refusal(NoList::DamagedWorkbook(fault)))?)
             }
             "b" => Cow::Borrowed(if cell.text.trim() == "1" { "TRUE" } else { "FALSE" }),
@@ -341,7 +341,7 @@ fn begin(tag: &BytesStart<'_>, next: usize) -> io::Result<OpenCell> {
 fn push(open: &mut Option<OpenCell>, text: &str) -> io::Result<()> {
     let Some(cell) = open else { return Ok(()) };
     if cell.text.len() + text.len() > MAX_CELL_BYTES {
-        return Err(refusal(NoList::LargeWorkbook("a cell with too long a text")));
+        return Err(refusal(NoList::LargeWorkbook("a cell with too much text")));
     }
     cell.text.push_str(text);
     Ok(())
@@ -405,7 +405,7 @@ fn damaged(error: zip::result::ZipError) -> io::Error {
 }
 
 fn not_text<E>(_: E) -> io::Error {
-    refusal(NoList::DamagedWorkbook("a part of it is no text"))
+    refusal(NoList::DamagedWorkbook("a part of it is not text"))
 }
 
 #[cfg(test)]

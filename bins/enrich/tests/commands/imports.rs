@@ -68,7 +68,7 @@ fn a_file_that_ends_in_the_middle_ends_with_two_and_says_what_was_kept() {
     let ran = desk.run(&["import", "crm.jsonl.gz", "--json"]);
     assert_eq!((ran.status, &ran.json()["read"]), (2, &0.into()));
     assert!(
-        ran.err.contains("error: crm.jsonl.gz: the source can't be read to its end"),
+        ran.err.contains("error: crm.jsonl.gz: the source can't be read completely"),
         "{ran:?}"
     );
 }

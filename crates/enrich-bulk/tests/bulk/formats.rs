@@ -137,8 +137,8 @@ fn a_list_without_rows_is_refused_before_anything_is_asked() {
     for (list, said) in [
         ("", "the list is empty"),
         ("\n\n", "the list is empty"),
-        ("Company\n", "the list has a line of column names and no rows below it"),
-        ("Company;City\n\n\n", "the list has a line of column names and no rows below it"),
+        ("Company\n", "the list has column names but no rows"),
+        ("Company;City\n\n\n", "the list has column names but no rows"),
     ] {
         let refused = Input::open(Source::reader("leads.csv", Cursor::new(list))).err().unwrap();
         assert!(matches!(refused, ReadError::NoList(_)), "{refused:?}");

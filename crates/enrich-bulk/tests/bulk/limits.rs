@@ -56,7 +56,7 @@ fn what_unpacks_to_too_much_or_has_too_many_lines_is_refused_and_leaves_nothing(
     };
     assert_eq!(
         refused(&[b"a,b\n".to_vec(), vec![b'x'; 2 * MEBIBYTE as usize]].concat()),
-        "the list cannot be read: it holds more than 1048576 bytes, unpacked; split it"
+        "the list cannot be read: it holds more than 1048576 bytes when uncompressed; split it"
     );
     // Blank lines are lines.
     assert_eq!(

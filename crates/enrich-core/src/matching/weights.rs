@@ -20,10 +20,10 @@ pub struct Weights {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidWeights {
     /// A line is none of `feature; weight` and `calibration; raw; right`.
-    #[error("line {0} of the weights is neither a feature's nor the calibration's")]
+    #[error("line {0} of the weights is neither a feature nor the calibration")]
     Line(usize),
     /// A feature has no line.
-    #[error("the weights lack the feature {0}")]
+    #[error("the feature {0} is missing from the weights")]
     Missing(&'static str),
 }
 

@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// More work is waiting than it takes; nothing was done.
-    #[error("the store has more waiting than it takes")]
+    #[error("too many requests are waiting for the store")]
     Overloaded,
     /// It failed; nothing was changed.
     #[error("the store failed")]

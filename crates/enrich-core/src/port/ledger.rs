@@ -64,20 +64,20 @@ pub enum Charged {
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
     /// Nothing was taken, for certain. Whether charging goes on, [`Ledger::is_charging`] tells.
-    #[error("the charge could not be written; nothing was taken")]
+    #[error("the charge could not be written; nothing was charged")]
     NotTaken(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// More charges are waiting than the ledger takes; nothing was taken.
-    #[error("more charges are waiting than the ledger takes; nothing was taken")]
+    #[error("too many charges are waiting; nothing was charged")]
     Overloaded,
     /// No more idempotency records fit; nothing was taken.
-    #[error("no more idempotency records fit; nothing was taken")]
+    #[error("no more idempotency records can be kept; nothing was charged")]
     KeepsFull,
     /// Whether it was taken cannot be told; the idempotency record decides on a repeat.
-    #[error("whether the charge was taken cannot be told")]
+    #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Charging has stopped; nothing was taken. It stops after an unknown outcome, where the ledger
     /// is not as it was written, and where what decides has died.
-    #[error("charging has stopped; nothing was taken")]
+    #[error("charging has stopped; nothing was charged")]
     Stopped,
 }
 

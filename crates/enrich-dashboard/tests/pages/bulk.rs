@@ -193,7 +193,7 @@ fn why_a_list_cannot_be_read_is_said() {
     let cases: [(&str, &[u8], &str); 4] = [
         ("a.csv", b"%PDF-1.7\n1 0 obj\n", "a PDF document, not a list"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old or password-protected Excel file"),
-        ("a.json", b"[{\"name\":\"Quill\"}]\n", "is one JSON text"),
+        ("a.json", b"[{\"name\":\"Quill\"}]\n", "is a single JSON value"),
         ("a.csv", many_columns.as_bytes(), "it has 2000 columns"),
     ];
     for (name, content, said) in cases {

@@ -208,7 +208,7 @@ impl Strings {
     fn push(&mut self, text: &str) -> io::Result<()> {
         let begun = self.text.len() - self.ends.last().copied().unwrap_or_default() as usize;
         if begun + text.len() > MAX_CELL_BYTES {
-            return Err(refusal(NoList::LargeWorkbook("a cell with too long a text")));
+            return Err(refusal(NoList::LargeWorkbook("a cell with too much text")));
         }
         if self.text.len() + text.len() > MAX_STRING_BYTES {
             return Err(refusal(NoList::LargeWorkbook("too much text")));
@@ -219,7 +219,8 @@ impl Strings {
 
     fn end(&mut self) -> io::Result<()> {
         let end = u32::try_from(self.text.len()).ok().filter(|_| self.ends.len() < MAX_STRINGS);
-        self.ends.push(end.ok_or_else(|| refusal(NoList::LargeWorkbook("too many texts")))?);
+        self.ends
+            .push(end.ok_or_else(|| refusal(NoList::LargeWorkbook("too many different texts")))?);
         Ok(())
     }
 }

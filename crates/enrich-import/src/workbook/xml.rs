@@ -94,7 +94,7 @@ impl<R: Read> BufRead for Bounded<R> {
             return Err(io::Error::other(Halt::TooManyBytes(self.max_bytes)));
         }
         if self.left.get() == 0 {
-            return Err(refusal(NoList::LargeWorkbook("a cell with too long a text")));
+            return Err(refusal(NoList::LargeWorkbook("a cell with too much text")));
         }
         self.input.fill_buf()
     }

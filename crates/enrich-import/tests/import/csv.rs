@@ -70,7 +70,7 @@ fn a_header_that_can_not_be_used_stops_the_import() {
     let cases: [(&[u8], &str); 4] = [
         (b"title;country\nx;DE\n", "none of its columns is `first_name`, `name` or `domain`"),
         (b"name,country,name\nQuill,DE,x\n", "it has the column `name` twice"),
-        (b"name,\"open\nQuill,DE\n", "it is not one line of at most a mebibyte"),
+        (b"name,\"open\nQuill,DE\n", "it is longer than one line or 1 MiB"),
         (b"name,\xff\xc3\xa9\xc3\xa9\nQuill,DE\n", "it is not UTF-8"),
     ];
     for (bytes, reason) in cases {
@@ -90,7 +90,7 @@ fn a_row_is_rejected_for_a_reason() {
         ("name,country\nQuill, Inc.,US\n", "the row has 3 fields where the header has 2"),
         ("name,country\n,US\n", "`name` is missing"),
         ("name,country\n\" \",US\n", "`name` is missing"),
-        ("name,type\nQuill,person\n", "`type` is another than the one the header's columns mean"),
+        ("name,type\nQuill,person\n", "`type` does not match the columns of the header"),
         (
             "name,country\n\"Quill\nInk\",US\n",
             "`name` can't be read: a company name holds no control characters; send plain text",

@@ -165,19 +165,19 @@ fn a_line_is_rejected_for_a_reason() {
         ("17", "the line is not a JSON object"),
         (r#"{"name":"Quill","name":"Quill"}"#, "`name` is given twice"),
         (r#"{"name":"Quill","\u006eame":null}"#, "`name` is given twice"),
-        (r#"{"type":"robot"}"#, "`type` is none of `company`, `person` and `domain`"),
-        (r#"{"type":1}"#, "`type` is none of `company`, `person` and `domain`"),
-        ("{}", "there is no `type`, and none of `first_name`, `name` and `domain`"),
+        (r#"{"type":"robot"}"#, "`type` is not `company`, `person` or `domain`"),
+        (r#"{"type":1}"#, "`type` is not `company`, `person` or `domain`"),
+        ("{}", "there is no `type`, and no `first_name`, `name` or `domain` that would imply it"),
         (r#"{"type":"company"}"#, "`name` is missing"),
         (r#"{"type":"company","name":null}"#, "`name` is missing"),
         (r#"{"type":"company","name":" "}"#, "`name` is missing"),
         (r#"{"type":"company","name":[]}"#, "`name` is missing"),
-        (r#"{"name":7}"#, "`name` can't be read: this is no text"),
-        (r#"{"name":{}}"#, "`name` can't be read: this is no text"),
-        (r#"{"name":"\ud800"}"#, "`name` can't be read: this is no text"),
+        (r#"{"name":7}"#, "`name` can't be read: this is not text"),
+        (r#"{"name":{}}"#, "`name` can't be read: this is not text"),
+        (r#"{"name":"\ud800"}"#, "`name` can't be read: this is not text"),
         (
             r#"{"name":["Quill","QUILL"]}"#,
-            "`name` can't be read: one value belongs here, and several are given",
+            "`name` can't be read: only one value is allowed here, and several are given",
         ),
         (r#"{"first_name":"Ada"}"#, "`last_name` is missing"),
         (r#"{"type":"person","last_name":"Lovelace"}"#, "`first_name` is missing"),
@@ -221,21 +221,21 @@ fn a_bad_optional_value_is_dropped_and_the_rest_is_kept() {
         (
             r#""ip":["192.0.2.1","192.0.2.2"]"#,
             "ip",
-            "one value belongs here, and several are given",
+            "only one value is allowed here, and several are given",
         ),
         (r#""confidence":0"#, "confidence", "a confidence is a whole number from 1 to 100"),
         (r#""confidence":101"#, "confidence", "a confidence is a whole number from 1 to 100"),
         (r#""confidence":9.5"#, "confidence", "a confidence is a whole number from 1 to 100"),
-        (r#""id":true"#, "id", "this is no text"),
-        (r#""aliases":["QUILL",7]"#, "aliases", "this is no text"),
+        (r#""id":true"#, "id", "this is not text"),
+        (r#""aliases":["QUILL",7]"#, "aliases", "this is not text"),
         (r#""page_rank":"\u0000""#, "page_rank", "a text holds no control characters"),
-        (r#""domains":[{"country":"DE"}]"#, "domains", "this is no text"),
+        (r#""domains":[{"country":"DE"}]"#, "domains", "this is not text"),
         (
             r#""domains":[{"domain":"a.example","domain":"b.example"}]"#,
             "domains",
-            "this is no text",
+            "this is not text",
         ),
-        (r#""domains":[["quill.example"]]"#, "domains", "this is no text"),
+        (r#""domains":[["quill.example"]]"#, "domains", "this is not text"),
     ];
     for (field, name, reason) in cases {
         let line = format!(r#"{{"name":"Quill","domains":"quill.example",{field}}}"#);
@@ -281,7 +281,7 @@ fn facts_of_the_main_domain_go_with_it() {
         let (report, records) = imported(FILE, line);
         let [Record::Company(company)] = records.as_slice() else { panic!("{records:?}") };
         assert_eq!((company.ip, company.page_rank.as_deref()), (None, None));
-        let reason = "the record has no main domain that it could be of";
+        let reason = "the record has no main domain that this value could belong to";
         let count = dropped(&report).iter().filter(|(_, text, _)| text == reason).count();
         assert_eq!(count, 2, "{domains}");
     }

@@ -87,10 +87,10 @@ fn what_is_said_counts_before_what_is_detected() {
 fn what_is_no_list_is_refused_in_plain_words() {
     let cases: [(&str, &[u8], &str); 8] = [
         ("leads.csv", b"%PDF-1.4\n...", "this is a PDF document, not a list"),
-        ("leads.csv", b"[{\"name\":\"Quill\"}]\n", "this is one JSON text"),
-        ("leads.csv", b"[\n  {\"name\":\"Quill\"}\n]\n", "this is one JSON text"),
-        ("leads.jsonl", b"[{\"name\":\"Quill\"}]\n", "this is one JSON text"),
-        ("leads.csv", b"{\"name\":\"Quill\"}\n", "this is JSON, though its name says CSV"),
+        ("leads.csv", b"[{\"name\":\"Quill\"}]\n", "this is a single JSON value"),
+        ("leads.csv", b"[\n  {\"name\":\"Quill\"}\n]\n", "this is a single JSON value"),
+        ("leads.jsonl", b"[{\"name\":\"Quill\"}]\n", "this is a single JSON value"),
+        ("leads.csv", b"{\"name\":\"Quill\"}\n", "this is JSON, not CSV"),
         (
             "leads.xls",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0",

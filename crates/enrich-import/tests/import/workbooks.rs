@@ -131,7 +131,7 @@ fn a_workbook_that_unpacks_to_more_than_is_read_is_refused() {
     }
     let strings = format!("<sst>{}</sst>", "<si/>".repeat(17_000_000));
     let refused = read(held(workbook(&sheet(""), strings.as_bytes())));
-    let expected = NoList::LargeWorkbook("too many texts");
+    let expected = NoList::LargeWorkbook("too many different texts");
     assert!(matches!(&refused, Err(ReadError::NoList(no)) if *no == expected), "{refused:?}");
 }
 

@@ -5,94 +5,24 @@
 //! `OUT.job` says is cut off when the job goes on. Every piece that is appended is a compressed
 //! member (gzip) or frame (zstd) of its own, so a cut leaves a whole file here, too.
 
-use std::fs::{self, File, OpenOptions};
+mod checkpoint;
+mod error;
+mod files;
+
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use enrich_import::{Compression, Format, told_by_name};
-use serde::{Deserialize, Serialize};
 
-use crate::export::Added;
 use crate::run::Counts;
 use crate::workbook;
-
-/// What a job does, by which it is known again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Purpose {
-    /// The endpoint's path.
-    pub endpoint: String,
-    /// Where its fields come from.
-    pub mapping: crate::Mapping,
-    /// Who is asked, in whatever words tell one from the other.
-    pub asked: String,
-    /// What the names of added columns begin with.
-    #[serde(default)]
-    pub prefix: String,
-    /// How the list is split into columns, in words; `None` where it can't be another the next
-    /// time.
-    #[serde(default)]
-    pub columns: Option<String>,
-}
-
-/// How far a job is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Checkpoint {
-    /// Made by chance: the beginning of all its idempotency keys.
-    pub(crate) job: String,
-    pub(crate) purpose: Purpose,
-    /// What came of the rows that are written.
-    pub(crate) counts: Counts,
-    /// A hash over the rows that are written, as they came in.
-    pub(crate) rows_hash: String,
-    /// How long the file is with them.
-    pub(crate) output_bytes: u64,
-    /// Rows behind those, by idempotency key, that were answered while one before them wasn't.
-    pub(crate) ahead: Vec<(String, Added)>,
-    /// Whether all rows are written.
-    pub(crate) is_whole: bool,
-}
-
-/// Why an output can't be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PartError {
-    /// There is a file already.
-    #[error("{} already exists; name another output, or remove it first", .0.display())]
-    IsThere(PathBuf),
-    /// What was begun was another job.
-    #[error(
-        "{} was started with {what}; continue with the same, or remove it and {} to start again",
-        .part.display(), .job.display()
-    )]
-    OtherPurpose {
-        /// The rows.
-        part: PathBuf,
-        /// Beside them.
-        job: PathBuf,
-        /// What was other.
-        what: String,
-    },
-    /// A workbook is packed by itself.
-    #[error("an Excel workbook is already compressed; name the output .xlsx, without .gz or .zst")]
-    PackedWorkbook,
-    /// A workbook of a kind that is not written.
-    #[error("no {0} file is written; name the output .xlsx for an Excel workbook, or .csv")]
-    OtherWorkbook(&'static str),
-    /// Somebody writes it.
-    #[error("{} is being written by another process", .0.display())]
-    Busy(PathBuf),
-    /// The file beside it says nothing that can be used.
-    #[error("{} is damaged; remove it and the `.part` file beside it to start again", .0.display())]
-    Damaged(PathBuf),
-    /// The system can't read or write it.
-    #[error("{} cannot be written", .path.display())]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        error: io::Error,
-    },
-}
+pub(crate) use checkpoint::Checkpoint;
+pub use checkpoint::Purpose;
+use checkpoint::read_checkpoint;
+pub use error::PartError;
+use files::{compressed, failed_at, folder_of, remove};
+pub(crate) use files::{private, sync_folder_of, with_ending, write_atomically};
 
 /// Where rows go.
 pub enum Output {
@@ -279,44 +209,6 @@ impl Part {
     }
 }
 
-impl Checkpoint {
-    pub(crate) fn begin(purpose: Purpose) -> io::Result<Self> {
-        let mut chance = [0; 16];
-        getrandom::fill(&mut chance).map_err(io::Error::other)?;
-        Ok(Self {
-            job: chance.iter().map(|byte| format!("{byte:02x}")).collect(),
-            purpose,
-            counts: Counts::default(),
-            rows_hash: String::new(),
-            output_bytes: 0,
-            ahead: Vec::new(),
-            is_whole: false,
-        })
-    }
-
-    fn agree(&self, other: &Purpose, part: &Path, job: &Path) -> Result<(), PartError> {
-        let what = if self.purpose.endpoint != other.endpoint {
-            format!("the endpoint {}", self.purpose.endpoint)
-        } else if !self.purpose.mapping.is_same(&other.mapping) {
-            format!("another mapping ({})", self.purpose.mapping)
-        } else if self.purpose.asked != other.asked {
-            self.purpose.asked.clone()
-        } else if self.purpose.prefix != other.prefix {
-            match self.purpose.prefix.as_str() {
-                "" => "no prefix".to_owned(),
-                prefix => format!("the prefix {prefix}"),
-            }
-        } else if let (Some(known), Some(other)) = (&self.purpose.columns, &other.columns)
-            && known != other
-        {
-            format!("the list read as {known}")
-        } else {
-            return Ok(());
-        };
-        Err(PartError::OtherPurpose { part: part.to_owned(), job: job.to_owned(), what })
-    }
-}
-
 /// How far the job beside `out` is; `None` where there is none.
 ///
 /// # Errors
@@ -358,84 +250,4 @@ fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
 /// The files of an output, made or being made.
 pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
     [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
-}
-
-fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {
-    match fs::read(job) {
-        Ok(bytes) => match serde_json::from_slice(&bytes) {
-            Ok(checkpoint) => Ok(Some(checkpoint)),
-            Err(_) => Err(PartError::Damaged(job.to_owned())),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(failed_at(job)(error)),
-    }
-}
-
-/// Replaces a file by what `content` is in JSON: a reader sees all of the old or all of the new.
-pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<(), PartError> {
-    let new = with_ending(path, ".new");
-    let text = serde_json::to_vec(content).map_err(io::Error::other);
-    let write = |text: Vec<u8>| {
-        let mut file = private().truncate(true).open(&new)?;
-        file.write_all(&text)?;
-        file.sync_data()?;
-        fs::rename(&new, path)
-    };
-    text.and_then(write).map_err(failed_at(path))?;
-    sync_folder_of(path)
-}
-
-fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
-    match compression {
-        None => Ok(text.to_vec()),
-        Some(Compression::Zstd) => zstd::encode_all(text, zstd::DEFAULT_COMPRESSION_LEVEL),
-        Some(Compression::Gzip) => {
-            let level = flate2::Compression::default();
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
-            encoder.write_all(text)?;
-            encoder.finish()
-        }
-    }
-}
-
-/// How files are opened that hold what somebody asked: their owner alone may read them.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
-}
-
-fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Elsewhere a folder can't be opened, and needs no more than its own files' order.
-    #[cfg(unix)]
-    {
-        File::open(folder_of(path))
-            .and_then(|folder| folder.sync_all())
-            .map_err(failed_at(path))?;
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<(), PartError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(path)(error)),
-        _ => Ok(()),
-    }
-}
-
-fn failed_at(path: &Path) -> impl Fn(io::Error) -> PartError + '_ {
-    |error| PartError::Failed { path: path.to_owned(), error }
-}
-
-pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }

@@ -1,0 +1,79 @@
+//! Files as outputs need them: private, replaced as a whole, on disk when they are said to be.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use enrich_import::Compression;
+use serde::Serialize;
+
+use super::error::PartError;
+
+/// Replaces a file by what `content` is in JSON: a reader sees all of the old or all of the new.
+pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<(), PartError> {
+    let new = with_ending(path, ".new");
+    let text = serde_json::to_vec(content).map_err(io::Error::other);
+    let write = |text: Vec<u8>| {
+        let mut file = private().truncate(true).open(&new)?;
+        file.write_all(&text)?;
+        file.sync_data()?;
+        fs::rename(&new, path)
+    };
+    text.and_then(write).map_err(failed_at(path))?;
+    sync_folder_of(path)
+}
+
+pub(super) fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
+    match compression {
+        None => Ok(text.to_vec()),
+        Some(Compression::Zstd) => zstd::encode_all(text, zstd::DEFAULT_COMPRESSION_LEVEL),
+        Some(Compression::Gzip) => {
+            let level = flate2::Compression::default();
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+            encoder.write_all(text)?;
+            encoder.finish()
+        }
+    }
+}
+
+/// How files are opened that hold what somebody asked: their owner alone may read them.
+pub(crate) fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+pub(super) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
+    // Elsewhere a folder can't be opened, and needs no more than its own files' order.
+    #[cfg(unix)]
+    {
+        File::open(folder_of(path))
+            .and_then(|folder| folder.sync_all())
+            .map_err(failed_at(path))?;
+    }
+    Ok(())
+}
+
+pub(super) fn remove(path: &Path) -> Result<(), PartError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn failed_at(path: &Path) -> impl Fn(io::Error) -> PartError + '_ {
+    |error| PartError::Failed { path: path.to_owned(), error }
+}
+
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}

@@ -60,6 +60,23 @@ id,Company,phone,url,confidence_level,status,error,credits
     assert!(ran.err.contains("6 rows, 2 of them invalid; cost: at most 4 credits"), "{ran:?}");
 }
 
+#[test]
+fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
+    let desk = Desk::without_server();
+    std::fs::write(desk.path("list.csv"), "phoneNumber\n020 7946 0123\nno number\n").unwrap();
+    let list = desk.path("list.csv");
+    let list = list.to_str().unwrap();
+    let preview = ["mti", "--preview", "--json", "--in", list];
+    let invalid = |with: &[&str]| {
+        let ran = desk.ran(&[&preview[..], with].concat(), b"");
+        ran.said()["invalid"].as_u64().unwrap()
+    };
+    assert_eq!(invalid(&[]), 2);
+    assert_eq!(invalid(&["--country", "GB"]), 1);
+    // The account's country is not known here, so the cost is the highest there may be.
+    assert_eq!(invalid(&["--url", "http://127.0.0.1:1"]), 1);
+}
+
 fn list_of(text: &str) -> Vec<u8> {
     text.as_bytes().to_vec()
 }

@@ -25,6 +25,7 @@ use std::thread::JoinHandle;
 
 use enrich_core::{AccountId, Clock, KeyId, Timestamp};
 use enrich_import::{ReadError, Source};
+use enrich_text::Country;
 use enrich_wire::Generation;
 use parking_lot::{Condvar, Mutex};
 
@@ -100,8 +101,17 @@ struct Entry {
     is_forgotten: bool,
     /// How many values were suppressed when it was looked through while it ran.
     scrubbed_running: u64,
-    /// What it would cost with the mapping that was looked at last.
-    foreseen: Option<(String, Mapping, Preview)>,
+    /// The preview that was made last.
+    foreseen: Option<Foreseen>,
+}
+
+/// A preview, and what it was made with.
+#[derive(Clone)]
+struct Foreseen {
+    endpoint: String,
+    mapping: Mapping,
+    country: Option<Country>,
+    preview: Preview,
 }
 
 impl Jobs {

@@ -37,7 +37,7 @@ pub use jobs::Jobs;
 
 pub use mapping::{Mapping, MappingError};
 pub use part::{Opened, Output, Part, PartError, Purpose, counts_of, rows_until_now};
-pub use preview::{Preview, PreviewError, preview};
+pub use preview::{NationalNumbers, Preview, PreviewError, preview};
 pub use run::{Counts, End, Options, Outcome, Progress, RunError, Work, run};
 pub use spreadsheet::neutralised;
 pub use stop::Stop;

@@ -175,7 +175,8 @@ impl Bulk {
             first_rows.push(input.shown(&row));
         }
         let mut input = self.open()?;
-        let preview = preview(&mut input, self.endpoint.endpoint, mapping);
+        let numbers = self.whom.national_numbers();
+        let preview = preview(&mut input, self.endpoint.endpoint, mapping, numbers);
         let preview = preview.map_err(|error| failed(&error))?;
         Ok(Some(Foreseen::new(preview, self.whom.is_metered(), &input, mapping, first_rows)))
     }

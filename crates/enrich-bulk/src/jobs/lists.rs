@@ -1,6 +1,6 @@
 //! Lists as they are uploaded and looked at.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Instant;
 
@@ -10,9 +10,9 @@ use enrich_import::ReadAs;
 use super::folder::ARRIVING;
 use super::limits::{Refusal, is_too_slow};
 use super::record::{self, JobId, Record};
-use super::{Entry, Job, JobError, Jobs, Sample, Shared, State};
+use super::{Entry, Foreseen, Job, JobError, Jobs, Sample, Shared, State};
 use crate::mapping::Mapping;
-use crate::preview::{Preview, PreviewError, preview};
+use crate::preview::{NationalNumbers, Preview, PreviewError, preview};
 use crate::run::Counts;
 
 /// After how many bytes of a list the space that is left is looked at.
@@ -108,23 +108,28 @@ impl Jobs {
     ) -> Result<Preview, JobError> {
         let shared = &*self.shared;
         let known = shared.desk.lock().of(account, id)?.foreseen.clone();
-        if let Some((path, known, preview)) = known
-            && path == endpoint
-            && known == *mapping
+        let country = pollster::block_on(shared.callers.country(account));
+        let country = country.map_err(|error| io::Error::other(error.to_string()))?;
+        if let Some(known) = known
+            && known.endpoint == endpoint
+            && known.mapping == *mapping
+            && known.country == country
         {
-            return Ok(preview);
+            return Ok(known.preview);
         }
         let _place = shared.reading(account)?;
         let record = shared.desk.lock().of(account, id)?.record.clone();
         let asked = shared.asked(endpoint)?;
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
-        let preview =
-            preview(&mut input, asked.endpoint, mapping).map_err(|error| match error {
-                PreviewError::Input(error) => JobError::from(error),
-                PreviewError::Mapping(error) => error.into(),
-            })?;
+        let numbers = NationalNumbers::Of(country);
+        let preview = preview(&mut input, asked.endpoint, mapping, numbers);
+        let preview = preview.map_err(|error| match error {
+            PreviewError::Input(error) => JobError::from(error),
+            PreviewError::Mapping(error) => error.into(),
+        })?;
         if let Ok(entry) = shared.desk.lock().of_mut(account, id) {
-            entry.foreseen = Some((endpoint.to_owned(), mapping.clone(), preview));
+            let (endpoint, mapping) = (endpoint.to_owned(), mapping.clone());
+            entry.foreseen = Some(Foreseen { endpoint, mapping, country, preview });
         }
         Ok(preview)
     }

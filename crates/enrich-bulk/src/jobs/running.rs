@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::{AccountId, KeyId, Service, SuppressedValues};
 use enrich_import::{Format, Halt, ReadError};
+use enrich_text::Country;
 
 use super::record::{self, Record, State};
 use super::{Desk, JobError, JobId, Shared};
@@ -29,6 +30,11 @@ pub trait Callers: Send + Sync {
         account: AccountId,
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String>;
+
+    /// The country that the account's national phone numbers are read with.
+    async fn country(&self, _account: AccountId) -> Result<Option<Country>, StoreError> {
+        Ok(None)
+    }
 
     /// The values that nobody may be told of any more; `None` where there are none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
@@ -60,6 +66,10 @@ impl Callers for MeteredCallers {
         };
         let secret = secret.ok_or("the API key was revoked; continue with another")?;
         Ok(Box::new(MeteredCaller::new(Arc::clone(service), asked, secret)))
+    }
+
+    async fn country(&self, account: AccountId) -> Result<Option<Country>, StoreError> {
+        Ok(self.0.accounts.account(account).await?.and_then(|account| account.country))
     }
 
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {

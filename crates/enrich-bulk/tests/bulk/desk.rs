@@ -12,6 +12,7 @@ use enrich_bulk::{
     RowFields, RunError, Source, Stop, Work, run,
 };
 use enrich_core::{Credits, Timestamp};
+use enrich_text::Country;
 use enrich_wire::Endpoint;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -37,6 +38,8 @@ pub(crate) struct Books {
     pub(crate) at_call: Option<(u64, Stop)>,
     pub(crate) most_at_once: AtomicU64,
     pub(crate) at_once: AtomicU64,
+    /// The country of the accounts' national phone numbers.
+    pub(crate) country: Mutex<Option<Country>>,
     /// Domains that were forgotten, and when.
     pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,
 }

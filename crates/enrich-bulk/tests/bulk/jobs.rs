@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use enrich_bulk::jobs::{Job, JobError, Settings, State};
 use enrich_bulk::{End, Mapping};
 use enrich_core::{Clock, KeyId, Timestamp};
+use enrich_text::Country;
 
 use crate::desk::numbered;
 use crate::office::{Noon, Office, has_ended, order, text};
@@ -33,6 +34,18 @@ fn a_job_is_uploaded_looked_at_started_and_taken_away() {
     assert_eq!(name, "leads-enriched.csv");
     let again = jobs.start(office.account, id, order(None)).unwrap_err();
     assert_eq!(again.to_string(), "this cannot be done while the job is done");
+}
+
+#[test]
+fn a_list_of_national_numbers_is_previewed_as_the_account_country_reads_it() {
+    let office = Office::new();
+    let jobs = office.open();
+    let id = office.create(&jobs, "Phone\n020 7946 0123\n020 7946 0124\nno number\n");
+    let mapping = Mapping::parse(["phoneNumber=Phone"]).unwrap();
+    let invalid = || jobs.preview(office.account, id, "/v1/mti", &mapping).unwrap().invalid;
+    assert_eq!(invalid(), 3);
+    *office.books.country.lock() = Country::from_code("GB").ok();
+    assert_eq!(invalid(), 1);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use enrich_bulk::{Asked, Called, Caller, Jobs, Mapping, RowFields};
 use enrich_core::port::error::StoreError;
 use enrich_core::port::intake::Suppressed;
 use enrich_core::{AccountId, Clock, KeyId, SuppressedValues, Timestamp};
+use enrich_text::Country;
 use enrich_wire::Generation;
 
 use crate::desk::Books;
@@ -48,6 +49,10 @@ impl Callers for Shared {
         _key: KeyId,
     ) -> Result<Box<dyn Caller>, String> {
         Ok(Box::new(Self(Arc::clone(&self.0))))
+    }
+
+    async fn country(&self, _account: AccountId) -> Result<Option<Country>, StoreError> {
+        Ok(*self.0.country.lock())
     }
 
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use enrich_bulk::{End, Input, Mapping, Options, Source, Stop, preview};
+use enrich_bulk::{End, Input, Mapping, NationalNumbers, Options, Source, Stop, preview};
+use enrich_text::Country;
 use parking_lot::Mutex;
 
 use crate::desk::{Books, Desk, endpoint, numbered};
@@ -168,7 +169,8 @@ fn a_preview_says_the_highest_cost() {
     let of = |path: &str, terms: &[&str], list: &'static str| {
         let mut input = Input::open(Source::reader("l.csv", std::io::Cursor::new(list))).unwrap();
         let mapping = Mapping::parse(terms.iter().copied()).unwrap();
-        let preview = preview(&mut input, endpoint(path), &mapping).unwrap();
+        let preview =
+            preview(&mut input, endpoint(path), &mapping, NationalNumbers::Of(None)).unwrap();
         (preview.rows, preview.invalid, preview.highest_credits)
     };
     let list = "c,limit\nquill.example,11\nx y z,1\nb.example,5\nc\n";
@@ -176,4 +178,18 @@ fn a_preview_says_the_highest_cost() {
     assert_eq!(of("/v1/dte", &["companyDomain=c", "limit=limit"], list), (4, 2, Some(4)));
     assert_eq!(of("/v1/dte", &["companyDomain=c", "limit:=10"], list), (4, 2, Some(4)));
     assert_eq!(of("/v1/dte", &["companyDomain=c"], list), (4, 2, None));
+}
+
+#[test]
+fn what_may_be_a_national_number_counts_as_asked_while_the_country_is_not_known() {
+    let list = "Phone\n020 7946 0123\n+44 20 7946 0123\n+44 20\nno number\n";
+    let mapping = Mapping::parse(["phoneNumber=Phone"]).unwrap();
+    let invalid = |numbers| {
+        let mut input =
+            Input::open(Source::reader("list.csv", std::io::Cursor::new(list))).unwrap();
+        preview(&mut input, endpoint("/v1/mti"), &mapping, numbers).unwrap().invalid
+    };
+    assert_eq!(invalid(NationalNumbers::Of(None)), 3);
+    assert_eq!(invalid(NationalNumbers::Of(Country::from_code("GB").ok())), 2);
+    assert_eq!(invalid(NationalNumbers::OfUnknownAccount), 2);
 }

@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use enrich_core::AccountChange;
+use enrich_core::port::accounts::Accounts;
 use enrich_dashboard::{BodyFault, Method};
+use enrich_text::Country;
 use futures_util::{StreamExt, stream};
 
 use crate::texts::{escaped, texts};
@@ -94,6 +97,21 @@ fn a_list_is_looked_up_and_paid_to_the_credit() {
     assert_eq!(file.header("content-disposition"), Some(name));
     assert_eq!(file.body.lines().count(), 5);
     assert!(file.body.contains("quill.example"));
+}
+
+#[test]
+fn national_numbers_are_estimated_with_the_country_of_the_account() {
+    let (world, owner) = world();
+    let path = upload(&world, &owner, "leads.csv", "phoneNumber\n020 7946 0123\n02079460124\n");
+    let page = format!("{path}?endpoint=/v1/mti");
+    let seen = owner.browser.get(&world, &page);
+    assert_eq!(figure(&seen, "Invalid rows (free)"), "2");
+    let country = Country::from_code("GB").ok();
+    let change = world.ports.change(owner.account, AccountChange::SetCountry(country));
+    pollster::block_on(change).unwrap();
+    let seen = owner.browser.get(&world, &page);
+    assert_eq!(figure(&seen, "Invalid rows (free)"), "0");
+    assert_ne!(figure(&seen, "Highest cost in credits"), "0");
 }
 
 #[test]

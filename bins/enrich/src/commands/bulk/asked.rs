@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use enrich_bulk::{Asked, Caller, DirectoryCaller, RemoteCaller};
+use enrich_bulk::{Asked, Caller, DirectoryCaller, NationalNumbers, RemoteCaller};
 use enrich_core::ApiKey;
 use enrich_store::Options;
 use enrich_text::Country;
@@ -43,6 +43,14 @@ impl Whom {
     /// Whether answers cost credits.
     pub(super) fn is_metered(&self) -> bool {
         self.url.is_some()
+    }
+
+    /// What national phone numbers are read with.
+    pub(super) fn national_numbers(&self) -> NationalNumbers {
+        match &self.url {
+            Some(_) => NationalNumbers::OfUnknownAccount,
+            None => NationalNumbers::Of(self.country),
+        }
     }
 
     /// Who is asked, by which a job is known again.

@@ -18,6 +18,8 @@ pub struct Input {
     shape: Shape,
     /// The first row, until it is given out.
     first: Option<Row>,
+    /// How it was read once, where that is to count.
+    layout: Option<Layout>,
     read_bytes: u64,
 }
 
@@ -55,7 +57,7 @@ impl Input {
             None if matches!(shape, Shape::Csv(_)) => return Err(NoList::HeaderAlone.into()),
             None => return Err(NoList::Empty.into()),
         };
-        Ok(Self { rows, shape, first, read_bytes: 0 })
+        Ok(Self { rows, shape, first, layout: None, read_bytes: 0 })
     }
 
     /// The columns: those of the header, or the names in the first thousand objects, or in the first
@@ -74,7 +76,12 @@ impl Input {
 
     /// How it is read. Its encoding is known for sure when all of it was read.
     pub fn layout(&self) -> Option<Layout> {
-        self.rows.layout()
+        self.layout.clone().or_else(|| self.rows.layout())
+    }
+
+    /// The same list, said to be read like this.
+    pub(crate) fn with_layout(self, layout: Layout) -> Self {
+        Self { layout: Some(layout), ..self }
     }
 
     /// How many bytes were read until now, compressed as they are.

@@ -59,8 +59,6 @@ struct Shared {
     changed: Condvar,
     /// Ends the reading of lists that nobody waits for any more.
     closing: Stop,
-    /// Held while the files of a list are looked through for forgotten values.
-    scrubbing: Mutex<()>,
     /// The folder's lock, while it is this process's.
     locked: Mutex<Option<File>>,
 }
@@ -97,8 +95,8 @@ struct Entry {
     rate_limited_until: Option<Timestamp>,
     /// It was told to stop to make room for others.
     is_yielding: bool,
-    /// It holds a value that was forgotten, and goes once it has stopped.
-    is_forgotten: bool,
+    /// Held while its files are looked through for forgotten values.
+    files: Arc<Mutex<()>>,
     /// How many values were suppressed when it was looked through while it ran.
     scrubbed_running: u64,
     /// The preview that was made last.
@@ -145,7 +143,6 @@ impl Jobs {
             desk: Mutex::new(desk),
             changed: Condvar::new(),
             closing: Stop::default(),
-            scrubbing: Mutex::default(),
             locked: Mutex::new(locked),
         });
         let jobs = Self { shared, threads: Mutex::default() };
@@ -362,8 +359,18 @@ impl Shared {
 
     /// The rows of a list in this folder, within the limits, until `stop` is told.
     fn input(&self, folder: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
-        let source = Source::file(&record.list(folder))?.read_as(record.read_as);
-        Input::open(source.bounded(self.bounds(stop)))
+        self.input_at(&record.list(folder), record, stop)
+    }
+
+    /// The same for a list in this file.
+    fn input_at(&self, path: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
+        let source = Source::file(path)?;
+        let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
+        // How it was read before its rows were emptied: its output goes on like that.
+        Ok(match &record.layout {
+            Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
+            _ => input,
+        })
     }
 
     /// Puts a job in line, on disk first.

@@ -17,9 +17,8 @@ use enrich_import::{Compression, Format, told_by_name};
 
 use crate::run::Counts;
 use crate::workbook;
-pub(crate) use checkpoint::Checkpoint;
 pub use checkpoint::Purpose;
-use checkpoint::read_checkpoint;
+pub(crate) use checkpoint::{Checkpoint, read_checkpoint};
 pub use error::PartError;
 use files::{compressed, failed_at, folder_of, remove};
 pub(crate) use files::{private, sync_folder_of, with_ending, write_atomically};
@@ -181,6 +180,7 @@ impl Part {
         if self.format == Format::Xlsx {
             let made = with_ending(&self.out, ".new");
             self.write_workbook(&made).map_err(failed_at(&made))?;
+            self.keep_rows()?;
             self.give_name(&made)?;
             remove(&made)?;
         } else {
@@ -196,6 +196,18 @@ impl Part {
         let mut file = private().truncate(true).open(path)?;
         workbook::write(io::BufReader::new(rows), &mut file, folder_of(path))?;
         file.sync_all()
+    }
+
+    /// Keeps the rows of a workbook that stays: they can be made into another one.
+    fn keep_rows(&self) -> Result<(), PartError> {
+        if !self.keeps_job {
+            return Ok(());
+        }
+        let rows = rows_of_workbook(&self.out);
+        remove(&rows)?;
+        let linked = fs::hard_link(&self.part, &rows);
+        // Not every file system has links.
+        linked.or_else(|_| fs::copy(&self.part, &rows).map(drop)).map_err(failed_at(&rows))
     }
 
     fn give_name(&self, file: &Path) -> Result<(), PartError> {
@@ -250,4 +262,9 @@ fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
 /// The files of an output, made or being made.
 pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
     [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
+}
+
+/// The rows of a workbook that stays, as CSV.
+pub(crate) fn rows_of_workbook(out: &Path) -> PathBuf {
+    with_ending(out, ".rows")
 }

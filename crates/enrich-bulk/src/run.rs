@@ -26,7 +26,8 @@ use crate::row::{self, Asked, Ending, Waiting};
 use crate::stop::Stop;
 pub use counts::{Counts, Progress};
 pub use error::RunError;
-use identity::{chained, idempotency, skip};
+pub(crate) use identity::chained;
+use identity::{idempotency, skip};
 use pace::Ceiling;
 use slot::Slot;
 

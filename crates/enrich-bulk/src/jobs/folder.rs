@@ -3,10 +3,11 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::record::{self, Record, State};
-use super::{Desk, Entry, Job, JobError, Shared};
+use super::{Desk, Entry, Job, JobError, Shared, scrub};
 use crate::part;
 use crate::run::Counts;
 
@@ -46,6 +47,11 @@ pub(super) fn load(folder: &Path) -> Result<Desk, JobError> {
             desk.set_aside.push(set_aside(folder, &id.to_string()));
             continue;
         };
+        scrub::complete(&record.folder(folder), record.is_replacing)?;
+        if record.is_replacing {
+            record.is_replacing = false;
+            record.save(folder)?;
+        }
         let counts = part::counts_of(&record.output(folder));
         let is_under_way = matches!(record.state, State::Waiting | State::Running);
         if counts.is_err() && is_under_way {
@@ -104,7 +110,7 @@ impl Entry {
             rate_limited_until: None,
             is_told: false,
             is_yielding: false,
-            is_forgotten: false,
+            files: Arc::default(),
             scrubbed_running: 0,
             foreseen: None,
         }

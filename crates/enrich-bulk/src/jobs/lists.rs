@@ -83,12 +83,13 @@ impl Jobs {
         while input.next_row()?.is_some() {
             rows += 1;
         }
-        (record.rows, record.layout) = (Some(rows), input.layout());
         let mut desk = shared.desk.lock();
         let entry = desk.of_mut(account, id)?;
         if entry.record.state != State::New {
             return Err(JobError::WrongState(entry.record.state.in_words()));
         }
+        let (rows, layout) = (Some(rows), input.layout());
+        let record = Record { read_as, rows, layout, ..entry.record.clone() };
         record.save(&shared.folder)?;
         (entry.record, entry.foreseen) = (record, None);
         Ok(())

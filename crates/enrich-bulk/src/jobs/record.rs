@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use enrich_core::{AccountId, KeyId, Timestamp};
-use enrich_import::{Compression, Format, Layout, ReadAs, told_by_name};
+use enrich_import::{Compression, Delimiter, Format, Layout, ReadAs, TextEncoding, told_by_name};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JobError;
@@ -117,9 +117,15 @@ pub(super) struct Record {
     /// How many values were suppressed when its files were last looked through.
     #[serde(default)]
     pub(super) scrubbed: u64,
-    /// How many rows were taken out of the output for what they held.
+    /// How many rows were emptied, or taken out of the output, for what they held.
     #[serde(default)]
     pub(super) removed_rows: u64,
+    /// Whether the list was rewritten with emptied rows: it is text in UTF-8 then.
+    #[serde(default)]
+    pub(super) is_rewritten: bool,
+    /// Whether files are being replaced by others that stand beside them.
+    #[serde(default)]
+    pub(super) is_replacing: bool,
 }
 
 impl Record {
@@ -144,6 +150,8 @@ impl Record {
             layout: None,
             scrubbed: 0,
             removed_rows: 0,
+            is_rewritten: false,
+            is_replacing: false,
         })
     }
 
@@ -176,7 +184,22 @@ impl Record {
         (self.state, self.ended_at) = (state, Some(now.as_second()));
     }
 
-    fn folder(&self, folder: &Path) -> PathBuf {
+    /// How the list is to be read.
+    pub(super) fn read_as(&self) -> ReadAs {
+        if !self.is_rewritten {
+            return self.read_as;
+        }
+        let delimiter = self.read_as.delimiter.or(Some(self.rewritten_delimiter()));
+        ReadAs { delimiter, encoding: Some(TextEncoding::UTF_8) }
+    }
+
+    /// What stands between the columns of the list where it is rewritten.
+    pub(super) fn rewritten_delimiter(&self) -> Delimiter {
+        let detected = self.layout.as_ref().and_then(|layout| layout.delimiter);
+        detected.unwrap_or(Delimiter::Comma)
+    }
+
+    pub(super) fn folder(&self, folder: &Path) -> PathBuf {
         folder.join(self.id.to_string())
     }
 

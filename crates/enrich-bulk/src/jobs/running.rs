@@ -10,7 +10,7 @@ use enrich_core::{AccountId, KeyId, Service, SuppressedValues};
 use enrich_import::{Format, Halt, ReadError};
 use enrich_text::Country;
 
-use super::record::{self, Record, State};
+use super::record::{Record, State};
 use super::{Desk, JobError, JobId, Shared};
 use crate::caller::{Asked, Caller, MeteredCaller};
 use crate::part::{Opened, Output, Part, Purpose};
@@ -82,22 +82,16 @@ pub(super) fn work(shared: &Shared) {
     while let Some((record, stop)) = next(shared) {
         let id = record.id;
         let mut watch = Watch::new(shared, &record, &stop);
-        let ended = run_job(shared, record, &mut watch);
+        let ended = match shared.scrub_before_run(id) {
+            Ok(record) => run_job(shared, record, &mut watch),
+            Err(error) => Err(in_words(&error)),
+        };
         let held_back = watch.held_back.take();
         let bytes = Record::held_bytes(id, &shared.folder);
         let mut desk = shared.desk.lock();
         let is_closing = desk.is_closing;
         let Some(entry) = desk.jobs.get_mut(&id) else { continue };
         (entry.stop, entry.rate_limited_until) = (None, None);
-        if entry.is_forgotten {
-            // What cannot be removed stays in line to be: it is looked through again.
-            entry.is_forgotten = false;
-            entry.record.state = State::Ended(End::Stopped);
-            if record::remove(&shared.folder, id).is_ok() {
-                desk.jobs.remove(&id);
-            }
-            continue;
-        }
         entry.bytes = bytes.unwrap_or(entry.bytes);
         let (is_told, yields) = (take(&mut entry.is_told), take(&mut entry.is_yielding));
         let state = match (ended, held_back) {

@@ -1,24 +1,31 @@
 //! What lists hold of values that were forgotten since.
 //!
-//! A list that is whole loses the rows that hold such a value, and what was uploaded for it goes. A
-//! list that is not whole cannot go on without its rows as they were, so it ends and goes whole.
+//! Rows that hold such a value are left out of what was made of a list. Of the list itself they are
+//! emptied, so that the others keep their numbers, by which they are known to be paid: a list that
+//! is not done continues without them. Of a list that is done, what was uploaded goes.
 //! What was uploaded after a value was forgotten is the account's own.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::{Path, PathBuf};
+mod emptied;
+mod holding;
+mod staged;
+
+use std::fs;
+use std::io;
 use std::sync::Arc;
 
 use enrich_core::{AccountId, SuppressedSince, SuppressedValues, Timestamp, holds_suppressed};
-use enrich_import::{Cells, Format, ReadError, Source, told_by_name};
+use enrich_import::{Delimiter, Format, Source, told_by_name};
+use parking_lot::Mutex;
 
 use super::record::{self, JobId, Record, State};
 use super::{JobError, Jobs, Shared};
-use crate::export;
 use crate::input::Input;
 use crate::part;
 use crate::run::End;
 use crate::stop::Stop;
+use holding::rows_hold;
+pub(super) use staged::complete;
+use staged::{Staged, Written};
 
 impl Jobs {
     /// Takes forgotten values out of all lists that were not looked through since a value was
@@ -85,74 +92,132 @@ impl Shared {
         self.desk.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
     }
 
-    /// Looks through a list, once for the same suppressed values. Whether it was changed.
+    /// The lock on the files of a list, held while they are looked through and rewritten.
+    fn files_of(&self, id: JobId) -> Result<Arc<Mutex<()>>, JobError> {
+        let desk = self.desk.lock();
+        desk.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
+    }
+
+    /// Looks through a list, once for the same suppressed values. Whether it was changed, or is to
+    /// be by the thread that runs it.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
         }
-        // Files of one list are looked through by one at a time.
-        let _one_at_a_time = self.scrubbing.lock();
+        let files = self.files_of(id)?;
+        let _one_at_a_time = files.lock();
         let (record, is_running) = {
             let mut desk = self.desk.lock();
             let Some(entry) = desk.jobs.get_mut(&id) else { return Ok(false) };
-            let is_running = entry.stop.is_some();
             if entry.scrubbed() == values.count() {
                 return Ok(false);
             }
             entry.scrubbed_running = values.count();
-            (entry.record.clone(), is_running)
+            (entry.record.clone(), entry.stop.is_some())
         };
-        // What was uploaded after a value was forgotten is the account's own.
-        let since = Timestamp::from_second(record.created_at).unwrap_or(Timestamp::MIN);
-        let values = &SuppressedSince { values, since };
-        if record.state == State::Ended(End::Whole) {
-            return self.scrub_whole(record, values);
+        if !is_running {
+            return self.scrub_files(&record, values);
         }
-        if !self.holds(&record, values)? {
-            if !is_running {
-                self.note_scrubbed(id, values.count(), 0)?;
-            }
-            return Ok(false);
+        let values = &since(&record, values);
+        let holds = self.holds(&record, values)?;
+        if holds && let Some(entry) = self.desk.lock().jobs.get_mut(&id) {
+            // It is put in line again, and its files are rewritten when it continues.
+            entry.is_yielding = true;
+            entry.stop.iter().for_each(Stop::now);
         }
-        let mut desk = self.desk.lock();
-        let Some(entry) = desk.jobs.get_mut(&id) else { return Ok(false) };
-        match &entry.stop {
-            Some(stop) => {
-                // The thread that runs it removes it.
-                stop.now();
-                entry.is_forgotten = true;
-            }
-            None => {
-                record::remove(&self.folder, id)?;
-                desk.jobs.remove(&id);
-                desk.waiting.retain(|waiting| *waiting != id);
-            }
-        }
-        Ok(true)
+        Ok(holds)
     }
 
-    /// Writes the rows of a whole list anew without those that hold a suppressed value.
-    fn scrub_whole(&self, record: Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
-        let out = record.output(&self.folder);
-        if out.extension().is_some_and(|ending| ending == "xlsx") {
-            // A workbook cannot lose single rows.
-            let input = || Input::open(Source::file(&out)?);
-            if list_holds(self, &record, values)? || rows_hold(input, values).unwrap_or(true) {
-                return self.remove(record.id);
+    /// Takes what was forgotten out of a list that is about to run; what is known of it then.
+    pub(super) fn scrub_before_run(&self, id: JobId) -> Result<Record, JobError> {
+        let files = self.files_of(id)?;
+        let _one_at_a_time = files.lock();
+        let known = || {
+            let desk = self.desk.lock();
+            desk.jobs.get(&id).map(|entry| entry.record.clone()).ok_or(JobError::NotThere)
+        };
+        let record = known()?;
+        match self.suppressed()? {
+            Some(values) if values.count() != record.scrubbed => {
+                self.scrub_files(&record, &*values)?;
+                known()
             }
-            self.note_scrubbed(record.id, values.count(), 0)?;
-            return Ok(false);
+            _ => Ok(record),
         }
-        let removed = without_rows(&out, values)?;
-        let list = record.list(&self.folder);
-        if list_holds(self, &record, values)? {
-            match fs::remove_file(&list) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
+    }
+
+    /// Takes what was forgotten out of the files of a list that nobody else works on. Whether there
+    /// was anything.
+    fn scrub_files(
+        &self,
+        record: &Record,
+        values: &dyn SuppressedValues,
+    ) -> Result<bool, JobError> {
+        let (id, count) = (record.id, values.count());
+        let values = &since(record, values);
+        let record = &self.with_layout(record);
+        let scrubbed = if record.output(&self.folder).exists() {
+            self.without_rows(record, values)?
+        } else if order_holds(record, values) {
+            None
+        } else {
+            self.with_emptied_rows(record, values)?
+        };
+        let Some((staged, removed)) = scrubbed else { return self.remove(id) };
+        if removed > 0 {
+            let layout = record.layout.clone();
+            self.change(id, |record| {
+                (record.is_replacing, record.layout) = (true, layout);
+                record.is_rewritten |= staged.replaces_list;
+                record.removed_rows += removed;
+            })?;
+            staged.put_in_place()?;
+        }
+        if record.output(&self.folder).exists() && list_holds(self, record, values)? {
+            remove_file(&record.list(&self.folder))?;
+        }
+        self.change(id, |record| (record.is_replacing, record.scrubbed) = (false, count))?;
+        let mut desk = self.desk.lock();
+        if let Some(entry) = desk.jobs.get_mut(&id) {
+            entry.scrubbed_running = count;
+            entry.bytes = Record::held_bytes(id, &self.folder)?;
+            if let Ok(Some(counts)) = part::counts_of(&entry.record.output(&self.folder)) {
+                entry.counts = counts;
             }
         }
-        self.note_scrubbed(record.id, values.count(), removed)?;
         Ok(removed > 0)
+    }
+
+    /// The output of a list that is done without the rows that hold a suppressed value, and how many
+    /// those are; `None` where that can't be made.
+    fn without_rows(
+        &self,
+        record: &Record,
+        values: &dyn SuppressedValues,
+    ) -> Result<Option<(Staged, u64)>, JobError> {
+        let (out, mut staged) = (record.output(&self.folder), Staged::default());
+        if !out.extension().is_some_and(|ending| ending == "xlsx") {
+            let removed = staged.copy_without(&out, None, written(record), values)?.removed;
+            return Ok(Some((staged, removed)));
+        }
+        let rows = part::rows_of_workbook(&out);
+        if !rows.exists() {
+            // An earlier version kept the workbook alone, which may hold more than can be read.
+            let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
+            return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
+        }
+        let removed = staged.copy_without(&rows, None, written(record), values)?.removed;
+        if removed > 0 {
+            staged.make_workbook(&rows, &out)?;
+        }
+        Ok(Some((staged, removed)))
+    }
+
+    /// The record of a list that an earlier version kept, with how the list is read.
+    fn with_layout(&self, record: &Record) -> Record {
+        let known = record.layout.clone();
+        let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();
+        Record { layout: known.or_else(detected), ..record.clone() }
     }
 
     fn remove(&self, id: JobId) -> Result<bool, JobError> {
@@ -163,32 +228,56 @@ impl Shared {
         Ok(true)
     }
 
-    fn note_scrubbed(&self, id: JobId, count: u64, removed: u64) -> Result<(), JobError> {
+    /// Changes what is kept of a job, on disk first.
+    fn change(&self, id: JobId, change: impl FnOnce(&mut Record)) -> Result<(), JobError> {
         let mut desk = self.desk.lock();
         if let Some(entry) = desk.jobs.get_mut(&id) {
             let mut record = entry.record.clone();
-            record.scrubbed = count;
-            record.removed_rows += removed;
+            change(&mut record);
             record.save(&self.folder)?;
             entry.record = record;
-            entry.bytes = Record::held_bytes(id, &self.folder)?;
         }
         Ok(())
     }
 
-    /// Whether a list that is not whole, or what was made of it until now, holds such a value.
+    /// Whether a list, or what was made of it until now, holds such a value.
     fn holds(&self, record: &Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
-        if list_holds(self, record, values)? {
+        if order_holds(record, values) || list_holds(self, record, values)? {
             return Ok(true);
         }
         let out = record.output(&self.folder);
         for file in part::files_of(&out) {
-            if file_holds(&file, values)? {
+            if holding::file_holds(&file, values)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
+}
+
+/// What was suppressed after the list was uploaded: else it is the account's own.
+fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSince<'a> {
+    let since = Timestamp::from_second(record.created_at).unwrap_or(Timestamp::MIN);
+    SuppressedSince { values, since }
+}
+
+/// How the rows of a list's output are written. Those of a workbook are CSV until they are all
+/// there.
+fn written(record: &Record) -> Written {
+    let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
+    match told_by_name(&record.file_name).0 {
+        Some(Format::JsonLines) => Written::Lines,
+        Some(Format::Xlsx) => Written::Csv(Delimiter::Comma),
+        Some(Format::Csv | Format::Tsv) | None => {
+            Written::Csv(delimiter.unwrap_or(Delimiter::Comma))
+        }
+    }
+}
+
+/// Whether every row is asked with such a value.
+fn order_holds(record: &Record, values: &dyn SuppressedValues) -> bool {
+    let mut constants = record.order.iter().flat_map(|order| &order.mapping.constants);
+    constants.any(|(_, value)| holds_suppressed(values, value))
 }
 
 /// Whether a row of what was uploaded holds such a value.
@@ -197,153 +286,17 @@ fn list_holds(
     record: &Record,
     values: &dyn SuppressedValues,
 ) -> Result<bool, JobError> {
-    let list = record.list(&shared.folder);
-    if !list.exists() {
+    if !record.list(&shared.folder).exists() {
         return Ok(false);
     }
     // What cannot be read as rows (any more) may hold anything.
-    Ok(rows_hold(|| shared.input(&shared.folder, record, &Stop::default()), values).unwrap_or(true))
+    let open = || shared.input(&shared.folder, record, &Stop::default());
+    Ok(rows_hold(open, values).unwrap_or(true))
 }
 
-/// Whether a row of a list holds such a value.
-fn rows_hold(
-    open: impl FnOnce() -> Result<Input, ReadError>,
-    values: &dyn SuppressedValues,
-) -> Result<bool, ReadError> {
-    let mut input = open()?;
-    while let Some(row) = input.next_row()? {
-        let holds = match &row.cells {
-            Ok(Cells::Json(cells)) => cells.iter().any(|(_, value)| json_holds(value, values)),
-            _ => export::csv_cells(input.shape(), &row)
-                .iter()
-                .any(|cell| holds_suppressed(values, &String::from_utf8_lossy(cell))),
-        };
-        if holds {
-            return Ok(true);
-        }
+fn remove_file(path: &std::path::Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
-    Ok(false)
-}
-
-/// Whether a line of a file holds such a value.
-fn file_holds(path: &Path, values: &dyn SuppressedValues) -> io::Result<bool> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        file => file?,
-    };
-    let (mut lines, mut line) = (BufReader::new(file), Vec::new());
-    loop {
-        line.clear();
-        if lines.read_until(b'\n', &mut line)? == 0 {
-            return Ok(false);
-        }
-        if holds_suppressed(values, &String::from_utf8_lossy(&line)) {
-            return Ok(true);
-        }
-    }
-}
-
-/// Writes a file of rows anew without those that hold such a value; how many those were.
-fn without_rows(path: &Path, values: &dyn SuppressedValues) -> io::Result<u64> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        file => file?,
-    };
-    let beside = beside(path);
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut new = BufWriter::new(options.open(&beside)?);
-    let removed = match told_by_name(&path.to_string_lossy()).0 {
-        Some(Format::JsonLines) => copy_lines(file, &mut new, values)?,
-        Some(Format::Csv | Format::Tsv | Format::Xlsx) | None => {
-            copy_records(file, &mut new, values)?
-        }
-    };
-    if removed == 0 {
-        fs::remove_file(&beside)?;
-        return Ok(0);
-    }
-    new.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    fs::rename(&beside, path)?;
-    #[cfg(unix)]
-    if let Some(folder) = path.parent() {
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(removed)
-}
-
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".scrubbed");
-    name.into()
-}
-
-fn copy_lines(from: File, into: &mut dyn Write, values: &dyn SuppressedValues) -> io::Result<u64> {
-    let (mut lines, mut line, mut removed) = (BufReader::new(from), Vec::new(), 0);
-    loop {
-        line.clear();
-        if lines.read_until(b'\n', &mut line)? == 0 {
-            return Ok(removed);
-        }
-        if line_holds(&line, values) {
-            removed += 1;
-        } else {
-            into.write_all(&line)?;
-        }
-    }
-}
-
-/// Whether a line of JSON holds such a value, however its texts are escaped.
-fn line_holds(line: &[u8], values: &dyn SuppressedValues) -> bool {
-    match serde_json::from_slice::<serde_json::Value>(line) {
-        Ok(value) => json_holds(&value, values),
-        Err(_) => holds_suppressed(values, &String::from_utf8_lossy(line)),
-    }
-}
-
-fn json_holds(value: &serde_json::Value, values: &dyn SuppressedValues) -> bool {
-    match value {
-        serde_json::Value::String(text) => holds_suppressed(values, text),
-        serde_json::Value::Number(number) => holds_suppressed(values, &number.to_string()),
-        serde_json::Value::Array(all) => all.iter().any(|value| json_holds(value, values)),
-        serde_json::Value::Object(all) => all.values().any(|value| json_holds(value, values)),
-        serde_json::Value::Null | serde_json::Value::Bool(_) => false,
-    }
-}
-
-fn copy_records(
-    from: File,
-    into: &mut dyn Write,
-    values: &dyn SuppressedValues,
-) -> io::Result<u64> {
-    let mut from = BufReader::new(from);
-    let delimiter = delimiter(from.fill_buf()?);
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(from);
-    let mut writer =
-        csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(into);
-    let (mut record, mut removed, mut is_header) = (csv::ByteRecord::new(), 0, true);
-    while reader.read_byte_record(&mut record)? {
-        let holds = |cell: &[u8]| holds_suppressed(values, &String::from_utf8_lossy(cell));
-        if !std::mem::take(&mut is_header) && record.iter().any(holds) {
-            removed += 1;
-        } else {
-            writer.write_byte_record(&record)?;
-        }
-    }
-    writer.flush()?;
-    Ok(removed)
-}
-
-/// What stands most often in the first line of what is written here.
-fn delimiter(begun: &[u8]) -> u8 {
-    let header = begun.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let count = |wanted: &u8| header.iter().filter(|byte| *byte == wanted).count();
-    // Of equals the last counts.
-    [b'|', b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }

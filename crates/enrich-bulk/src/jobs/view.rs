@@ -136,7 +136,8 @@ pub struct Job {
     pub counts: Counts,
     /// Until when the key's rate limit holds its rows up; `None` where it does not.
     pub rate_limited_until: Option<Timestamp>,
-    /// How many rows were taken out of the output, since they held values that were forgotten.
+    /// How many rows were emptied or left out of the output, since they held values that were
+    /// forgotten.
     pub removed_rows: u64,
 }
 

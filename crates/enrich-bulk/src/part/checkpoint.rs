@@ -86,7 +86,7 @@ impl Checkpoint {
 }
 
 /// How far the job is that has this file; `None` where there is none.
-pub(super) fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {
+pub(crate) fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {
     match fs::read(job) {
         Ok(bytes) => match serde_json::from_slice(&bytes) {
             Ok(checkpoint) => Ok(Some(checkpoint)),

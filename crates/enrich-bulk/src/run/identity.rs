@@ -21,7 +21,7 @@ pub(super) fn skip(input: &mut Input, checkpoint: &Checkpoint) -> Result<(), Run
 }
 
 /// The hash of a row and all before it.
-pub(super) fn chained(before: &str, row: &[u8]) -> String {
+pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(before.as_bytes());
     hasher.update(row);

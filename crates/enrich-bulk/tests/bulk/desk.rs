@@ -40,6 +40,8 @@ pub(crate) struct Books {
     pub(crate) at_once: AtomicU64,
     /// The country of the accounts' national phone numbers.
     pub(crate) country: Mutex<Option<Country>>,
+    /// Held up by who has this: the look for the domain `stalled.example`.
+    pub(crate) stalled: Mutex<()>,
     /// Domains that were forgotten, and when.
     pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,
 }

@@ -1,8 +1,13 @@
 //! What was forgotten does not stay in lists.
 
-use enrich_bulk::End;
-use enrich_bulk::jobs::{Job, JobError, State};
+use std::io::{Cursor, Read, Write};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use enrich_bulk::jobs::{Job, State};
+use enrich_bulk::{End, Source};
 use enrich_core::{Clock, Timestamp};
+use enrich_import::Rows;
 
 use crate::desk::numbered;
 use crate::office::{Noon, Office, has_ended, order, text};
@@ -67,35 +72,167 @@ fn all_lists_are_looked_through_once_a_value_was_forgotten_also_after_a_restart(
     forget(&office, "inkwell.example", Noon.now());
     let jobs = office.open();
     assert_eq!(jobs.scrub().unwrap(), 2);
-    // What was not done yet is gone, whole.
-    let gone = jobs.sample(office.account, waiting, 5);
-    assert!(matches!(gone, Err(JobError::NotThere)), "{gone:?}");
-    assert!(jobs.get(office.account, clean).is_some());
     assert!(!on_disk(&office).contains("inkwell"));
     assert_eq!(jobs.scrub().unwrap(), 0);
-    assert_eq!(office.names().len(), 2);
+    assert_eq!(jobs.get(office.account, clean).unwrap().removed_rows, 0);
+    assert_eq!(jobs.get(office.account, waiting).unwrap().removed_rows, 1);
 
     // What the account brings later is its own.
     let later = office.create(&jobs, LIST);
     assert_eq!(jobs.scrub().unwrap(), 0);
-    assert!(jobs.get(office.account, later).is_some());
+    assert_eq!(jobs.get(office.account, later).unwrap().removed_rows, 0);
 }
 
 #[test]
-fn a_list_that_runs_ends_and_goes() {
+fn a_list_that_was_not_started_is_looked_up_without_the_row_that_was_forgotten() {
+    let marked = "\u{feff}id;Company;a,b,c,d\n1;Müller;\n2;Inkwell;https://inkwell.example/x\n\
+                  3;Quill;\n";
+    for list in [LIST.to_owned(), marked.to_owned(), marked.replace(';', "\t")] {
+        let office = Office::new();
+        let jobs = office.open();
+        let id = office.create(&jobs, &list);
+        forget(&office, "inkwell.example", Noon.now());
+        let sample = jobs.sample(office.account, id, 5).unwrap();
+        assert_eq!(sample.rows.len(), 3, "{sample:?}");
+        assert!(!on_disk(&office).contains("nkwell"), "{}", on_disk(&office));
+        jobs.start(office.account, id, order(None)).unwrap();
+        let job = office.wait(&jobs, id, has_ended);
+        assert_eq!(job.state, State::Ended(End::Whole), "{list}");
+        let counts = (job.counts.rows, job.counts.found, job.counts.invalid);
+        assert_eq!((counts, job.removed_rows), ((3, 2, 1), 1), "{list}");
+    }
+}
+
+#[test]
+fn json_lines_keep_their_columns_when_a_row_is_emptied() {
     let office = Office::new();
     let jobs = office.open();
-    let list = numbered(2_000) + "2000,inkwell.example\n";
+    let list = "{\"Company\":\"Quill\"}\n{\"Company\":\"inkwell.example\",\"id\":7}\nno object\n";
+    let id = jobs.create(office.account, "leads.jsonl.gz", &mut &gzip(list)[..]).unwrap().id;
+    forget(&office, "inkwell.example", Noon.now());
+    let sample = jobs.sample(office.account, id, 5).unwrap();
+    assert_eq!(sample.columns, ["Company", "id"]);
+    jobs.start(office.account, id, order(None)).unwrap();
+    let job = office.wait(&jobs, id, has_ended);
+    assert_eq!((job.counts.found, job.counts.invalid, job.removed_rows), (1, 2, 1));
+    let (rows, _) = text(&jobs, office.account, id);
+    assert!(rows.contains("no object") && !rows.contains("inkwell"), "{rows}");
+}
+
+#[test]
+fn a_list_that_stopped_keeps_its_paid_rows_and_continues_without_those_forgotten() {
+    let office = Office::new();
+    let jobs = office.open();
+    // One row is done when its value is forgotten, and one is not yet.
+    let row = |number| format!("{number},Quill {number},\"a\nb\"");
+    let mut rows: Vec<String> = (0..60).map(row).collect();
+    rows.insert(3, "x,Inkwell,www.inkwell.example".to_owned());
+    rows.insert(40, "y,\"Inkwell, late\",a@inkwell.example".to_owned());
+    rows.push("z,\"Quill 60".to_owned());
+    let list = format!("id,Company,note\n{}\n", rows.join("\n"));
+    let id = office.create(&jobs, &list);
+    jobs.start(office.account, id, order(Some(20))).unwrap();
+    let stopped = office.wait(&jobs, id, has_ended);
+    assert_eq!((stopped.state.clone(), stopped.counts.credits), (State::Ended(End::Ceiling), 20));
+
+    forget(&office, "inkwell.example", Noon.now());
+    assert_eq!(jobs.scrub().unwrap(), 1);
+    assert!(!on_disk(&office).contains("nkwell"), "{}", on_disk(&office));
+    let (rows, is_whole) = text(&jobs, office.account, id);
+    assert_eq!((rows.matches(",found,").count(), is_whole), (19, false), "{rows}");
+    drop(jobs);
+    let jobs = office.open();
+    assert_eq!(jobs.get(office.account, id).unwrap().counts.credits, 20);
+    jobs.go_on(office.account, id, order(None).key, None).unwrap();
+    let job = office.wait(&jobs, id, has_ended);
+    assert_eq!(job.state, State::Ended(End::Whole));
+    assert_eq!((job.counts.rows, job.removed_rows), (63, 2));
+    assert_eq!(job.counts.credits, office.books.total());
+    let (rows, _) = text(&jobs, office.account, id);
+    assert_eq!(rows.matches(",found,").count(), 60, "{rows}");
+    assert!(rows.contains("Quill 59") && !rows.contains("nkwell"), "{rows}");
+}
+
+#[test]
+fn a_list_that_runs_continues_without_the_row_that_was_forgotten() {
+    let office = Office::new();
+    let jobs = office.open();
+    let list = numbered(2_000) + "2000,inkwell.example\n2001,Quill 2001\n";
     let id = office.create(&jobs, &list);
     jobs.start(office.account, id, order(None)).unwrap();
     let begun = |job: &Job| job.counts.rows > 0 && job.state == State::Running;
     office.wait(&jobs, id, begun);
     forget(&office, "inkwell.example", Noon.now());
     assert_eq!(jobs.scrub().unwrap(), 1);
-    drop(jobs);
+    let job = office.wait(&jobs, id, has_ended);
+    assert_eq!(job.state, State::Ended(End::Whole));
+    assert_eq!((job.counts.rows, job.removed_rows), (2_002, 1));
+    assert_eq!(job.counts.credits, office.books.total());
+    assert!(!on_disk(&office).contains("inkwell"));
+    assert!(text(&jobs, office.account, id).0.contains("Quill 2001"));
+}
+
+#[test]
+fn a_workbook_that_is_done_loses_the_rows_that_hold_what_was_forgotten() {
+    let office = Office::new();
     let jobs = office.open();
-    let left = jobs.get(office.account, id);
-    assert!(left.is_none(), "{left:?}");
-    assert!(office.names().is_empty());
-    assert_ne!(left.map(|job| job.state), Some(State::Ended(End::Whole)));
+    let id = jobs.create(office.account, "leads.xlsx", &mut LIST.as_bytes()).unwrap().id;
+    jobs.start(office.account, id, order(None)).unwrap();
+    office.wait(&jobs, id, has_ended);
+    forget(&office, "inkwell.example", Noon.now());
+    let mut bytes = Vec::new();
+    let mut written = jobs.output(office.account, id).unwrap().unwrap();
+    assert!(written.is_whole);
+    written.rows.read_to_end(&mut bytes).unwrap();
+    let mut rows = Rows::open(Source::reader("out.xlsx", Cursor::new(bytes))).unwrap();
+    let rows: Vec<_> = std::iter::from_fn(|| rows.next_row().unwrap()).collect();
+    let rows: Vec<_> = rows.iter().map(|row| String::from_utf8_lossy(&row.text)).collect();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(rows[0].starts_with("Quill 0,,Quill 0.example,97,found"), "{rows:?}");
+    assert!(rows[1].starts_with("Quill 1,"), "{rows:?}");
+    assert!(!on_disk(&office).contains("nkwell"));
+    assert_eq!(jobs.get(office.account, id).unwrap().removed_rows, 1);
+}
+
+#[test]
+fn a_rewritten_list_keeps_its_byte_order_mark_and_delimiter() {
+    let office = Office::new();
+    let jobs = office.open();
+    let list = "Company;a,b,c,d,e,f,g,h\nMüller;\nInkwell;inkwell.example\nQuill;\"x;y\"\n";
+    let list: Vec<u8> = list.chars().map(|letter| letter as u8).collect();
+    let id = jobs.create(office.account, "leads.csv", &mut &list[..]).unwrap().id;
+    jobs.start(office.account, id, order(None)).unwrap();
+    office.wait(&jobs, id, has_ended);
+    let (before, _) = text(&jobs, office.account, id);
+    assert!(before.starts_with('\u{feff}'), "{before}");
+    forget(&office, "inkwell.example", Noon.now());
+    let (after, _) = text(&jobs, office.account, id);
+    let kept = before.lines().filter(|line| !line.contains("nkwell")).collect::<Vec<_>>();
+    assert_eq!(after.lines().collect::<Vec<_>>(), kept);
+}
+
+#[test]
+fn one_list_is_read_while_another_is_looked_through() {
+    let office = Office::new();
+    let jobs = Arc::new(office.open());
+    let slow = office.create(&jobs, "Company\nstalled.example\n");
+    let other = office.create(&jobs, LIST);
+    forget(&office, "inkwell.example", Noon.now());
+    let stalled = office.books.stalled.lock();
+    let (looking, account) = (Arc::clone(&jobs), office.account);
+    let thread = std::thread::spawn(move || looking.sample(account, slow, 5).unwrap());
+    std::thread::sleep(Duration::from_millis(100));
+    let (done, is_done) = mpsc::channel();
+    let reading = Arc::clone(&jobs);
+    std::thread::spawn(move || done.send(reading.sample(account, other, 5).is_ok()));
+    let read = is_done.recv_timeout(Duration::from_secs(5));
+    drop(stalled);
+    assert_eq!(read, Ok(true));
+    assert_eq!(thread.join().unwrap().rows.len(), 1);
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(text.as_bytes()).unwrap();
+    packed.finish().unwrap()
 }

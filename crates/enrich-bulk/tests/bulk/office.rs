@@ -57,16 +57,20 @@ impl Callers for Shared {
 
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         let domains = self.0.forgotten.lock().clone();
-        Ok((!domains.is_empty()).then(|| Arc::new(Forgotten(domains)) as _))
+        let forgotten = Forgotten { domains, books: Arc::clone(&self.0) };
+        Ok((forgotten.count() > 0).then(|| Arc::new(forgotten) as _))
     }
 }
 
 /// Domains that were forgotten, and when.
-struct Forgotten(Vec<(String, Timestamp)>);
+struct Forgotten {
+    domains: Vec<(String, Timestamp)>,
+    books: Arc<Books>,
+}
 
 impl SuppressedValues for Forgotten {
     fn count(&self) -> u64 {
-        self.0.len() as u64
+        self.domains.len() as u64
     }
 
     fn holds(&self, value: &Suppressed) -> bool {
@@ -74,7 +78,11 @@ impl SuppressedValues for Forgotten {
     }
 
     fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool {
-        let is_it = |domain: &str| self.0.iter().any(|(known, at)| known == domain && *at >= since);
+        if matches!(value, Suppressed::Domain(domain) if domain.as_str() == "stalled.example") {
+            drop(self.books.stalled.lock());
+        }
+        let is_it =
+            |domain: &str| self.domains.iter().any(|(known, at)| known == domain && *at >= since);
         match value {
             Suppressed::Domain(domain) => is_it(domain.as_str()),
             Suppressed::Email(_) | Suppressed::Phone(_) | Suppressed::PersonPage(_) => false,

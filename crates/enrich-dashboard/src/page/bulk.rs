@@ -8,7 +8,7 @@ use enrich_bulk::jobs::{Job, State};
 
 use crate::fault::Fault;
 use crate::http::{Body, Response};
-use crate::shown::{Number, Time, span};
+use crate::shown::{Number, Time, number, span};
 use crate::upload::{NotTaken, take};
 use crate::visit::{Frame, Member, Visit, page};
 
@@ -34,6 +34,8 @@ pub(crate) struct JobRow {
     pub(crate) state: String,
     /// Why it does not run, where something is to be known of it.
     pub(crate) reason: String,
+    /// What was erased of its rows; empty where nothing was.
+    pub(crate) erased: String,
     pub(crate) is_under_way: bool,
     pub(crate) can_go_on: bool,
     pub(crate) is_new: bool,
@@ -52,11 +54,7 @@ pub(crate) struct JobRow {
 impl JobRow {
     pub(crate) fn of(visit: &Visit<'_>, job: &Job) -> Self {
         let keep_seconds = visit.dashboard.job_settings.keep_seconds;
-        let (state, mut reason) = in_words(&job.state);
-        if job.removed_rows > 0 {
-            let (rows, s) = (job.removed_rows, if job.removed_rows == 1 { "" } else { "s" });
-            reason = format!("Left out of the file, since their data was erased: {rows} row{s}.");
-        }
+        let (state, reason) = in_words(&job.state);
         let is_under_way = matches!(job.state, State::Waiting | State::Running);
         let since = job.ended_at.unwrap_or(job.created_at);
         let until = since.checked_add(jiff::SignedDuration::from_secs(keep_seconds)).ok();
@@ -71,6 +69,7 @@ impl JobRow {
             kept_until: until.filter(|_| !is_under_way).map(Time),
             state: state.to_owned(),
             reason,
+            erased: erased(job.removed_rows),
             is_under_way,
             can_go_on: match &job.state {
                 State::Ended(end) => *end != End::Whole,
@@ -88,6 +87,20 @@ impl JobRow {
             ceiling: ceiling.map(Number),
             ceiling_typed: ceiling.map_or_else(String::new, |credits| credits.to_string()),
         }
+    }
+}
+
+fn erased(rows: u64) -> String {
+    match rows {
+        0 => String::new(),
+        1 => "One row held data that has been erased from this service: it was emptied, or left \
+              out of the results."
+            .to_owned(),
+        rows => format!(
+            "{} rows held data that has been erased from this service: they were emptied, or left \
+             out of the results.",
+            number(&rows)
+        ),
     }
 }
 

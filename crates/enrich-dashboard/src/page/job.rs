@@ -208,6 +208,9 @@ async fn shown(
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
+    // Showing its rows may have emptied some of them.
+    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+    let job = job.ok_or(Fault::NoSuchPage)?;
     // A form that was refused shows what was typed.
     let is_sent = visit.form.has("endpoint") || visit.form.has("ceiling");
     let fields = if is_sent { &visit.form } else { &visit.query };

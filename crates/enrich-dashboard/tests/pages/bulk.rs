@@ -115,6 +115,42 @@ fn national_numbers_are_estimated_with_the_country_of_the_account() {
 }
 
 #[test]
+fn a_list_says_that_rows_were_erased_from_it() {
+    let (world, mut owner) = world();
+    let list = "Company,site\nQuill,\nNobody,inkwell.example\nQuill,\n";
+    let done = upload(&world, &owner, "done.csv", list);
+    start(&world, &mut owner, &done, "");
+    ended(&world, &owner, &done);
+    let new = upload(&world, &owner, "new.csv", list);
+    assert!(!owner.browser.get(&world, &new).body.contains("erased"));
+    world.ports.forgotten.lock().push("inkwell.example".to_owned());
+    let file = owner.browser.get(&world, &format!("{done}/output"));
+    assert_eq!(file.body.lines().count(), 3, "{}", file.body);
+    for path in [done, new] {
+        let seen = owner.browser.get(&world, &path);
+        let said = "One row held data that has been erased from this service";
+        assert!(seen.body.contains(said) && !seen.body.contains("inkwell"), "{}", seen.body);
+    }
+}
+
+#[test]
+fn a_list_says_how_many_cells_its_workbook_cuts_and_gives_them_whole() {
+    let (world, mut owner) = world();
+    let long = "x".repeat(40_000);
+    let list = format!("Company,note\nQuill,{long}\nQuill,=1+1\nQuill,short\n");
+    let path = upload(&world, &owner, "leads.xlsx", &list);
+    start(&world, &mut owner, &path, "");
+    let seen = ended(&world, &owner, &path);
+    let said = seen.between("id=\"cut\">", "</p>");
+    assert!(said.starts_with("1 cell is longer than the 32,767 characters"), "{said}");
+    let file = owner.browser.get(&world, &format!("{path}/output?as=csv"));
+    assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
+    let name = "attachment; filename*=UTF-8''leads%2Denriched%2Ecsv";
+    assert_eq!(file.header("content-disposition"), Some(name));
+    assert!(file.body.contains(&long) && file.body.contains("\nQuill,'=1+1,"), "{}", file.body);
+}
+
+#[test]
 fn a_ceiling_stops_it_and_it_goes_on_without() {
     let (world, mut owner) = world();
     let path = upload(&world, &owner, "leads.csv", "Company\nQuill\nQuill\nQuill\n");

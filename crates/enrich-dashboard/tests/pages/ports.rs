@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
+use enrich_core::port::intake::Suppressed;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
@@ -17,7 +18,7 @@ use enrich_core::{
     Account, AccountChange, AccountId, AccountStatus, ApiKey, Clock, Company, CompanyRef,
     Confidence, Credits, Entry, EntryKind, Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo,
     KeyLimit, ListedSession, NewKey, PasswordHash, Question, RateOverride, Session, SessionId,
-    SignIn, Site, Subject, SubjectId, Timestamp, Token, Want,
+    SignIn, Site, Subject, SubjectId, SuppressedValues, Timestamp, Token, Want,
 };
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
@@ -58,6 +59,8 @@ pub(crate) struct Ports {
     pub(crate) read_on: Mutex<BTreeSet<String>>,
     /// The password that is set a moment before the next session begins.
     pub(crate) set_meanwhile: Mutex<Option<PasswordHash>>,
+    /// Domains that were forgotten.
+    pub(crate) forgotten: Mutex<Vec<String>>,
 }
 
 impl Ports {
@@ -260,6 +263,10 @@ impl Directory for Ports {
 
     async fn generation(&self) -> Result<Generation, StoreError> {
         Ok(Generation(7))
+    }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        Ok(Some(Arc::new(Forgotten(self.forgotten.lock().clone()))))
     }
 }
 
@@ -522,5 +529,22 @@ impl SignIns for Ports {
         sessions
             .retain(|token, session| session.account != account || Some(token.as_str()) == kept);
         Ok((before - sessions.len()) as u64)
+    }
+}
+
+/// Domains that were forgotten a moment ago.
+struct Forgotten(Vec<String>);
+
+impl SuppressedValues for Forgotten {
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn holds(&self, value: &Suppressed) -> bool {
+        matches!(value, Suppressed::Domain(domain) if self.0.iter().any(|it| it == domain.as_str()))
+    }
+
+    fn holds_since(&self, value: &Suppressed, _since: Timestamp) -> bool {
+        self.holds(value)
     }
 }

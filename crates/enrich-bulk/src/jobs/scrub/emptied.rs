@@ -1,0 +1,237 @@
+//! A list that is not done, with the rows emptied that hold a forgotten value.
+//!
+//! Rows keep their numbers and, but for those, their text: a row that is paid is known again. The
+//! list is text in UTF-8 then, whatever it was.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use enrich_core::{SuppressedValues, holds_suppressed};
+use enrich_import::{Cells, Compression, Delimiter, Row, told_by_name};
+
+use super::holding::{json_holds, row_holds};
+use super::staged::Staged;
+use super::{Record, Shared, written};
+use crate::input::{Input, Shape};
+use crate::jobs::JobError;
+use crate::part::{Checkpoint, PartError, read_checkpoint, with_ending};
+use crate::run::chained;
+use crate::stop::Stop;
+
+impl Shared {
+    /// The list and what was made of it until now, without rows that hold such a value, and how many
+    /// those are; `None` where that can't be made.
+    pub(super) fn with_emptied_rows(
+        &self,
+        record: &Record,
+        values: &dyn SuppressedValues,
+    ) -> Result<Option<(Staged, u64)>, JobError> {
+        let (out, mut staged) = (record.output(&self.folder), Staged::default());
+        let (part, job) = (with_ending(&out, ".part"), with_ending(&out, ".job"));
+        let mut checkpoint = match read_checkpoint(&job) {
+            Ok(checkpoint) => checkpoint,
+            Err(PartError::Damaged(_)) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let mut removed = 0;
+        if let Some(checkpoint) = &mut checkpoint
+            && part.exists()
+        {
+            let bytes = Some(checkpoint.output_bytes);
+            let copied = staged.copy_without(&part, bytes, written(record), values)?;
+            (removed, checkpoint.output_bytes) = (copied.removed, copied.bytes);
+        }
+        let answered = checkpoint.as_ref().map(|checkpoint| numbers_ahead(checkpoint, values));
+        let done = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.counts.rows);
+        let Ok(emptied) = self.numbers_held(record, answered.unwrap_or_default(), values) else {
+            return Ok(None);
+        };
+        if emptied.is_empty() && removed == 0 {
+            return Ok(Some((staged, 0)));
+        }
+        removed += emptied.range(done..).count() as u64;
+        if !emptied.is_empty() {
+            // Where only rows that are done hold it in the list, they are emptied there, too.
+            removed = removed.max(1);
+            staged.replaces_list = true;
+            let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
+                return Ok(None);
+            };
+            if let Some(checkpoint) = &mut checkpoint {
+                checkpoint.rows_hash = hash;
+                drop_ahead(checkpoint, &emptied);
+            }
+        }
+        if let Some(checkpoint) = &checkpoint {
+            let mut into = staged.begin(&job)?;
+            serde_json::to_writer(&mut into, checkpoint).map_err(io::Error::other)?;
+            into.sync_all()?;
+        }
+        Ok(Some((staged, removed)))
+    }
+
+    /// The numbers of the rows that hold such a value, from 0, and those that are known.
+    fn numbers_held(
+        &self,
+        record: &Record,
+        mut known: BTreeSet<u64>,
+        values: &dyn SuppressedValues,
+    ) -> Result<BTreeSet<u64>, enrich_import::ReadError> {
+        let mut input = self.input(&self.folder, record, &Stop::default())?;
+        for number in 0_u64.. {
+            let Some(row) = input.next_row()? else { break };
+            if row_holds(input.shape(), &row, values) {
+                known.insert(number);
+            }
+        }
+        // A column's name is kept: it says what the others hold, and a job is known by it.
+        Ok(known)
+    }
+
+    /// Stages the list with these rows emptied; the hash over its first `done` rows. `None` where it
+    /// doesn't read as the same rows then.
+    fn write_list(
+        &self,
+        record: &Record,
+        staged: &mut Staged,
+        emptied: &BTreeSet<u64>,
+        done: u64,
+    ) -> Result<Option<String>, JobError> {
+        let list = record.list(&self.folder);
+        let mut input = self.input(&self.folder, record, &Stop::default())?;
+        let delimiter = record.rewritten_delimiter();
+        let (mut hash, mut rows) = (String::new(), 0);
+        let compression = told_by_name(&list.to_string_lossy()).1;
+        let mut into = Packed::new(staged.begin(&list)?, compression)?;
+        if let Shape::Csv(columns) = input.shape() {
+            let mut header = csv_writer(delimiter);
+            header.write_record(columns).map_err(io::Error::other)?;
+            into.write_all(&header.into_inner().map_err(|error| error.into_error())?)?;
+        }
+        while let Some(row) = input.next_row()? {
+            let text = match emptied.contains(&rows) {
+                true => emptied_text(&input, &row, delimiter),
+                false => kept_text(&input, &row, delimiter)?,
+            };
+            into.write_all(&text)?;
+            into.write_all(b"\n")?;
+            rows += 1;
+        }
+        into.finish()?.sync_all()?;
+        let rewritten = Record { is_rewritten: true, ..record.clone() };
+        let path = Staged::path_of(&list);
+        let Ok(mut input) = self.input_at(&path, &rewritten, &Stop::default()) else {
+            return Ok(None);
+        };
+        for number in 0..rows {
+            let Ok(Some(row)) = input.next_row() else { return Ok(None) };
+            if number < done {
+                hash = chained(&hash, &row.text);
+            }
+        }
+        Ok(matches!(input.next_row(), Ok(None)).then_some(hash))
+    }
+}
+
+/// The numbers of rows that were answered ahead of others with such a value.
+fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
+    let holds = |value: &serde_json::Value| json_holds(value, values);
+    let held = checkpoint.ahead.iter().filter(|(_, added)| {
+        added.values.iter().any(holds) || holds_suppressed(values, &added.error)
+    });
+    held.filter_map(|(key, _)| number_of(key)).collect()
+}
+
+/// The number of the row that an idempotency key is of.
+fn number_of(key: &str) -> Option<u64> {
+    key.rsplit('-').nth(1)?.parse().ok()
+}
+
+/// Drops the answers of rows that are emptied. What they cost stays counted.
+fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
+    let counts = &mut checkpoint.counts;
+    checkpoint.ahead.retain(|(key, added)| {
+        let is_emptied = number_of(key).is_some_and(|number| emptied.contains(&number));
+        counts.credits += if is_emptied { added.credits } else { 0 };
+        !is_emptied
+    });
+}
+
+/// A row without its values. It is no blank line, which would be no row.
+fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
+    match (input.shape(), &row.cells) {
+        (Shape::Csv(columns), _) => {
+            let mut text = b"\"\"".to_vec();
+            text.resize(1 + columns.len().max(1), delimiter.as_byte());
+            text
+        }
+        (Shape::Json(_), Ok(Cells::Json(members))) => {
+            let nothing = |(name, _): &(String, serde_json::Value)| (name.clone(), ().into());
+            let object: serde_json::Map<_, _> = members.iter().map(nothing).collect();
+            serde_json::Value::Object(object).to_string().into_bytes()
+        }
+        (Shape::Json(_), _) => b"{}".to_vec(),
+    }
+}
+
+/// A row as it is. One of CSV that can't be split stands in one cell with one cell too many, so that
+/// it takes no other row with it and still can't be asked.
+fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
+    let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
+    if row.cells.is_ok() {
+        return Ok(row.text.clone());
+    }
+    let mut writer = csv_writer(delimiter);
+    writer.write_field(&row.text)?;
+    for _ in columns {
+        writer.write_field("")?;
+    }
+    writer.write_record(None::<&[u8]>)?;
+    let mut text = writer.into_inner().map_err(|error| error.into_error())?;
+    text.pop();
+    Ok(text)
+}
+
+fn csv_writer(delimiter: Delimiter) -> csv::Writer<Vec<u8>> {
+    csv::WriterBuilder::new().delimiter(delimiter.as_byte()).from_writer(Vec::new())
+}
+
+/// A file, compressed as the list is by its name.
+enum Packed {
+    Plain(BufWriter<File>),
+    Gzip(flate2::write::GzEncoder<BufWriter<File>>),
+    Zstd(zstd::Encoder<'static, BufWriter<File>>),
+}
+
+impl Packed {
+    fn new(file: File, compression: Option<Compression>) -> io::Result<Self> {
+        let file = BufWriter::new(file);
+        Ok(match compression {
+            None => Self::Plain(file),
+            Some(Compression::Gzip) => {
+                Self::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
+            }
+            Some(Compression::Zstd) => {
+                Self::Zstd(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?)
+            }
+        })
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(file) => file.write_all(bytes),
+            Self::Gzip(file) => file.write_all(bytes),
+            Self::Zstd(file) => file.write_all(bytes),
+        }
+    }
+
+    fn finish(self) -> io::Result<File> {
+        let file = match self {
+            Self::Plain(file) => file,
+            Self::Gzip(file) => file.finish()?,
+            Self::Zstd(file) => file.finish()?,
+        };
+        file.into_inner().map_err(io::IntoInnerError::into_error)
+    }
+}

@@ -1,0 +1,187 @@
+//! Files of a list that replace others: made beside them first, then renamed all together.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use enrich_core::SuppressedValues;
+use enrich_import::Delimiter;
+
+use super::holding::{cell_holds, line_holds};
+use crate::part::{private, sync_folder_of, with_ending};
+use crate::workbook;
+
+/// Ends the name of a file until it replaces the one of that name.
+const STAGED: &str = ".scrubbed";
+/// What spreadsheets know UTF-8 by.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// How the rows of a file are written.
+#[derive(Clone, Copy)]
+pub(super) enum Written {
+    /// As CSV, with a header.
+    Csv(Delimiter),
+    /// A line each.
+    Lines,
+}
+
+/// What came of a copy.
+pub(super) struct Copied {
+    /// The rows that were left out.
+    pub(super) removed: u64,
+    /// How long the copy is.
+    pub(super) bytes: u64,
+}
+
+/// Files that are ready to replace others.
+#[derive(Default)]
+pub(super) struct Staged {
+    files: Vec<PathBuf>,
+    /// Whether the list is among what they replace.
+    pub(super) replaces_list: bool,
+}
+
+impl Staged {
+    /// A new file that is to replace the one at `path`.
+    pub(super) fn begin(&mut self, path: &Path) -> io::Result<File> {
+        let staged = with_ending(path, STAGED);
+        let file = private().read(true).truncate(true).open(&staged)?;
+        self.files.push(path.to_owned());
+        Ok(file)
+    }
+
+    /// Where the new content of a file is until it replaces the old.
+    pub(super) fn path_of(path: &Path) -> PathBuf {
+        with_ending(path, STAGED)
+    }
+
+    /// Copies the rows of a file, or of its first `bytes`, without those that hold such a value.
+    pub(super) fn copy_without(
+        &mut self,
+        path: &Path,
+        bytes: Option<u64>,
+        written: Written,
+        values: &dyn SuppressedValues,
+    ) -> io::Result<Copied> {
+        let from = BufReader::new(File::open(path)?.take(bytes.unwrap_or(u64::MAX)));
+        let mut into = BufWriter::new(self.begin(path)?);
+        let removed = match written {
+            Written::Lines => copy_lines(from, &mut into, values)?,
+            Written::Csv(delimiter) => copy_records(from, &mut into, delimiter, values)?,
+        };
+        let file = into.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok(Copied { removed, bytes: file.metadata()?.len() })
+    }
+
+    /// Makes a workbook of rows that are staged.
+    pub(super) fn make_workbook(&mut self, rows: &Path, out: &Path) -> io::Result<()> {
+        let rows = BufReader::new(File::open(with_ending(rows, STAGED))?);
+        let mut into = self.begin(out)?;
+        workbook::write(rows, &mut into, out.parent().unwrap_or(Path::new(".")))?;
+        into.sync_all()
+    }
+
+    /// Replaces the files. What is interrupted here is completed by [`complete`].
+    pub(super) fn put_in_place(mut self) -> io::Result<()> {
+        for path in std::mem::take(&mut self.files) {
+            fs::rename(with_ending(&path, STAGED), &path)?;
+            sync_folder_of(&path).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        for path in &self.files {
+            // What stays goes when the folder is opened again.
+            let _ = fs::remove_file(with_ending(path, STAGED));
+        }
+    }
+}
+
+/// Completes the replacing of files in the folder of a list that was interrupted, or removes files
+/// that were made for one that had not begun.
+pub(in crate::jobs) fn complete(folder: &Path, is_replacing: bool) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let staged = entry?.path();
+        let name = staged.file_name().map(|name| name.to_string_lossy().into_owned());
+        let Some(name) = name.as_deref().and_then(|name| name.strip_suffix(STAGED)) else {
+            continue;
+        };
+        if is_replacing {
+            fs::rename(&staged, folder.join(name))?;
+        } else {
+            fs::remove_file(&staged)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_lines(
+    mut from: impl BufRead,
+    into: &mut impl Write,
+    values: &dyn SuppressedValues,
+) -> io::Result<u64> {
+    let (mut line, mut removed) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        if from.read_until(b'\n', &mut line)? == 0 {
+            return Ok(removed);
+        }
+        if line_holds(&line, values) {
+            removed += 1;
+        } else {
+            into.write_all(&line)?;
+        }
+    }
+}
+
+fn copy_records(
+    mut from: impl BufRead,
+    into: &mut impl Write,
+    delimiter: Delimiter,
+    values: &dyn SuppressedValues,
+) -> io::Result<u64> {
+    // The reader takes the mark away.
+    if from.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
+        into.write_all(BYTE_ORDER_MARK)?;
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter.as_byte())
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(from);
+    let mut writer =
+        csv::WriterBuilder::new().delimiter(delimiter.as_byte()).flexible(true).from_writer(into);
+    let (mut record, mut removed, mut is_header) = (csv::ByteRecord::new(), 0, true);
+    while reader.read_byte_record(&mut record)? {
+        let is_row = !std::mem::take(&mut is_header);
+        if is_row && record.iter().any(|cell| cell_holds(cell, values)) {
+            removed += 1;
+        } else {
+            writer.write_byte_record(&record)?;
+        }
+    }
+    writer.flush()?;
+    Ok(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_were_being_replaced_are_replaced_and_others_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for (is_replacing, expected) in [(true, "new"), (false, "old")] {
+            fs::write(path("list.csv"), "old").unwrap();
+            fs::write(path("list.csv.scrubbed"), "new").unwrap();
+            complete(folder.path(), is_replacing).unwrap();
+            assert_eq!(fs::read_to_string(path("list.csv")).unwrap(), expected);
+            assert!(!path("list.csv.scrubbed").exists());
+        }
+    }
+}

@@ -61,6 +61,19 @@ id,Company,phone,url,confidence_level,status,error,credits
 }
 
 #[test]
+fn cells_that_a_workbook_cuts_are_told_and_kept_whole() {
+    let desk = Desk::without_server();
+    let (list, out) = (desk.path("list.csv"), desk.path("out.xlsx"));
+    let long = "x".repeat(40_000);
+    std::fs::write(&list, format!("companyName,note\nNobody Hereabouts,{long}\n")).unwrap();
+    let files = ["--in", list.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let ran = desk.ran(&[&["cuf", "--json"][..], &files].concat(), b"");
+    assert_eq!(ran.said()["cut_cells"], json!(1), "{ran:?}");
+    assert!(ran.err.contains("1 cells are longer") && ran.err.contains("out.xlsx.csv"), "{ran:?}");
+    assert!(desk.read("out.xlsx.csv").contains(&long));
+}
+
+#[test]
 fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
     let desk = Desk::without_server();
     std::fs::write(desk.path("list.csv"), "phoneNumber\n020 7946 0123\nno number\n").unwrap();

@@ -10,10 +10,9 @@ use serde_json::Value;
 
 use crate::answer::Answers;
 use crate::input::Shape;
-use crate::spreadsheet::{LIST_SEPARATOR, neutralised};
+use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
+use crate::workbook;
 
-/// What spreadsheets know UTF-8 by.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Takes what the columns of a CSV file have no place for: members that only later objects have,
 /// and lines that are no objects.
 const OTHER_FIELDS: &str = "other_fields";
@@ -113,13 +112,13 @@ impl Export {
         Ok(())
     }
 
-    /// Writes a row.
-    pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<(), csv::Error> {
+    /// Writes a row; how many of its cells will be cut, since they are too long for a workbook's.
+    pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<u64, csv::Error> {
         match self.format {
             Format::Csv | Format::Tsv | Format::Xlsx => self.csv_row(row, added),
             Format::JsonLines => {
                 self.json_row(row, added);
-                Ok(())
+                Ok(0)
             }
         }
     }
@@ -139,13 +138,16 @@ impl Export {
         full.into_inner().map_err(|error| std::io::Error::other(error.to_string()))
     }
 
-    fn csv_row(&mut self, row: &Row, added: &Added) -> Result<(), csv::Error> {
+    fn csv_row(&mut self, row: &Row, added: &Added) -> Result<u64, csv::Error> {
+        let mut cut_cells = 0;
         for cell in csv_cells(&self.shape, row) {
+            cut_cells += self.is_cut(&cell);
             let cell = self.safe(cell);
             self.csv.write_field(cell)?;
         }
         for at in 0..self.added.len() - 3 {
             let text = added.values.get(at).map(in_a_cell).unwrap_or_default();
+            cut_cells += self.is_cut(text.as_bytes());
             let text = self.safe(Cow::Borrowed(text.as_bytes()));
             self.csv.write_field(text)?;
         }
@@ -153,7 +155,13 @@ impl Export {
         let error = self.safe(Cow::Borrowed(added.error.as_bytes()));
         self.csv.write_field(error)?;
         self.csv.write_field(added.credits.to_string())?;
-        self.csv.write_record(None::<&[u8]>)
+        self.csv.write_record(None::<&[u8]>)?;
+        Ok(cut_cells)
+    }
+
+    /// 1 where a cell will be cut, else 0.
+    fn is_cut(&self, cell: &[u8]) -> u64 {
+        u64::from(self.format == Format::Xlsx && workbook::is_too_long(cell))
     }
 
     /// The cell as a spreadsheet may read it from CSV. In a workbook a text is never a formula.

@@ -10,6 +10,7 @@
 mod folder;
 mod limits;
 mod lists;
+mod output;
 mod record;
 mod running;
 mod scrub;
@@ -18,7 +19,7 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -32,7 +33,6 @@ use parking_lot::{Condvar, Mutex};
 use crate::caller::Asked;
 use crate::input::Input;
 use crate::mapping::Mapping;
-use crate::part::{self, PartError};
 use crate::preview::Preview;
 use crate::run::{Counts, End};
 use crate::stop::Stop;
@@ -251,36 +251,6 @@ impl Jobs {
         entry.record = record;
         desk.waiting.retain(|waiting| *waiting != id);
         Ok(())
-    }
-
-    /// What a job has written until now: all of it once it is whole. `None` before the first rows.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such job, or its files can't be read.
-    pub fn output(&self, account: AccountId, id: JobId) -> Result<Option<Written>, JobError> {
-        self.scrub_one(account, id)?;
-        let record = self.shared.desk.lock().of(account, id)?.record.clone();
-        let (out, file_name) = (record.output(&self.shared.folder), record.output_name());
-        loop {
-            match File::open(&out) {
-                Ok(file) => {
-                    let rows = file.metadata().map(|data| file.take(data.len()))?;
-                    return Ok(Some(Written { rows, file_name, is_whole: true }));
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error.into()),
-            }
-            match part::rows_until_now(&out) {
-                // It became whole a moment ago, and has its name now.
-                Err(PartError::Failed { error, .. })
-                    if error.kind() == io::ErrorKind::NotFound && out.exists() => {}
-                rows => {
-                    let rows = rows?.filter(|rows| rows.limit() > 0);
-                    return Ok(rows.map(|rows| Written { rows, file_name, is_whole: false }));
-                }
-            }
-        }
     }
 
     /// Deletes a job and all its files.

@@ -36,7 +36,9 @@ pub use input::Input;
 pub use jobs::Jobs;
 
 pub use mapping::{Mapping, MappingError};
-pub use part::{Opened, Output, Part, PartError, Purpose, counts_of, rows_until_now};
+pub use part::{
+    Opened, Output, Part, PartError, Purpose, counts_of, rows_until_now, whole_cells_of,
+};
 pub use preview::{NationalNumbers, Preview, PreviewError, preview};
 pub use run::{Counts, End, Options, Outcome, Progress, RunError, Work, run};
 pub use spreadsheet::neutralised;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use enrich_import::{Compression, Format, told_by_name};
 
 use crate::run::Counts;
-use crate::workbook;
+use crate::{spreadsheet, workbook};
 pub use checkpoint::Purpose;
 pub(crate) use checkpoint::{Checkpoint, read_checkpoint};
 pub use error::PartError;
@@ -181,10 +181,10 @@ impl Part {
             let made = with_ending(&self.out, ".new");
             self.write_workbook(&made).map_err(failed_at(&made))?;
             self.keep_rows()?;
-            self.give_name(&made)?;
+            give_name(&made, &self.out)?;
             remove(&made)?;
         } else {
-            self.give_name(&self.part)?;
+            give_name(&self.part, &self.out)?;
         }
         remove(&self.part)?;
         if self.keeps_job { Ok(()) } else { remove(&self.job) }
@@ -198,10 +198,14 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps the rows of a workbook that stays: they can be made into another one.
+    /// Keeps the rows of a workbook that stays, so that they can be made into another one. Of any
+    /// other that has cells cut, they stand whole in a CSV file beside it.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
-            return Ok(());
+            return match self.checkpoint.counts.cut_cells {
+                0 => Ok(()),
+                _ => self.write_whole_cells(),
+            };
         }
         let rows = rows_of_workbook(&self.out);
         remove(&rows)?;
@@ -210,15 +214,33 @@ impl Part {
         linked.or_else(|_| fs::copy(&self.part, &rows).map(drop)).map_err(failed_at(&rows))
     }
 
-    fn give_name(&self, file: &Path) -> Result<(), PartError> {
-        // A name that somebody else took meanwhile isn't taken from them.
-        fs::hard_link(file, &self.out).or_else(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Err(PartError::IsThere(self.out.clone())),
-            // Not every file system has links.
-            _ => fs::rename(file, &self.out).map_err(failed_at(&self.out)),
-        })?;
-        sync_folder_of(&self.out)
+    fn write_whole_cells(&self) -> Result<(), PartError> {
+        let whole = whole_cells_of(&self.out);
+        let made = with_ending(&whole, ".new");
+        let write = || {
+            let mut file = private().truncate(true).open(&made)?;
+            spreadsheet::write_csv(io::BufReader::new(File::open(&self.part)?), &mut file)?;
+            file.sync_all()
+        };
+        write().map_err(failed_at(&made))?;
+        give_name(&made, &whole)?;
+        remove(&made)
     }
+}
+
+fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
+    // A name that somebody else took meanwhile isn't taken from them.
+    fs::hard_link(file, name).or_else(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
+        // Not every file system has links.
+        _ => fs::rename(file, name).map_err(failed_at(name)),
+    })?;
+    sync_folder_of(name)
+}
+
+/// The CSV file beside a workbook that has cells cut, where they stand whole.
+pub fn whole_cells_of(out: &Path) -> PathBuf {
+    with_ending(out, ".csv")
 }
 
 /// How far the job beside `out` is; `None` where there is none.
@@ -238,10 +260,8 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
 ///
 /// When that can't be read.
 pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
-    let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
+    let Some(rows) = begun_rows(out)? else { return Ok(None) };
     let part = with_ending(out, ".part");
-    let file = File::open(&part).map_err(failed_at(&part))?;
-    let rows = file.take(checkpoint.output_bytes);
     let file_name = out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     if told_by_name(&file_name).0 != Some(Format::Xlsx) || rows.limit() == 0 {
         return Ok(Some(rows));
@@ -249,6 +269,14 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let made = workbook_until_now(out, rows).map_err(failed_at(&part))?;
     let length = made.metadata().map_err(failed_at(&part))?.len();
     Ok(Some(made.take(length)))
+}
+
+/// The rows of `out` that are whole while it is made, as they are kept: those of a workbook as CSV.
+pub(crate) fn begun_rows(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
+    let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
+    let part = with_ending(out, ".part");
+    let file = File::open(&part).map_err(failed_at(&part))?;
+    Ok(Some(file.take(checkpoint.output_bytes)))
 }
 
 fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {

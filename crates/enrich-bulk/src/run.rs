@@ -326,7 +326,8 @@ impl<'a> Engine<'a> {
         let mut has_advanced = false;
         while let Some(Slot { row, added: Some(added), memory_bytes, .. }) = self.ahead.front() {
             self.ahead_bytes -= memory_bytes;
-            self.export.row(row, added).map_err(written)?;
+            let cut_cells = self.export.row(row, added).map_err(written)?;
+            self.checkpoint.counts.cut_cells += cut_cells;
             self.checkpoint.counts.add(added);
             self.checkpoint.rows_hash = chained(&self.checkpoint.rows_hash, &row.text);
             self.ahead.pop_front();

@@ -10,9 +10,24 @@
 //! letter or a `!`.
 
 use std::borrow::Cow;
+use std::io::{self, Read, Write};
 
+/// What spreadsheets know UTF-8 by.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// What separates the values of a list in a cell, as in the native CSV format.
 pub(crate) const LIST_SEPARATOR: &str = "|";
+
+/// Copies the rows that a workbook is made of as CSV for spreadsheets.
+pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()> {
+    into.write_all(BYTE_ORDER_MARK)?;
+    let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(into);
+    let mut row = csv::ByteRecord::new();
+    while rows.read_byte_record(&mut row)? {
+        writer.write_record(row.iter().map(neutralised))?;
+    }
+    writer.flush()
+}
 
 /// The cell, with an apostrophe wherever a spreadsheet would begin to run it.
 pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {

@@ -76,6 +76,15 @@ fn as_number(text: &str) -> Option<f64> {
     (value.to_string() == text && text != "-0").then_some(value)
 }
 
+/// Whether a cell is cut in a workbook.
+pub(crate) fn is_too_long(cell: &[u8]) -> bool {
+    // A UTF-16 unit takes a byte at least.
+    cell.len() > MAX_CELL_UNITS && {
+        let text = String::from_utf8_lossy(cell);
+        cut(&text).len() < text.len()
+    }
+}
+
 fn cut(text: &str) -> &str {
     let mut units = 0;
     let end = text.char_indices().find(|(_, letter)| {

@@ -44,7 +44,7 @@ the command line every user of the machine could see it.
 
 Ctrl-C, a crash or the ceiling leave OUT.part and OUT.job behind: the same command continues with
 them, and no row is paid for twice (after a crash, within 24 hours). Remove both to start again.
-JSON: {\"end\",\"rows\",\"found\",\"not_found\",\"invalid\",\"failed\",\"credits\",\"seconds\"}; with --preview
+JSON: {\"end\",\"rows\",\"found\",\"not_found\",\"invalid\",\"failed\",\"credits\",\"cut_cells\",\"seconds\"}; with --preview
 {\"rows\",\"invalid\",\"highest_credits\",\"read_as\",\"delimiter\",\"encoding\",\"columns\",\"mapping\",
 \"first_rows\"}. With `--out -` it goes to standard error.
 
@@ -214,6 +214,9 @@ impl Bulk {
         console: &mut Console<'_>,
     ) -> Result<(), Failure> {
         if !is_standard(out) {
+            if let Some(cut) = outcome.cut(out) {
+                console.note(&cut);
+            }
             return console.show(outcome, self.format);
         }
         let mut nowhere = io::sink();

@@ -230,6 +230,11 @@ impl Record {
 
     /// What the output is called where somebody takes it away.
     pub(super) fn output_name(&self) -> String {
+        self.output_named(self.ending())
+    }
+
+    /// The same with another ending.
+    pub(super) fn output_named(&self, ending: &str) -> String {
         let name = self.file_name.as_str();
         let endings = [".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];
         let stem = endings.iter().fold(name, |name, ending| {
@@ -239,7 +244,7 @@ impl Record {
                 _ => name,
             }
         });
-        format!("{stem}-enriched{}", self.ending())
+        format!("{stem}-enriched{ending}")
     }
 
     fn ending(&self) -> &'static str {

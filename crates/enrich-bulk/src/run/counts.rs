@@ -21,6 +21,9 @@ pub struct Counts {
     pub failed: u64,
     /// What they cost.
     pub credits: u64,
+    /// Cells that are longer than those of an Excel workbook, and cut in the one that is written.
+    #[serde(default)]
+    pub cut_cells: u64,
 }
 
 impl Counts {

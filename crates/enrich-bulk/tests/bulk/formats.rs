@@ -35,6 +35,22 @@ fn workbook(rows: &[[&str; 2]]) -> Vec<u8> {
 }
 
 #[test]
+fn cells_that_a_workbook_cuts_are_counted_and_stand_whole_in_a_file_beside_it() {
+    let (desk, books) = (Desk::new(), Books::default());
+    let long = "x".repeat(40_000);
+    let list = format!("Company,note\nQuill,{long}\nQuill,=1+1\n");
+    let run = |out| {
+        let (options, stop) = (Options::default(), Stop::default());
+        desk.run(("leads.csv", &list), out, &books, options, &stop).unwrap().counts.cut_cells
+    };
+    assert_eq!(run("out.csv"), 0);
+    assert_eq!(run("out.xlsx"), 1);
+    assert_eq!(sheet(&desk.path("out.xlsx"))[1][1].len(), 32_767);
+    assert_eq!(desk.names(), ["out.csv", "out.xlsx", "out.xlsx.csv"]);
+    assert_eq!(desk.read("out.xlsx.csv"), format!("\u{feff}{}", desk.read("out.csv")));
+}
+
+#[test]
 fn a_list_with_semicolons_comes_out_with_semicolons() {
     let (desk, books) = (Desk::new(), Books::default());
     let list = "id;Company\n1;Quill, Ltd\n2;nobody\n";

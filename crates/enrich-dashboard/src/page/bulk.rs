@@ -46,6 +46,8 @@ pub(crate) struct JobRow {
     pub(crate) invalid: Number,
     pub(crate) failed: Number,
     pub(crate) credits: Number,
+    /// Cells that the workbook of the results cuts.
+    pub(crate) cut_cells: Number,
     pub(crate) ceiling: Option<Number>,
     /// The same as a form has it.
     pub(crate) ceiling_typed: String,
@@ -84,6 +86,7 @@ impl JobRow {
             invalid: Number(job.counts.invalid),
             failed: Number(job.counts.failed),
             credits: Number(job.counts.credits),
+            cut_cells: Number(job.counts.cut_cells),
             ceiling: ceiling.map(Number),
             ceiling_typed: ceiling.map_or_else(String::new, |credits| credits.to_string()),
         }

@@ -135,6 +135,9 @@ pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Respons
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
     let is_ready = on_files(visit, member, move |jobs, account| jobs.is_output_ready(account, id));
     let written = match is_ready.await? {
+        _ if visit.query.text("as") == "csv" => {
+            on_list(visit, member, move |jobs, account| jobs.output_as_csv(account, id)).await?
+        }
         Ok(true) => on_files(visit, member, output).await?,
         // Rows are looked through for forgotten values, or made into a workbook, which may take
         // long; or this fails for the same reason again.

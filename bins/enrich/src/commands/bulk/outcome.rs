@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_bulk::{Counts, End, Input, Layout, Mapping, Preview};
+use enrich_bulk::{Counts, End, Input, Layout, Mapping, Preview, whole_cells_of};
 use serde::Serialize;
 
 use super::super::table::write_pairs;
@@ -131,6 +131,20 @@ impl Outcome {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }
 
+    /// What is to be known of cells that a workbook cuts.
+    pub(super) fn cut(&self, out: &Path) -> Option<String> {
+        let (cut_cells, whole) = (self.counts.cut_cells, whole_cells_of(out));
+        let is_there = cut_cells > 0 && self.ended == End::Whole;
+        is_there.then(|| {
+            format!(
+                "{cut_cells} cells are longer than the 32,767 characters that Excel allows, and cut \
+                 in {}; {} has them whole",
+                out.display(),
+                whole.display()
+            )
+        })
+    }
+
     /// Yes where all rows are written; else what to do.
     pub(super) fn verdict(&self, out: &Path) -> Result<Verdict, Failure> {
         let (why, what) = match &self.ended {
@@ -161,8 +175,8 @@ impl Outcome {
 
 impl Shown for Outcome {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Counts { rows, found, not_found, invalid, failed, credits } = self.counts;
-        let pairs = [
+        let Counts { rows, found, not_found, invalid, failed, credits, cut_cells } = self.counts;
+        let mut pairs = vec![
             ("end", self.end.to_owned()),
             ("rows", rows.to_string()),
             ("found", found.to_string()),
@@ -172,6 +186,9 @@ impl Shown for Outcome {
             ("credits", credits.to_string()),
             ("seconds", format!("{:.3}", self.seconds)),
         ];
+        if cut_cells > 0 {
+            pairs.push(("cut cells", cut_cells.to_string()));
+        }
         write_pairs(&pairs, out)
     }
 }

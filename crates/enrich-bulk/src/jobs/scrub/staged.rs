@@ -9,12 +9,11 @@ use enrich_import::Delimiter;
 
 use super::holding::{cell_holds, line_holds};
 use crate::part::{private, sync_folder_of, with_ending};
+use crate::spreadsheet::BYTE_ORDER_MARK;
 use crate::workbook;
 
 /// Ends the name of a file until it replaces the one of that name.
 const STAGED: &str = ".scrubbed";
-/// What spreadsheets know UTF-8 by.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How the rows of a file are written.
 #[derive(Clone, Copy)]

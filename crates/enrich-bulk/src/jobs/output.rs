@@ -1,0 +1,82 @@
+//! What was made of a list, to be taken away.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+use enrich_core::AccountId;
+
+use super::record::JobId;
+use super::{JobError, Jobs, Written};
+use crate::part::{self, PartError};
+use crate::spreadsheet;
+
+impl Jobs {
+    /// What a job has written until now: all of it once it is whole. `None` before the first rows.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such job, or its files can't be read.
+    pub fn output(&self, account: AccountId, id: JobId) -> Result<Option<Written>, JobError> {
+        self.scrub_one(account, id)?;
+        let record = self.shared.desk.lock().of(account, id)?.record.clone();
+        let (out, file_name) = (record.output(&self.shared.folder), record.output_name());
+        loop {
+            match File::open(&out) {
+                Ok(file) => {
+                    let rows = file.metadata().map(|data| file.take(data.len()))?;
+                    return Ok(Some(Written { rows, file_name, is_whole: true }));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+            match part::rows_until_now(&out) {
+                // It became whole a moment ago, and has its name now.
+                Err(PartError::Failed { error, .. })
+                    if error.kind() == io::ErrorKind::NotFound && out.exists() => {}
+                rows => {
+                    let rows = rows?.filter(|rows| rows.limit() > 0);
+                    return Ok(rows.map(|rows| Written { rows, file_name, is_whole: false }));
+                }
+            }
+        }
+    }
+
+    /// The rows of a workbook as CSV, where no cell is cut. `None` before the first rows, and where
+    /// there are none to make it of.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such job, or its files can't be read or written.
+    pub fn output_as_csv(
+        &self,
+        account: AccountId,
+        id: JobId,
+    ) -> Result<Option<Written>, JobError> {
+        self.scrub_one(account, id)?;
+        let folder = &self.shared.folder;
+        let record = self.shared.desk.lock().of(account, id)?.record.clone();
+        let out = record.output(folder);
+        if out.extension().is_none_or(|ending| ending != "xlsx") {
+            return Ok(None);
+        }
+        let (rows, is_whole) = match File::open(part::rows_of_workbook(&out)) {
+            Ok(file) => (file.take(u64::MAX), true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && out.exists() => {
+                return Ok(None);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match part::begun_rows(&out)?.filter(|rows| rows.limit() > 0) {
+                    Some(rows) => (rows, false),
+                    None => return Ok(None),
+                }
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut made = tempfile::tempfile_in(record.folder(folder))?;
+        spreadsheet::write_csv(BufReader::new(rows), &mut made)?;
+        made.seek(SeekFrom::Start(0))?;
+        let length = made.metadata()?.len();
+        let (rows, file_name) = (made.take(length), record.output_named(".csv"));
+        Ok(Some(Written { rows, file_name, is_whole }))
+    }
+}

@@ -26,7 +26,7 @@ pub(crate) use files::{private, sync_folder_of, with_ending, write_atomically};
 /// Where rows go.
 pub enum Output {
     /// A file that is named in the end, and can be gone on with until then.
-    Part(Part),
+    Part(Box<Part>),
     /// A stream, which can't.
     Stream {
         /// It.

@@ -136,7 +136,7 @@ impl Bulk {
             Output::Stream { into, format: input.format(), purpose }
         } else {
             match Part::open(&out, input.format(), &purpose).map_err(|e| Failure::impossible(&e))? {
-                Opened::ToDo(part) => Output::Part(*part),
+                Opened::ToDo(part) => Output::Part(part),
                 Opened::Whole(counts) => {
                     self.show(&Outcome::whole(counts, started.elapsed()), &out, console)?;
                     return Ok(Verdict::Yes);

@@ -178,7 +178,7 @@ fn run_job(
         };
         let out = record.output(&shared.folder);
         let part = match Part::open_to_stay(&out, Format::Csv, &purpose) {
-            Ok(Opened::ToDo(part)) => *part,
+            Ok(Opened::ToDo(part)) => part,
             Ok(Opened::Whole(counts)) => return Ok((counts, End::Whole)),
             Err(error) => return Err(in_words(&error.into())),
         };

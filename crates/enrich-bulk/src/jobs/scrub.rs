@@ -155,6 +155,10 @@ impl Shared {
     ) -> Result<bool, JobError> {
         let (id, count) = (record.id, values.count());
         let values = &since(record, values);
+        if record.is_replacing {
+            // It failed in between the last time.
+            complete(&record.folder(&self.folder), true)?;
+        }
         let record = &self.with_layout(record);
         let scrubbed = if record.output(&self.folder).exists() {
             self.without_rows(record, values)?
@@ -196,7 +200,7 @@ impl Shared {
         values: &dyn SuppressedValues,
     ) -> Result<Option<(Staged, u64)>, JobError> {
         let (out, mut staged) = (record.output(&self.folder), Staged::default());
-        if !out.extension().is_some_and(|ending| ending == "xlsx") {
+        if out.extension().is_none_or(|ending| ending != "xlsx") {
             let removed = staged.copy_without(&out, None, written(record), values)?.removed;
             return Ok(Some((staged, removed)));
         }

@@ -159,7 +159,7 @@ impl Desk {
         stop: &Stop,
     ) -> Result<Outcome, RunError> {
         let part = match Part::open(&self.path(out), Format::Csv, &self.purpose())? {
-            Opened::ToDo(part) => *part,
+            Opened::ToDo(part) => part,
             Opened::Whole(counts) => panic!("it is whole already: {counts:?}"),
         };
         let output = Output::Part(part);

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use enrich_core::{SuppressedValues, holds_suppressed};
-use enrich_import::{Cells, Compression, Delimiter, Row, told_by_name};
+use enrich_import::{Cells, Compression, Delimiter, ReadError, Row, told_by_name};
 
 use super::holding::{json_holds, row_holds};
 use super::staged::Staged;
@@ -44,8 +44,10 @@ impl Shared {
         }
         let answered = checkpoint.as_ref().map(|checkpoint| numbers_ahead(checkpoint, values));
         let done = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.counts.rows);
-        let Ok(emptied) = self.numbers_held(record, answered.unwrap_or_default(), values) else {
-            return Ok(None);
+        let emptied = match self.numbers_held(record, answered.unwrap_or_default(), values) {
+            Ok(emptied) => emptied,
+            Err(ReadError::Failed(error)) if !is_damage(&error) => return Err(error.into()),
+            Err(_) => return Ok(None),
         };
         if emptied.is_empty() && removed == 0 {
             return Ok(Some((staged, 0)));
@@ -77,7 +79,7 @@ impl Shared {
         record: &Record,
         mut known: BTreeSet<u64>,
         values: &dyn SuppressedValues,
-    ) -> Result<BTreeSet<u64>, enrich_import::ReadError> {
+    ) -> Result<BTreeSet<u64>, ReadError> {
         let mut input = self.input(&self.folder, record, &Stop::default())?;
         for number in 0_u64.. {
             let Some(row) = input.next_row()? else { break };
@@ -132,6 +134,12 @@ impl Shared {
         }
         Ok(matches!(input.next_row(), Ok(None)).then_some(hash))
     }
+}
+
+/// Whether a list can't be read for what is in its file, and never will.
+fn is_damage(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
+    matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
 /// The numbers of rows that were answered ahead of others with such a value.

@@ -42,11 +42,24 @@ pub(crate) struct Case {
     pub(crate) about: &'static str,
     /// What `enrich serve` is started with, beside its data folder and its address.
     pub(crate) options: &'static [&'static str],
+    /// Whether the health pages have a listener of their own. Strangers who hold connections by the
+    /// thousand delay everything on the listener that they hold them at.
+    pub(crate) has_admin_listener: bool,
     /// Fills the data folder before the server is started. The world has a few companies, and
     /// accounts that can pay.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
     /// Attacks until the target's time is over. The figures are judged beside those of the frame.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
+}
+
+impl Case {
+    fn options_for(&self, plan: &Plan) -> Vec<&'static str> {
+        let mut options = self.options.to_vec();
+        if self.has_admin_listener && !plan.is_listener_shared {
+            options.extend(["--admin-listen", "127.0.0.1:0"]);
+        }
+        options
+    }
 }
 
 /// Every case, in the order in which they run.
@@ -67,6 +80,8 @@ pub(crate) struct Plan {
     pub(crate) seconds: u64,
     /// Which figure of `/healthz` is judged.
     pub(crate) health: HealthFigure,
+    /// Whether the health pages are at the attacked listener in every case.
+    pub(crate) is_listener_shared: bool,
 }
 
 /// The server under attack.
@@ -108,7 +123,8 @@ pub(crate) fn run(
             let log = File::create(folder.join("server.log"))?;
             let (world, _) = World::create(&setting.enrich, folder.join("data"))?;
             (case.prepare)(setting, &world)?;
-            let server = Serving::start(&setting.enrich, &world.data, case.options, log.into())?;
+            let options = case.options_for(plan);
+            let server = Serving::start(&setting.enrich, &world.data, &options, log.into())?;
             attack(case, plan, &world, &server)
         })?;
         let mut summary = Summary::of(format!("attack {}: {}", case.name, case.about));
@@ -125,7 +141,7 @@ pub(crate) fn run(
 
 /// Watches a server while it is attacked.
 fn attack(case: &Case, plan: &Plan, world: &World, server: &Serving) -> Result<Vec<Figure>> {
-    let probe = health::Probe::start(server.address())?;
+    let probe = health::Probe::start(server.admin_address().unwrap_or(server.address()))?;
     let ends_at = Instant::now() + Duration::from_secs(plan.seconds);
     let target = Target { world, server: server.address(), ends_at };
     let attacked = (case.attack)(&target);

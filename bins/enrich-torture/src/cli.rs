@@ -118,6 +118,9 @@ enum Torture {
         /// Which figure of /healthz has to stay below 50 ms
         #[arg(long, value_name = "FIGURE", default_value = "max")]
         health: HealthFigure,
+        /// Ask for the health pages at the listener that is attacked, in every case
+        #[arg(long)]
+        shared_listener: bool,
         #[command(flatten)]
         setting: Setting,
     },
@@ -181,8 +184,9 @@ impl Torture {
                 let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };
                 flip::run(&setting, plan, console)?
             }
-            Self::Attack { cases, seconds, health, setting } => {
-                let plan = attack::Plan { cases, seconds, health };
+            Self::Attack { cases, seconds, health, shared_listener, setting } => {
+                let is_listener_shared = shared_listener;
+                let plan = attack::Plan { cases, seconds, health, is_listener_shared };
                 return attack::run(&setting, &plan, console, summaries);
             }
             Self::All { divide_by, setting } => {

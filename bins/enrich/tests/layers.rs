@@ -51,7 +51,7 @@ const NEVER: [(&str, &[&str]); 9] = [
     ("enrich-openapi", &["rusqlite", "actix-http", "enrich-store"]),
     ("enrich-import", &["rusqlite", "actix-http"]),
     ("enrich-bulk", &["rusqlite", "actix-http", "enrich-store"]),
-    ("enrich-dashboard", &["rusqlite", "actix-http", "tokio", "enrich-store"]),
+    ("enrich-dashboard", &["rusqlite", "actix-http", "actix-rt", "enrich-store"]),
 ];
 
 /// The workspace's crates, each with its dependencies and their kinds (`None` is an ordinary one).

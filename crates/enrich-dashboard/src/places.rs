@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use enrich_core::AccountId;
-use futures_util::lock::{Mutex as Line, OwnedMutexGuard};
 use parking_lot::Mutex;
+use tokio::sync::{Mutex as Line, OwnedMutexGuard};
 
 /// So many places for each account.
 pub(crate) struct Places {
@@ -46,8 +46,8 @@ impl Places {
 }
 
 impl Place {
-    /// Waits until no other place of the account has its turn; until what it gives is dropped, none
-    /// has.
+    /// Waits until no other place of the account has its turn. The turn ends when the returned guard
+    /// is dropped. Waiters get their turns in the order in which they came.
     pub(crate) async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }
@@ -67,6 +67,9 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::{Pin, pin};
+    use std::task::{Context, Waker};
+
     use enrich_core::Timestamp;
 
     use super::*;
@@ -82,5 +85,26 @@ mod tests {
         drop(first);
         assert!(places.take(ada).is_some());
         assert_eq!(places.taken.lock().len(), 1);
+    }
+
+    #[test]
+    fn a_place_that_comes_again_waits_behind_those_that_waited_before_it() {
+        let places = Places::new(3);
+        let ada = AccountId::new(Timestamp::UNIX_EPOCH);
+        let [first, second, third] = [0, 1, 2].map(|_| places.take(ada).unwrap());
+        let mut context = Context::from_waker(Waker::noop());
+        let turn = pollster::block_on(first.turn());
+        let (mut second, mut third) = (pin!(second.turn()), pin!(third.turn()));
+        let mut has_turn = |place: Pin<&mut dyn Future<Output = _>>| {
+            let polled = place.poll(&mut context);
+            polled.is_ready()
+        };
+        assert!(!has_turn(second.as_mut()) && !has_turn(third.as_mut()));
+        drop(turn);
+        let mut again = pin!(first.turn());
+        assert!(!has_turn(again.as_mut()), "it took the turn of one that waited");
+        assert!(!has_turn(third.as_mut()) && has_turn(second.as_mut()));
+        assert!(!has_turn(again.as_mut()) && has_turn(third.as_mut()));
+        assert!(has_turn(again.as_mut()));
     }
 }

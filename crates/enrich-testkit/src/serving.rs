@@ -9,11 +9,15 @@ use std::thread;
 /// What the line begins with by which a server says where it listens.
 const GREETING: &str = "enrich listening on http://";
 
+/// What the next line begins with where the health pages have a listener of their own.
+const ADMIN_GREETING: &str = "enrich admin pages on http://";
+
 /// A server process on a free port of the loopback address; killed when it is dropped.
 #[derive(Debug)]
 pub struct Serving {
     child: Child,
     address: SocketAddr,
+    admin_address: Option<SocketAddr>,
 }
 
 impl Serving {
@@ -35,17 +39,24 @@ impl Serving {
     ///
     /// As [`Serving::start`].
     pub fn spawn(mut command: Command, log: Stdio) -> io::Result<Self> {
+        let has_admin = command.get_args().any(|argument| argument == "--admin-listen");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn()?;
-        let mut line = String::new();
+        let (mut line, mut admin_line) = (String::new(), String::new());
         if let Some(output) = child.stdout.take() {
             let mut output = BufReader::new(output);
             output.read_line(&mut line)?;
+            if has_admin {
+                output.read_line(&mut admin_line)?;
+            }
             // Whatever it prints later must not make it wait for a reader.
             thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         }
-        match line.trim().strip_prefix(GREETING).and_then(|address| address.parse().ok()) {
-            Some(address) => Ok(Self { child, address }),
-            None => {
+        let admin_address = address_behind(ADMIN_GREETING, &admin_line);
+        match address_behind(GREETING, &line) {
+            Some(address) if has_admin == admin_address.is_some() => {
+                Ok(Self { child, address, admin_address })
+            }
+            _ => {
                 child.kill()?;
                 let ended = child.wait()?;
                 Err(io::Error::other(format!("no server came up ({ended}): it said {line:?}")))
@@ -56,6 +67,11 @@ impl Serving {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where its health pages are, if it was started with `--admin-listen`.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin_address
     }
 
     /// The id of the process that was started.
@@ -82,6 +98,11 @@ impl Serving {
         Command::new("kill").args(["-TERM", &self.process_id().to_string()]).status()?;
         self.child.wait().map(|_| ())
     }
+}
+
+/// Reads the address in a line that the server prints.
+fn address_behind(greeting: &str, line: &str) -> Option<SocketAddr> {
+    line.trim().strip_prefix(greeting)?.parse().ok()
 }
 
 impl Drop for Serving {

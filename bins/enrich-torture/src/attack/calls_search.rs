@@ -37,6 +37,7 @@ pub(crate) static CASE: Case = Case {
     name: "calls-search",
     about: "24 searches of one session walk a ledger of 25,600 calls while another customer asks",
     options: &["--log-level", "error"],
+    has_admin_listener: false,
     prepare,
     attack,
 };

@@ -32,6 +32,7 @@ pub(crate) static CASE: Case = Case {
     name: "expensive-names",
     about: "320 connections of a customer send expensive names while another asks for misspelt ones",
     options: &["--log-level", "error"],
+    has_admin_listener: false,
     prepare,
     attack,
 };

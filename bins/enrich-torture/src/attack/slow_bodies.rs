@@ -24,6 +24,7 @@ pub(crate) static CASE: Case = Case {
     name: "slow-bodies",
     about: "8,300 connections send a form with a file to the sign-in page, a byte at a time",
     options: &["--log-level", "error"],
+    has_admin_listener: true,
     prepare: nothing_to_prepare,
     attack,
 };

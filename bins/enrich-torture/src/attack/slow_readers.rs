@@ -27,6 +27,7 @@ pub(crate) static CASE: Case = Case {
     name: "slow-readers",
     about: "4,000 connections ask for the largest file and read it slowly",
     options: &["--log-level", "error"],
+    has_admin_listener: true,
     prepare: nothing_to_prepare,
     attack,
 };

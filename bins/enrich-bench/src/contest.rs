@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, ensure};
 use enrich_testkit::serving::Serving;
 
-use crate::books::{Books, Expected, Prices};
 use crate::call::{Outcome, domain_to_name};
 use crate::client::{Answer, Connection};
 use crate::echo;
 use crate::part::Part;
 use crate::process::Process;
 use crate::program::Program;
+use crate::reconciliation::{Books, Expected, Prices};
 use crate::workload::{Plan, Sampled, Workload, World, check_sample, send};
 use crate::wrk::{Said, Wrk};
 

@@ -14,7 +14,7 @@ use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use crate::books::Books;
+use crate::bench_args::BenchArgs;
 use crate::call::Call;
 use crate::folder::{self, Scratch, Which};
 use crate::generated::Generated;
@@ -22,9 +22,9 @@ use crate::machine::Machine;
 use crate::metrics::Tally;
 use crate::names::{Drawing, Kind};
 use crate::part::median;
-use crate::place::Place;
 use crate::prepare::prepare;
 use crate::process::Process;
+use crate::reconciliation::Books;
 use crate::report::write_table;
 use crate::workload::{Workload, World};
 use crate::wrk::{self, Requests, Wrk};
@@ -46,7 +46,7 @@ The load generators and the service share the processors: what the flood's own r
 off the others as well.")]
 pub(crate) struct Flood {
     #[command(flatten)]
-    place: Place,
+    place: BenchArgs,
     /// Companies in the directory
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
@@ -123,7 +123,7 @@ impl Flood {
         wrk::find(&self.wrk)?;
         let scratch = self.place.scratch()?;
         let measure = |folder: &Path, err: &mut dyn Write| self.measure(&scratch, folder, err);
-        let report = Place::apart(&scratch, "flood-", err, measure)?;
+        let report = BenchArgs::apart(&scratch, "flood-", err, measure)?;
         self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
     }

@@ -3,7 +3,7 @@
 //! What is not here: a rule of the service, a test of it. What is measured is the program itself,
 //! from outside; look-ups by name alone are measured without a server, too.
 
-mod books;
+mod bench_args;
 mod call;
 mod client;
 mod contest;
@@ -16,10 +16,10 @@ mod metrics;
 mod mixed;
 mod names;
 mod part;
-mod place;
 mod prepare;
 mod process;
 mod program;
+mod reconciliation;
 mod report;
 mod run;
 mod workload;

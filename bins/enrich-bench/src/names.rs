@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use clap::Args;
 use enrich_core::port::directory::Directory;
-use enrich_core::{Company, CompanyRef, Confidence, Found, Question, Want};
+use enrich_core::{Company, CompanyRef, Confidence, Found, Projection, Question};
 use enrich_store::{Options, SqliteDirectory, Store};
 
 use self::drawn::Asked;
 pub(crate) use self::drawn::{Drawing, Kind};
 use self::report::{Report, Row, Timed, Wrong, latencies, share};
+use crate::bench_args::BenchArgs;
 use crate::folder::{self, Which};
 use crate::generated::Generated;
 use crate::machine::Machine;
-use crate::place::Place;
 use crate::prepare::prepare;
 use crate::process::Process;
 
@@ -51,7 +51,7 @@ Private memory grows with every kind and every number of companies: for that of 
 it alone.")]
 pub(crate) struct Names {
     #[command(flatten)]
-    place: Place,
+    place: BenchArgs,
     /// Companies in the directory; of several, each is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "70000,1000000,10000000",
           value_parser = clap::value_parser!(u64).range(1..))]
@@ -177,7 +177,7 @@ fn ask(
     let (began, mut timed) = (Instant::now(), Vec::with_capacity(names.len()));
     for Asked { text, question, meant } in names {
         let started = Instant::now();
-        let found = pollster::block_on(directory.find(question, Want::Profile));
+        let found = pollster::block_on(directory.find(question, Projection::Profile));
         let took = started.elapsed();
         let found = found.with_context(|| text.clone())?;
         let name = found.as_ref().and_then(Found::company).map(|company| company.name.as_str());
@@ -194,7 +194,7 @@ fn ask(
 impl Wrong {
     /// Asks once more for what was answered wrongly.
     fn new(directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<Self> {
-        let found = pollster::block_on(directory.find(&asked.question, Want::Profile))?;
+        let found = pollster::block_on(directory.find(&asked.question, Projection::Profile))?;
         let name = found.as_ref().and_then(Found::company).map(|company| company.name.clone());
         Ok(Self {
             asked: asked.text.clone(),

@@ -8,7 +8,7 @@ use clap::Args;
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger};
 use enrich_core::{
-    Account, AccountId, ChargeId, Clock, Generation, KeyId, NewKey, Price, RequestId,
+    Account, AccountId, ChargeId, Clock, DirectoryRevision, KeyId, NewKey, Price, RequestId,
 };
 use enrich_store::{Options, Store, SystemClock};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
@@ -148,9 +148,9 @@ fn add_charges(folder: &Path, charges: u64, err: &mut dyn Write) -> anyhow::Resu
             items: 1,
             price: Price::PerAnswer(1),
             request_id: RequestId::make(now),
-            generation: Generation(1),
+            revision: DirectoryRevision(1),
             at: now,
-            keep: None,
+            idempotency: None,
         };
         async move {
             let charged = ledger.charge(charge).await?;

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use clap::Args;
 
+use crate::bench_args::BenchArgs;
 use crate::contest::{Account, Contest, Ground, Load};
 use crate::folder::{self, Scratch, Which};
 use crate::generated::Generated;
 use crate::machine::Machine;
 use crate::part::Part;
-use crate::place::Place;
 use crate::prepare::prepare;
 use crate::program::{Program, Proof};
 use crate::report::{FirstAnswers, Report, Row, Settings};
@@ -30,7 +30,7 @@ the medians over the rounds. A run counts only if every answer was the expected 
 holds exactly the charges that were answered: anything else is an error.")]
 pub(crate) struct Run {
     #[command(flatten)]
-    place: Place,
+    place: BenchArgs,
     /// Companies in the directory; of several, each is served and measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000",
           value_parser = clap::value_parser!(u64).range(1..))]
@@ -77,7 +77,7 @@ impl Run {
         ensure!(are_distinct(&self.companies), "a number of companies is named twice");
         let scratch = self.place.scratch()?;
         let measure = |folder: &Path, err: &mut dyn Write| self.measure(&scratch, folder, err);
-        let report = Place::apart(&scratch, "run-", err, measure)?;
+        let report = BenchArgs::apart(&scratch, "run-", err, measure)?;
         self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
     }

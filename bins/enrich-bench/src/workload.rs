@@ -7,12 +7,12 @@ use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::books::Prices;
 use crate::call::{Call, Outcome, domain_to_name, unknown_domain};
 use crate::client::{self, Answer};
 use crate::folder::{Keys, Which};
 use crate::generated::Generated;
 use crate::mixed;
+use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
 /// Calls that are drawn for a round, about as many as it asks; each round draws others, so that a

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use enrich_core::port::directory::Directory;
-use enrich_core::{CompanyRef, Question, Want};
+use enrich_core::{CompanyRef, Projection, Question};
 use enrich_store::Store;
 use enrich_text::{CompanyName, Country};
 
@@ -51,7 +51,7 @@ fn ask(
     country: Option<Country>,
 ) -> anyhow::Result<Option<(String, u8)>> {
     let question = Question::Company(CompanyRef::Name { name, country });
-    let found = pollster::block_on(store.directory.find(&question, Want::Profile))?;
+    let found = pollster::block_on(store.directory.find(&question, Projection::Profile))?;
     Ok(found.and_then(|found| {
         let company = found.company()?;
         let domain = match country {

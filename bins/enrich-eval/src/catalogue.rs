@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load};
 use enrich_core::{Clock, Confidence, SourceName};
 use enrich_import::{Report, Source, import};
 use enrich_store::{Options, Store, SystemClock};
@@ -105,7 +105,7 @@ pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Stor
         atomic: Atomic::Batch,
     };
     let source = Source::reader("catalogue.jsonl", Cursor::new(lines));
-    let report = pollster::block_on(import(source, &*store.intake, load, None, &mut ()))?;
+    let report = pollster::block_on(import(source, &*store.importer, load, None, &mut ()))?;
     let first = report.first_rejected.first().map(|(line, why)| format!("record {line}: {why}"));
     anyhow::ensure!(
         report.rejected == 0,

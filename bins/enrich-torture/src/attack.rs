@@ -118,7 +118,7 @@ pub(crate) fn run(
         |case: &&&Case| plan.cases.is_empty() || plan.cases.iter().any(|n| n == case.name);
     let mut broken = Vec::new();
     for case in CASES.iter().filter(is_chosen) {
-        console.say(format_args!("attack {}: {}", case.name, case.about))?;
+        console.print(format_args!("attack {}: {}", case.name, case.about))?;
         let figures = setting.in_folder(|folder| {
             let log = File::create(folder.join("server.log"))?;
             let (world, _) = World::create(&setting.enrich, folder.join("data"))?;

@@ -140,7 +140,7 @@ impl Cli {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<()> {
         let setting = self.torture.setting().clone();
         setting.check()?;
-        console.say(format_args!("seed {}", setting.seed))?;
+        console.print(format_args!("seed {}", setting.seed))?;
         let mut summaries = Vec::new();
         let done = self.torture.run(console, &mut summaries);
         // What was finished before something broke is told as well.

@@ -69,7 +69,7 @@ enum Seen {
 
 /// What became of the answers that are kept, where everything else is what it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kept {
+pub(super) enum StoredResponseOutcome {
     /// They are what they were, or reading one fails, which says it.
     Same,
     /// One is not found any more.
@@ -127,10 +127,10 @@ fn flip_all(
             if !plan.keep_going {
                 return Err(Broken::because(what));
             }
-            console.say(what)?;
+            console.print(what)?;
         }
         if round % ROUNDS_PER_LINE == 0 || round == plan.rounds {
-            console.say(format_args!(
+            console.print(format_args!(
                 "flip {round}/{}: {} refused at start, {} reported by verify, {} harmless, {} kept \
                  answers lost, {} cut off, {} wrong",
                 plan.rounds,
@@ -262,10 +262,14 @@ fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
     let mut is_used_otherwise = false;
     if let Ok(now) = now {
         match now.kept_beside(&original.state) {
-            Kept::Same => {}
-            Kept::Gone if !is_checked() => is_kept_lost = true,
-            Kept::Gone => return Ok(Seen::Wrong("a kept answer is gone".to_owned())),
-            Kept::Other => return Ok(Seen::Wrong("a kept answer is another".to_owned())),
+            StoredResponseOutcome::Same => {}
+            StoredResponseOutcome::Gone if !is_checked() => is_kept_lost = true,
+            StoredResponseOutcome::Gone => {
+                return Ok(Seen::Wrong("a kept answer is gone".to_owned()));
+            }
+            StoredResponseOutcome::Other => {
+                return Ok(Seen::Wrong("a kept answer is another".to_owned()));
+            }
         }
         is_used_otherwise = now.is_used_otherwise(&original.state);
     }

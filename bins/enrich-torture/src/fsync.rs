@@ -6,7 +6,7 @@
 //! must be charged once in total. That nobody is told anything is right only where the failure left
 //! no charge in doubt: in a checkpoint, or in a thread that does not write the ledger.
 
-mod told;
+mod failure_answers;
 mod tracer;
 
 use std::fs;
@@ -20,7 +20,7 @@ use crate::report::{Console, Summary};
 use crate::setting::{Setting, need_program};
 use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, enough};
-use told::ask_until_it_fails;
+use failure_answers::ask_until_it_fails;
 use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
@@ -141,7 +141,7 @@ pub(crate) fn run(
             setting.in_folder(|folder| live(setting, folder, fails, next..until, &mut found))?,
         );
         next = until;
-        console.say(format_args!(
+        console.print(format_args!(
             "{} up to position {}: {} stopped, {} rolled back, {} unnoticed, {} refused to start",
             fails.named(),
             until - 1,

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use enrich_testkit::serving::Serving;
 
-use crate::book::{Answer, Call, End};
 use crate::broken::Broken;
+use crate::call_log::{Answer, Call, End};
 use crate::connection::Connection;
 use crate::load::ask_once;
 use crate::mount::Mounted;
@@ -82,7 +82,7 @@ pub(crate) fn run(
             })?,
         );
         done += these;
-        console.say(format_args!(
+        console.print(format_args!(
             "full {done}/{rounds}: {} charges refused, {} free answers meanwhile, charges resumed \
              {} times, after at most {:?}",
             found.refused_while_full, found.free_while_full, found.resumed, found.slowest

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use enrich_core::ChargeId;
 
-use crate::book::{Answer, Call, End, Fate, GrantCall};
+use crate::call_log::{Answer, Call, End, Fate, GrantCall};
 use crate::tally::Tally;
 use crate::world::{Question, without_balance};
 

@@ -9,8 +9,8 @@ use anyhow::Result;
 use enrich_testkit::serving::Serving;
 use fastrand::Rng;
 
-use crate::book::GrantCall;
 use crate::broken::Broken;
+use crate::call_log::GrantCall;
 use crate::report::{Console, Summary};
 use crate::setting::Setting;
 use crate::tally::Tally;
@@ -37,7 +37,7 @@ pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> 
             .in_folder(|folder| live(setting, folder, done..done + these, &mut chance, console))?;
         total.add(told);
         done += these;
-        console.say(format_args!(
+        console.print(format_args!(
             "kill {done}/{rounds}: {} acknowledged, {} in flight, {} of these charged",
             total.charged, total.in_flight, total.in_flight_charged
         ))?;
@@ -73,7 +73,7 @@ fn live(
         if (round + 1) % ROUNDS_PER_PROOF == 0 {
             trial.prove()?;
             let rows = trial.rows();
-            console.say(format_args!("kill {}: {rows} rows verified", round + 1))?;
+            console.print(format_args!("kill {}: {rows} rows verified", round + 1))?;
         }
     }
     trial.settle(server.address())?;

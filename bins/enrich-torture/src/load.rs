@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use fastrand::Rng;
 
-use crate::book::{Answer, Call, End};
+use crate::call_log::{Answer, Call, End};
 use crate::connection::Connection;
 use crate::world::{Question, World};
 

@@ -5,8 +5,8 @@
 
 mod attack;
 mod audit;
-mod book;
 mod broken;
+mod call_log;
 mod cli;
 mod connection;
 mod flip;
@@ -40,6 +40,6 @@ fn main() -> ExitCode {
     };
     let is_broken = error.downcast_ref::<Broken>().is_some();
     // Where the message cannot be written either, the status has to do.
-    let _ = console.say(format_args!("error: {error:#}"));
+    let _ = console.print(format_args!("error: {error:#}"));
     ExitCode::from(if is_broken { 1 } else { 2 })
 }

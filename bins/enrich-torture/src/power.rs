@@ -88,7 +88,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         };
         total.add(told);
         done += these;
-        console.say(format_args!(
+        console.print(format_args!(
             "power {done}/{}: {} acknowledged, {} in flight or answered after the cut, {} of these \
              charged, {} lost",
             plan.rounds,

@@ -22,7 +22,7 @@ pub(crate) struct Summary {
 
 impl Console<'_> {
     /// Writes a line at once.
-    pub(crate) fn say(&mut self, line: impl Display) -> io::Result<()> {
+    pub(crate) fn print(&mut self, line: impl Display) -> io::Result<()> {
         writeln!(self.out, "{line}")?;
         self.out.flush()
     }

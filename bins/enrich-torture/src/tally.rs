@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::book::{Call, End};
+use crate::call_log::{Call, End};
 use crate::world::Question;
 
 /// What was counted in rounds.

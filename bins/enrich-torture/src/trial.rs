@@ -12,8 +12,8 @@ use enrich_store::{Options, Store};
 use enrich_testkit::serving::Serving;
 
 use crate::audit::Audit;
-use crate::book::{Call, End, GrantCall};
 use crate::broken::Broken;
+use crate::call_log::{Call, End, GrantCall};
 use crate::connection::Connection;
 use crate::judge::{Judge, Kind, Round, judge_grants};
 use crate::load::{Keyed, Keys, Load, ask_once};

@@ -14,7 +14,7 @@ use enrich_store::{Options, Store, SystemClock};
 use enrich_testkit::generate::Generator;
 use serde_json::{Value, json};
 
-use crate::book::GrantCall;
+use crate::call_log::GrantCall;
 use crate::connection::Connection;
 
 /// How many companies can be asked for.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use enrich_core::port::accounts::Accounts;
-use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load};
 use enrich_core::port::ledger::{Grant, Granted, Ledger};
 use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timestamp, Token};
@@ -90,7 +90,7 @@ async fn fill(store: &Store) -> anyhow::Result<Begun> {
         let called = source.name().cloned().or_else(|| SourceName::new("demo"));
         let called = called.ok_or_else(|| anyhow!("{name} cannot be a source"))?;
         let load = Load { source: called, file: None, at: now, atomic: Atomic::Whole };
-        import(source, store.intake.as_ref(), load, None, &mut ()).await?;
+        import(source, store.importer.as_ref(), load, None, &mut ()).await?;
     }
     let account = Account::new("Demo", now);
     let id = account.id;

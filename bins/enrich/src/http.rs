@@ -11,8 +11,8 @@ mod admission;
 mod body;
 mod connection;
 mod cross_origin;
+mod detach;
 mod encoding;
-mod ending;
 mod listener;
 mod metrics;
 mod page;
@@ -42,15 +42,15 @@ use actix_http::{ConnectionType, HttpMessage, Method, Request as HttpRequest, St
 use bytes::Bytes;
 use enrich_core::{Refusal, RequestId, Service};
 use enrich_dashboard::Dashboard;
-use enrich_wire::{Endpoint, Generation, Request, Response, refuse, respond};
+use enrich_wire::{ApiVersion, Endpoint, Request, Response, refuse, respond};
 use futures_util::FutureExt;
 
 use connection::ConnectionSignals;
-pub(crate) use connection::Patience;
-use ending::ToItsEnd;
+pub(crate) use connection::StallTimeouts;
+use detach::DetachOnDrop;
 pub(crate) use listener::{Listener, ListenerLimits};
 use metrics::Metrics;
-use record::{Course, method_name};
+use record::{CallContext, method_name};
 use renderings::Renderings;
 pub(crate) use route::Serves;
 use route::Target;
@@ -64,7 +64,7 @@ static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 type HttpResponse = actix_http::Response<BoxBody>;
 
 /// What all workers share.
-pub(crate) struct Shared {
+pub(crate) struct AppState {
     service: Arc<Service>,
     dashboard: Option<Dashboard>,
     metrics: Metrics,
@@ -75,7 +75,7 @@ pub(crate) struct Shared {
     turned_away: TurnedAway,
 }
 
-impl Shared {
+impl AppState {
     /// A service to be served. `body_timeout` is how long a body may take to arrive.
     pub(crate) fn new(service: Arc<Service>, body_timeout: Duration, logs_requests: bool) -> Self {
         Self {
@@ -117,15 +117,18 @@ impl Shared {
 
 /// A listener's side of the service: what is served there.
 #[derive(Clone)]
-pub(crate) struct Door {
+pub(crate) struct ListenerState {
     /// What all workers share.
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) app: Arc<AppState>,
     /// What is served at this listener.
     pub(crate) serves: Serves,
 }
 
 /// Answers every request.
-async fn handle(request: HttpRequest, door: Rc<Door>) -> Result<HttpResponse, Infallible> {
+async fn handle(
+    request: HttpRequest,
+    listener: Rc<ListenerState>,
+) -> Result<HttpResponse, Infallible> {
     let signals = request.conn_data::<Rc<ConnectionSignals>>().cloned();
     if signals.as_ref().is_some_and(|signals| signals.last_answer.is_given()) {
         // This came behind the connection's last answer: its sender waits for none. The
@@ -133,8 +136,8 @@ async fn handle(request: HttpRequest, door: Rc<Door>) -> Result<HttpResponse, In
         return std::future::pending().await;
     }
     let has_place = signals.as_ref().is_none_or(|signals| signals.admission.has_place());
-    let (mut response, is_at_end) = answer(request, &door, signals.as_ref(), has_place).await;
-    let closes = !is_at_end || !has_place || door.shared.is_closing();
+    let (mut response, is_at_end) = answer(request, &listener, signals.as_ref(), has_place).await;
+    let closes = !is_at_end || !has_place || listener.app.is_closing();
     if closes {
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
@@ -150,23 +153,23 @@ async fn handle(request: HttpRequest, door: Rc<Door>) -> Result<HttpResponse, In
 /// The answer, and whether the request was read to its end for it.
 async fn answer(
     mut request: HttpRequest,
-    door: &Rc<Door>,
+    listener: &Rc<ListenerState>,
     signals: Option<&Rc<ConnectionSignals>>,
     has_place: bool,
 ) -> (HttpResponse, bool) {
-    let shared = &door.shared;
+    let app = &listener.app;
     let mut body = request.take_payload();
     let method = request.method();
-    let target = route::find(door.serves, request.uri().path());
-    let course = Course {
+    let target = route::find(listener.serves, request.uri().path());
+    let context = CallContext {
         started: Instant::now(),
         method: method_name(method),
         label: target.label(),
-        request_id: request_id(shared, request.headers()),
+        request_id: request_id(app, request.headers()),
     };
     let refused = |refusal| {
-        let response = refuse(target.generation(), refusal, &course.request_id);
-        course.finish(shared, &response);
+        let response = refuse(target.api_version(), refusal, &context.request_id);
+        context.finish(app, &response);
         written(response)
     };
     let has_no_body = || !body::is_announced(&request);
@@ -178,10 +181,10 @@ async fn answer(
     if has_no_body() {
         close_input();
     }
-    let methods = cross_origin::methods(target, shared.dashboard.is_some());
+    let methods = cross_origin::methods(target, app.dashboard.is_some());
     if let Some(methods) = methods.filter(|_| has_place && method == Method::OPTIONS) {
-        let response = cross_origin::options(target, methods, &course.request_id);
-        course.finish(shared, &response);
+        let response = cross_origin::options(target, methods, &context.request_id);
+        context.finish(app, &response);
         return (written(response), has_no_body());
     }
     let opened = |response| {
@@ -189,46 +192,46 @@ async fn answer(
     };
     match target {
         // All places are taken: a guest may ask whether the service is well.
-        _ if !has_place && !matches!(target, Target::Page(_)) => {
+        _ if !has_place && !matches!(target, Target::AdminPage(_)) => {
             (refused(Refusal::Overloaded), has_no_body())
         }
-        Target::Account => account::answer(&request, body, Rc::clone(door), course, signals).await,
-        Target::Root if method == Method::GET && shared.dashboard.is_some() => {
+        Target::Account => {
+            account::answer(&request, body, Rc::clone(listener), context, signals).await
+        }
+        Target::Root if method == Method::GET && app.dashboard.is_some() => {
             (account::from_the_root(), has_no_body())
         }
         Target::Root | Target::Nothing(_) => (refused(Refusal::NoSuchPath), has_no_body()),
-        Target::Page(_) | Target::File(_) if method != Method::GET => {
+        Target::AdminPage(_) | Target::File(_) if method != Method::GET => {
             (refused(Refusal::WrongMethod { allow: "GET" }), has_no_body())
         }
         Target::Endpoint(..) if method != Method::POST => {
             (refused(Refusal::WrongMethod { allow: "POST" }), has_no_body())
         }
-        Target::Endpoint(..) if shared.is_closing() => {
-            (refused(Refusal::ShuttingDown), has_no_body())
-        }
-        Target::Page(page) => {
-            let (response, body) = page.answer(shared, &course.request_id).await;
-            course.finish(shared, &response);
+        Target::Endpoint(..) if app.is_closing() => (refused(Refusal::ShuttingDown), has_no_body()),
+        Target::AdminPage(page) => {
+            let (response, body) = page.answer(app, &context.request_id).await;
+            context.finish(app, &response);
             (opened(written_with(response, body)), has_no_body())
         }
         Target::File(file) => {
-            let response = site::answer(file, &course.request_id);
-            course.finish(shared, &response);
+            let response = site::answer(file, &context.request_id);
+            context.finish(app, &response);
             let encoding = encoding::accepted(request.headers());
             let content = Bytes::from_static(site::content(file, encoding));
             let mut response = opened(written_with(response, content));
-            encoding::mark(&mut response, encoding);
+            encoding::set_encoding_headers(&mut response, encoding);
             (response, has_no_body())
         }
-        Target::Endpoint(generation, endpoint) => {
-            match body::read(request.headers(), &mut body, shared.body_timeout).await {
+        Target::Endpoint(api_version, endpoint) => {
+            match body::read(request.headers(), &mut body, app.body_timeout).await {
                 Ok(body) => {
                     close_input();
-                    let call = Received::new(generation, endpoint, &request, body);
+                    let call = Received::new(api_version, endpoint, &request, body);
                     // The next request's head is read into the place of this one's, which is in the
                     // processor's cache still.
                     drop(request);
-                    (call.begin(Rc::clone(door), course).await, true)
+                    (call.begin(Rc::clone(listener), context).await, true)
                 }
                 Err(unread) => (refused(unread.refusal), unread.is_at_end),
             }
@@ -238,7 +241,7 @@ async fn answer(
 
 /// A call whose body has arrived: what is read of its request.
 struct Received {
-    generation: &'static Generation,
+    api_version: &'static ApiVersion,
     endpoint: &'static Endpoint,
     content_type: Option<String>,
     api_key: Option<String>,
@@ -249,14 +252,14 @@ struct Received {
 
 impl Received {
     fn new(
-        generation: &'static Generation,
+        api_version: &'static ApiVersion,
         endpoint: &'static Endpoint,
         request: &HttpRequest,
         body: Vec<u8>,
     ) -> Self {
         let headers = request.headers();
         Self {
-            generation,
+            api_version,
             endpoint,
             content_type: text(headers, CONTENT_TYPE).map(Cow::into_owned),
             api_key: text(headers, &API_KEY).map(Cow::into_owned),
@@ -267,9 +270,13 @@ impl Received {
     }
 
     /// Begins to answer it, and to write it down.
-    fn begin(self, door: Rc<Door>, course: Course) -> ToItsEnd<HttpResponse> {
-        ToItsEnd::of(move || async move {
-            let (shared, id) = (&door.shared, &course.request_id);
+    fn begin(
+        self,
+        listener: Rc<ListenerState>,
+        context: CallContext,
+    ) -> DetachOnDrop<HttpResponse> {
+        DetachOnDrop::of(move || async move {
+            let (app, id) = (&listener.app, &context.request_id);
             let request = Request {
                 content_type: self.content_type.as_deref(),
                 api_key: self.api_key.as_deref(),
@@ -278,14 +285,13 @@ impl Received {
                 body: &self.body,
             };
             // Pinned where it is made, since it is large: to be awaited it would be moved.
-            let answer =
-                pin!(respond(&shared.service, self.generation, self.endpoint, id, request));
+            let answer = pin!(respond(&app.service, self.api_version, self.endpoint, id, request));
             // A panic is a bug; its caller is still owed an answer. Whether the charge was written
             // by then is not known.
             let response = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
-                refuse(self.generation, Refusal::OutcomeUnknown(Panicked.into()), id)
+                refuse(self.api_version, Refusal::OutcomeUnknown(Panicked.into()), id)
             });
-            course.finish(shared, &response);
+            context.finish(app, &response);
             written(response)
         })
     }
@@ -297,10 +303,10 @@ impl Received {
 struct Panicked;
 
 /// The caller's id for the request, if it is one; else one that is made.
-fn request_id(shared: &Shared, headers: &HeaderMap) -> RequestId {
+fn request_id(app: &AppState, headers: &HeaderMap) -> RequestId {
     text(headers, &REQUEST_ID)
         .and_then(|text| RequestId::accept(&text))
-        .unwrap_or_else(|| RequestId::make(shared.service.clock.now()))
+        .unwrap_or_else(|| RequestId::make(app.service.clock.now()))
 }
 
 /// A header's value as text. A header sent twice is one value with a comma (RFC 9110, section

@@ -77,9 +77,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
+    struct Captured(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Kept {
+    impl Write for Captured {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().write(bytes)
         }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_logged_by_its_place_alone() {
-        let kept = Kept::default();
+        let kept = Captured::default();
         let writer = kept.clone();
         let subscriber = fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
         let before = std::panic::take_hook();

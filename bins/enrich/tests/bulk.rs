@@ -9,8 +9,8 @@
 
 #[path = "bulk/between.rs"]
 mod between;
-#[path = "bulk/desk.rs"]
-mod desk;
+#[path = "bulk/fixture.rs"]
+mod fixture;
 #[path = "bulk/jobs.rs"]
 mod jobs;
 #[path = "support/server.rs"]
@@ -22,14 +22,14 @@ use std::time::Duration;
 use serde_json::json;
 
 use between::Between;
-use desk::{Desk, chance, row_of, rows_of};
+use fixture::{Fixture, chance, row_of, rows_of};
 
 /// After how many kills the list may be finished.
 const KILLS: usize = 10;
 
 #[test]
 fn rows_are_found_not_found_invalid_or_failed_and_paid_when_found() {
-    let desk = Desk::new("10");
+    let fixture = Fixture::new("10");
     let list = "\
 id,Company,phone
 1,Telefónica,+34 1
@@ -39,9 +39,9 @@ id,Company,phone
 5,Telefónica
 6,Telefónica,x
 ";
-    let failing = Between::failing(desk.server(), "Fails Ltd");
+    let failing = Between::failing(fixture.server(), "Fails Ltd");
     let url = failing.url();
-    let ran = desk.bulk(&list_of(list), &["--url", &url, "--map", "companyName=Company"]);
+    let ran = fixture.bulk(&list_of(list), &["--url", &url, "--map", "companyName=Company"]);
     let said = ran.said();
     assert_eq!(ran.status, 0, "{ran:?}");
     let counts = ["rows", "found", "not_found", "invalid", "failed", "credits"];
@@ -55,33 +55,33 @@ id,Company,phone,url,confidence_level,status,error,credits
 5,Telefónica,,,,invalid,the row has 2 fields where the header has 3,0
 6,Telefónica,x,telefonica.com,99,found,,1
 ";
-    assert_eq!(desk.read("out.csv"), expected);
-    assert_eq!(desk.charged(), 2);
+    assert_eq!(fixture.read("out.csv"), expected);
+    assert_eq!(fixture.charged(), 2);
     assert!(ran.err.contains("6 rows, 2 of them invalid; cost: at most 4 credits"), "{ran:?}");
 }
 
 #[test]
 fn cells_that_a_workbook_cuts_are_told_and_kept_whole() {
-    let desk = Desk::without_server();
-    let (list, out) = (desk.path("list.csv"), desk.path("out.xlsx"));
+    let fixture = Fixture::without_server();
+    let (list, out) = (fixture.path("list.csv"), fixture.path("out.xlsx"));
     let long = "x".repeat(40_000);
     std::fs::write(&list, format!("companyName,note\nNobody Hereabouts,{long}\n")).unwrap();
     let files = ["--in", list.to_str().unwrap(), "--out", out.to_str().unwrap()];
-    let ran = desk.ran(&[&["cuf", "--json"][..], &files].concat(), b"");
+    let ran = fixture.ran(&[&["cuf", "--json"][..], &files].concat(), b"");
     assert_eq!(ran.said()["cut_cells"], json!(1), "{ran:?}");
     assert!(ran.err.contains("1 cells are longer") && ran.err.contains("out.xlsx.csv"), "{ran:?}");
-    assert!(desk.read("out.xlsx.csv").contains(&long));
+    assert!(fixture.read("out.xlsx.csv").contains(&long));
 }
 
 #[test]
 fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
-    let desk = Desk::without_server();
-    std::fs::write(desk.path("list.csv"), "phoneNumber\n020 7946 0123\nno number\n").unwrap();
-    let list = desk.path("list.csv");
+    let fixture = Fixture::without_server();
+    std::fs::write(fixture.path("list.csv"), "phoneNumber\n020 7946 0123\nno number\n").unwrap();
+    let list = fixture.path("list.csv");
     let list = list.to_str().unwrap();
     let preview = ["mti", "--preview", "--json", "--in", list];
     let invalid = |with: &[&str]| {
-        let ran = desk.ran(&[&preview[..], with].concat(), b"");
+        let ran = fixture.ran(&[&preview[..], with].concat(), b"");
         ran.said()["invalid"].as_u64().unwrap()
     };
     assert_eq!(invalid(&[]), 2);
@@ -96,98 +96,98 @@ fn list_of(text: &str) -> Vec<u8> {
 
 #[test]
 fn a_ceiling_is_kept_and_the_same_command_goes_on_with_a_higher_one() {
-    let desk = Desk::new("1000");
-    let list = desk::numbered(60);
-    let url = desk.url();
+    let fixture = Fixture::new("1000");
+    let list = fixture::numbered(60);
+    let url = fixture.url();
     let arguments = ["--url", &url, "--map", "companyName=Company", "--concurrency", "8"];
     for (ceiling, status) in [("7", 1), ("7", 1), ("19", 1), ("60", 0)] {
-        let ran = desk.bulk(&list, &[&arguments[..], &["--max-credits", ceiling]].concat());
+        let ran = fixture.bulk(&list, &[&arguments[..], &["--max-credits", ceiling]].concat());
         assert_eq!(ran.status, status, "{ran:?}");
-        assert!(desk.charged() <= ceiling.parse().unwrap(), "{ran:?}");
+        assert!(fixture.charged() <= ceiling.parse().unwrap(), "{ran:?}");
         let said = ran.said();
-        assert_eq!(said["credits"], json!(desk.charged()), "{said}");
+        assert_eq!(said["credits"], json!(fixture.charged()), "{said}");
         assert_eq!(said["end"] == json!("whole"), status == 0, "{said}");
     }
-    desk.check_rows("out.csv", 60);
-    let again = desk.bulk(&list, &arguments);
+    fixture.check_rows("out.csv", 60);
+    let again = fixture.bulk(&list, &arguments);
     assert_eq!(again.status, 2, "{again:?}");
     assert!(again.err.contains("already exists"), "{again:?}");
 }
 
 #[test]
 fn without_credits_it_ends_and_goes_on_once_there_are_some() {
-    let desk = Desk::new("5");
-    let (list, url) = (desk::numbered(30), desk.url());
+    let fixture = Fixture::new("5");
+    let (list, url) = (fixture::numbered(30), fixture.url());
     let arguments = ["--url", &url, "--map", "companyName=Company"];
-    let ran = desk.bulk(&list, &arguments);
+    let ran = fixture.bulk(&list, &arguments);
     assert_eq!((ran.status, ran.said()["end"].as_str()), (1, Some("out_of_credits")), "{ran:?}");
-    assert_eq!(desk.charged(), 5);
-    desk.grant("100");
-    let ran = desk.bulk(&list, &arguments);
+    assert_eq!(fixture.charged(), 5);
+    fixture.grant("100");
+    let ran = fixture.bulk(&list, &arguments);
     assert_eq!(ran.status, 0, "{ran:?}");
-    desk.check_rows("out.csv", 30);
+    fixture.check_rows("out.csv", 30);
 }
 
 #[test]
 fn a_process_killed_at_ten_points_goes_on_and_pays_no_row_twice() {
-    let desk = Desk::new("1000000");
+    let fixture = Fixture::new("1000000");
     // At most 444 rows a second on two connections, so that the kills come before the end.
-    let slow = Between::slow(desk.server(), Duration::from_millis(5));
+    let slow = Between::slow(fixture.server(), Duration::from_millis(5));
     let (rows, url) = (8_000, slow.url());
-    let list = desk::numbered(rows);
+    let list = fixture::numbered(rows);
     let arguments = ["--url", &url, "--map", "companyName=Company"];
     let slowly = [&arguments[..], &["--concurrency", "2"]].concat();
     let mut seen = Vec::new();
     for kill in 0..KILLS {
-        let mut running = desk.begin(&list, &slowly);
-        desk::wait_for_a_word(&mut running);
+        let mut running = fixture.begin(&list, &slowly);
+        fixture::wait_for_a_word(&mut running);
         std::thread::sleep(Duration::from_millis(50 + chance() % 1_000));
         assert!(running.try_wait().unwrap().is_none(), "it ended before kill {kill}");
         running.kill().unwrap();
         running.wait().unwrap();
-        seen.push(desk.rows_until_now());
+        seen.push(fixture.rows_until_now());
     }
-    println!("rows on disk at each kill: {seen:?}; charged: {}", desk.charged());
+    println!("rows on disk at each kill: {seen:?}; charged: {}", fixture.charged());
     assert!(seen.is_sorted(), "rows were lost: {seen:?}");
     assert!(seen[KILLS - 1] > 0, "no row was on disk at any kill: {seen:?}");
-    let ran = desk.bulk(&list, &[&arguments[..], &["--concurrency", "64"]].concat());
+    let ran = fixture.bulk(&list, &[&arguments[..], &["--concurrency", "64"]].concat());
     assert_eq!(ran.status, 0, "{ran:?}");
-    desk.check_rows("out.csv", rows);
-    assert_eq!(ran.said()["credits"], json!(desk.charged()));
+    fixture.check_rows("out.csv", rows);
+    assert_eq!(ran.said()["credits"], json!(fixture.charged()));
 }
 
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_was_sent() {
-    let desk = Desk::new("1000000");
-    let slow = Between::slow(desk.server(), Duration::from_millis(5));
+    let fixture = Fixture::new("1000000");
+    let slow = Between::slow(fixture.server(), Duration::from_millis(5));
     let (rows, url) = (2_000, slow.url());
-    let list = desk::numbered(rows);
+    let list = fixture::numbered(rows);
     let arguments = ["--url", &url, "--map", "companyName=Company", "--concurrency", "4"];
-    let mut running = desk.begin(&list, &arguments);
-    desk::wait_for_a_word(&mut running);
+    let mut running = fixture.begin(&list, &arguments);
+    fixture::wait_for_a_word(&mut running);
     std::thread::sleep(Duration::from_millis(200));
     let process = running.id().to_string();
     let told = std::process::Command::new("kill").args(["-INT", &process]).status();
     assert!(told.unwrap().success());
-    let ran = desk::Ran::of(running.wait_with_output().unwrap());
+    let ran = fixture::Ran::of(running.wait_with_output().unwrap());
     assert_eq!((ran.status, ran.said()["end"].as_str()), (1, Some("stopped")), "{ran:?}");
     // All that was charged is on disk, with no call left to be told once more.
-    let written = desk.rows_until_now();
+    let written = fixture.rows_until_now();
     assert_eq!(ran.said()["rows"], json!(written));
-    assert_eq!(ran.said()["credits"], json!(desk.charged()));
-    let ran = desk.bulk(&list, &arguments);
+    assert_eq!(ran.said()["credits"], json!(fixture.charged()));
+    let ran = fixture.bulk(&list, &arguments);
     assert_eq!(ran.status, 0, "{ran:?}");
-    desk.check_rows("out.csv", rows);
+    fixture.check_rows("out.csv", rows);
 }
 
 #[test]
 fn a_data_folder_is_asked_for_nothing_and_streams_go_through() {
-    let desk = Desk::without_server();
+    let fixture = Fixture::without_server();
     let list =
         b"{\"company_name\":\"Nestl\xc3\xa9\",\"n\":1}\n{\"company_name\":\"Nobody Hereabouts\"}\n";
     let arguments = ["name_to_domain", "--in", "-", "--out", "-", "--map", "country_code:=CH"];
-    let ran = desk.ran(&arguments, list);
+    let ran = fixture.ran(&arguments, list);
     assert_eq!(ran.status, 0, "{ran:?}");
     let rows = rows_of(&ran.out);
     assert_eq!(
@@ -199,20 +199,20 @@ fn a_data_folder_is_asked_for_nothing_and_streams_go_through() {
     assert_eq!(rows[1]["status"], json!("not_found"));
     assert!(ran.err.contains("not found  1"), "{ran:?}");
     let arguments = ["cuf", "--in", "-", "--out", "-", "--map", "companyName=shop"];
-    let ran = desk.ran(&arguments, b"Firm\nQuill\n");
+    let ran = fixture.ran(&arguments, b"Firm\nQuill\n");
     assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
     assert!(ran.err.contains("no column `shop`; its columns are `Firm`"), "{ran:?}");
-    let ran = desk
+    let ran = fixture
         .ran(&["cuf", "--in", "-", "--out", "-", "--url", "http://127.0.0.1:1"], b"Firm\nQuill\n");
     assert!(ran.status == 2 && ran.err.contains("ENRICH_KEY"), "{ran:?}");
 }
 
 #[test]
 fn a_preview_asks_nothing() {
-    let desk = Desk::without_server();
-    let list = desk::numbered(20);
+    let fixture = Fixture::without_server();
+    let list = fixture::numbered(20);
     let arguments = ["--map", "companyName=Company", "--url", "http://127.0.0.1:1", "--preview"];
-    let ran = desk.bulk(&list, &arguments);
+    let ran = fixture.bulk(&list, &arguments);
     let said = ran.said();
     let costs = [&said["rows"], &said["invalid"], &said["highest_credits"]];
     assert_eq!(costs, [&json!(20), &json!(2), &json!(18)], "{ran:?}");
@@ -223,50 +223,50 @@ fn a_preview_asks_nothing() {
 }
 
 /// Asks the data folder for `list`, with these arguments.
-fn asked(desk: &Desk, list: &str, out: &str, arguments: &[&str]) -> desk::Ran {
-    let out = desk.path(out);
+fn asked(fixture: &Fixture, list: &str, out: &str, arguments: &[&str]) -> fixture::Ran {
+    let out = fixture.path(out);
     let whole = ["cuf", "--in", "-", "--out", out.to_str().unwrap()];
-    desk.ran(&[&whole[..], arguments].concat(), list.as_bytes())
+    fixture.ran(&[&whole[..], arguments].concat(), list.as_bytes())
 }
 
 #[test]
 fn a_workbook_is_made_in_the_folder_of_the_output() {
-    let desk = Desk::without_server();
-    let ran = asked(&desk, "Company\nTelefónica\n", "out.xlsx", &[]);
+    let fixture = Fixture::without_server();
+    let ran = asked(&fixture, "Company\nTelefónica\n", "out.xlsx", &[]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(std::fs::read(desk.path("out.xlsx")).unwrap().starts_with(b"PK"));
+    assert!(std::fs::read(fixture.path("out.xlsx")).unwrap().starts_with(b"PK"));
 }
 
 #[test]
 fn an_output_named_as_another_workbook_is_refused() {
-    let desk = Desk::without_server();
+    let fixture = Fixture::without_server();
     for name in ["out.xls", "out.ODS", "out.xlsm.gz"] {
-        let ran = asked(&desk, "Company\nTelefónica\n", name, &[]);
+        let ran = asked(&fixture, "Company\nTelefónica\n", name, &[]);
         assert!(ran.status == 2 && ran.err.contains("name the output .xlsx"), "{ran:?}");
-        assert!(!desk.path(name).exists());
+        assert!(!fixture.path(name).exists());
     }
 }
 
 #[test]
 fn a_column_is_taken_by_its_name_and_every_one_that_is_taken_is_said() {
-    let desk = Desk::without_server();
+    let fixture = Fixture::without_server();
     let ran =
-        asked(&desk, "First name,Last name,E-mail\nAda,Quill,a@quill.example\n", "1.csv", &[]);
+        asked(&fixture, "First name,Last name,E-mail\nAda,Quill,a@quill.example\n", "1.csv", &[]);
     assert!(ran.status == 2 && ran.err.contains("map a column to it"), "{ran:?}");
-    let ran = asked(&desk, "companyName\nTelefónica\n", "2.csv", &[]);
+    let ran = asked(&fixture, "companyName\nTelefónica\n", "2.csv", &[]);
     let said = "companyName is taken from the column `companyName`";
     assert!(ran.status == 0 && ran.err.contains(said), "{ran:?}");
     let list = b"company_name,country_code\nNestl\xc3\xa9,CH\n";
-    let ran = desk.ran(&["name_to_domain", "--in", "-", "--out", "-"], list);
+    let ran = fixture.ran(&["name_to_domain", "--in", "-", "--out", "-"], list);
     let said = "country_code is taken from the column `country_code`";
     assert!(ran.status == 0 && ran.err.contains(said), "{ran:?}");
 }
 
 #[test]
 fn a_country_for_a_server_is_refused() {
-    let desk = Desk::without_server();
+    let fixture = Fixture::without_server();
     let url = "http://127.0.0.1:1";
-    let ran = asked(&desk, "Company\nQuill\n", "out.csv", &["--country", "CH", "--url", url]);
+    let ran = asked(&fixture, "Company\nQuill\n", "out.csv", &["--country", "CH", "--url", url]);
     let said = "'--country <CC>' cannot be used with '--url <URL>'";
     assert!(ran.status == 2 && ran.err.contains(said), "{ran:?}");
 }

@@ -14,7 +14,7 @@ use enrich_core::{
     Service, Timestamp,
 };
 use enrich_store::{Options, Store};
-use enrich_wire::{Endpoint, Generation, Request, Response, respond};
+use enrich_wire::{ApiVersion, Endpoint, Request, Response, respond};
 use pollster::block_on;
 
 #[path = "support/import.rs"]
@@ -29,14 +29,14 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-fn generations() -> [&'static Generation; 2] {
-    [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION]
+fn api_versions() -> [&'static ApiVersion; 2] {
+    [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION]
 }
 
-fn endpoints() -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {
-    generations()
+fn endpoints() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)> {
+    api_versions()
         .into_iter()
-        .flat_map(|generation| generation.endpoints.iter().map(move |row| (generation, row)))
+        .flat_map(|api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
 }
 
 /// `/v2/services/name_to_domain` has its calls in `v2/name_to_domain`.
@@ -152,7 +152,7 @@ impl Shown {
     }
 }
 
-fn send(world: &World, generation: &Generation, endpoint: &Endpoint, file: &Path) -> Shown {
+fn send(world: &World, api_version: &ApiVersion, endpoint: &Endpoint, file: &Path) -> Shown {
     let mut call = Call::read(file);
     assert_eq!(call.path, endpoint.path, "{}", file.display());
     let is_poor = call.body.contains("{{key_of_an_empty_account}}")
@@ -176,7 +176,7 @@ fn send(world: &World, generation: &Generation, endpoint: &Endpoint, file: &Path
         idempotency_key: call.header("idempotency-key"),
         body: call.body.as_bytes(),
     };
-    let response = block_on(respond(&world.service, generation, endpoint, &request_id, request));
+    let response = block_on(respond(&world.service, api_version, endpoint, &request_id, request));
     Shown { response, before, after: world.balance(account) }
 }
 
@@ -185,8 +185,8 @@ fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
     struct Names(Vec<String>);
     impl<'de> serde::Deserialize<'de> for Names {
         fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-            struct Visit;
-            impl<'de> serde::de::Visitor<'de> for Visit {
+            struct NamesVisitor;
+            impl<'de> serde::de::Visitor<'de> for NamesVisitor {
                 type Value = Names;
                 fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                     f.write_str("an object")
@@ -203,15 +203,15 @@ fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
                     Ok(Names(names))
                 }
             }
-            reader.deserialize_map(Visit)
+            reader.deserialize_map(NamesVisitor)
         }
     }
     serde_json::from_str::<Names>(body.get()).unwrap().0
 }
 
 /// The fields of an answer: the object itself, or what stands in `data`.
-fn answer_fields(generation: &Generation, body: &[u8]) -> Vec<String> {
-    if generation.number == 1 {
+fn answer_fields(api_version: &ApiVersion, body: &[u8]) -> Vec<String> {
+    if api_version.number == 1 {
         return field_names(serde_json::from_slice(body).unwrap());
     }
     let envelope: BTreeMap<String, &serde_json::value::RawValue> =
@@ -222,14 +222,14 @@ fn answer_fields(generation: &Generation, body: &[u8]) -> Vec<String> {
 #[test]
 fn every_call_is_answered_as_its_snapshot_says() {
     let world = World::new();
-    for (generation, endpoint) in endpoints() {
+    for (api_version, endpoint) in endpoints() {
         let folder = folder(endpoint);
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.retain(|file| file.extension().is_some_and(|ending| ending == "http"));
         files.sort();
         for file in files {
-            let shown = send(&world, generation, endpoint, &file);
+            let shown = send(&world, api_version, endpoint, &file);
             let case = file.file_stem().unwrap().to_str().unwrap();
             insta::with_settings!({
                 snapshot_path => &folder,
@@ -246,12 +246,12 @@ fn every_call_is_answered_as_its_snapshot_says() {
 #[test]
 fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
     let world = World::new();
-    for (generation, endpoint) in endpoints() {
+    for (api_version, endpoint) in endpoints() {
         let path = endpoint.path;
         let show = |case: &str| {
             let file = folder(endpoint).join(case).with_extension("http");
             assert!(file.exists(), "{path} has no call for `{case}`: {}", file.display());
-            send(&world, generation, endpoint, &file)
+            send(&world, api_version, endpoint, &file)
         };
         let [found, invalid, no_credits, nothing, unknown_key] = CASES.map(show);
 
@@ -268,7 +268,7 @@ fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
             assert_eq!(shown.before, shown.after, "{path}: only an answer costs something");
         }
         for shown in [&found, &nothing] {
-            let fields = answer_fields(generation, &shown.response.body);
+            let fields = answer_fields(api_version, &shown.response.body);
             assert_eq!(
                 fields,
                 endpoint.wire.answer_fields(),
@@ -281,8 +281,8 @@ fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
 #[test]
 fn paths_are_unique_and_under_their_generations_prefix() {
     let mut paths = BTreeSet::new();
-    for (generation, endpoint) in endpoints() {
-        assert!(endpoint.path.starts_with(generation.prefix), "{}", endpoint.path);
+    for (api_version, endpoint) in endpoints() {
+        assert!(endpoint.path.starts_with(api_version.prefix), "{}", endpoint.path);
         assert!(paths.insert(endpoint.path), "{} is there twice", endpoint.path);
     }
 }
@@ -290,8 +290,8 @@ fn paths_are_unique_and_under_their_generations_prefix() {
 #[test]
 fn no_call_belongs_to_no_endpoint() {
     let known: BTreeSet<PathBuf> = endpoints().map(|(_, endpoint)| folder(endpoint)).collect();
-    for generation in ["v1", "v2"] {
-        for entry in std::fs::read_dir(fixtures().join("calls").join(generation)).unwrap() {
+    for api_version in ["v1", "v2"] {
+        for entry in std::fs::read_dir(fixtures().join("calls").join(api_version)).unwrap() {
             let folder = entry.unwrap().path();
             assert!(known.contains(&folder), "{} has no endpoint", folder.display());
         }

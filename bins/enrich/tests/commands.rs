@@ -13,12 +13,12 @@ mod backups;
 mod checking;
 #[path = "commands/compacting.rs"]
 mod compacting;
-#[path = "commands/desk.rs"]
-mod desk;
 #[path = "commands/endpoints.rs"]
 mod endpoints;
 #[path = "commands/explaining.rs"]
 mod explaining;
+#[path = "commands/fixture.rs"]
+mod fixture;
 #[path = "commands/forgetting.rs"]
 mod forgetting;
 #[path = "commands/help.rs"]

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use client::{Client, request};
 use enrich_core::port::accounts::Accounts;
-use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load};
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::port::usage::{Usage, UseOutcome};
 use enrich_core::{
@@ -54,7 +54,7 @@ fn fill(data: &TempDir) -> (AccountId, String) {
         atomic: Atomic::Whole,
     };
     let source = Source::file(&examples).unwrap();
-    pollster::block_on(import(source, store.intake.as_ref(), load, None, &mut ())).unwrap();
+    pollster::block_on(import(source, store.importer.as_ref(), load, None, &mut ())).unwrap();
     let account = Account { id: AccountId::new(now), ..Account::new("Quill", now) };
     let id = account.id;
     let key = ApiKey::generate().unwrap();

@@ -87,15 +87,15 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use enrich_core::{
-        Ask, Company, Confidence, DomainFacts, Draft, Employee, Found, Generation, Person,
-        Question, Site, Subject, SubjectId, Want,
+        Ask, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Found, Person,
+        Projection, Question, ResponseTemplate, Site, Subject, SubjectId,
     };
     use enrich_text::{Domain, Network};
 
     use super::*;
 
     fn read(path: &str, body: &str) -> Option<(bool, u64, String)> {
-        let tables = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+        let tables = [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
         let endpoint = tables.iter().find_map(|table| table.endpoint(path)).unwrap();
         let answers = Answers::of(endpoint);
         let reading = answers.read(body.as_bytes())?;
@@ -168,20 +168,21 @@ mod tests {
     #[test]
     fn every_endpoint_says_in_its_body_what_it_found_and_what_that_costs() {
         let name = Domain::parse("quill.example").unwrap();
-        let (question, want) = (Question::Host(name), Want::Profile);
+        let (question, projection) = (Question::Host(name), Projection::Profile);
         let (echo, asked) = ("Quill".to_owned(), Vec::new());
-        let ask = Ask { question, want, echo, limit: None, asked };
-        for table in [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION] {
+        let ask = Ask { question, projection, echo, limit: None, asked };
+        for table in [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION] {
             for endpoint in table.endpoints {
                 let (answers, path) = (Answers::of(endpoint), endpoint.path);
                 let mut most = 0;
                 let found = everybody().map(|subject| {
-                    let (confidence, generation) = (Confidence::FULL, Generation(1));
-                    Some(Found { subject, confidence, generation })
+                    let (confidence, revision) = (Confidence::FULL, DirectoryRevision(1));
+                    Some(Found { subject, confidence, revision })
                 });
                 for found in found.iter().chain([&None]) {
                     let draft = (endpoint.wire.write)(&ask, found.as_ref());
-                    let reading = answers.read(&Draft::fill(&draft.body, Credits(9))).unwrap();
+                    let reading =
+                        answers.read(&ResponseTemplate::fill(&draft.body, Credits(9))).unwrap();
                     assert_eq!(reading.items, draft.items, "{path}");
                     assert_eq!(reading.values.len(), answers.columns.len(), "{path}");
                     most = most.max(draft.items);

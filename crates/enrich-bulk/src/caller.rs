@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::Credits;
-use enrich_wire::{Endpoint, Generation};
+use enrich_wire::{ApiVersion, Endpoint};
 use serde_json::Value;
 
 use crate::answer::Answers;
@@ -22,7 +22,7 @@ pub use remote::{RemoteCaller, RemoteError};
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     /// The generation.
-    pub generation: &'static Generation,
+    pub api_version: &'static ApiVersion,
     /// The endpoint.
     pub endpoint: &'static Endpoint,
 }
@@ -128,7 +128,7 @@ mod tests {
     fn reply(status: u16, body: &str) -> Called {
         let (retry_after, body) = (Some(Duration::from_secs(7)), body.as_bytes());
         let reply = Reply { status, retry_after, used: Some(1), is_replayed: false, body };
-        reply.means(&Answers::of(enrich_wire_v1::GENERATION.endpoint("/v1/cuf").unwrap()))
+        reply.means(&Answers::of(enrich_wire_v1::API_VERSION.endpoint("/v1/cuf").unwrap()))
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn an_answer_told_once_more_says_what_it_had_cost() {
         let body = br#"{"query":"Q","url":"q.example","credit_count":9,"confidence_level":97}"#;
-        let endpoint = enrich_wire_v1::GENERATION.endpoint("/v1/cuf").unwrap();
+        let endpoint = enrich_wire_v1::API_VERSION.endpoint("/v1/cuf").unwrap();
         for (used, is_replayed) in [(Some(0), true), (Some(1), false), (None, false)] {
             let reply = Reply { status: 200, retry_after: None, used, is_replayed, body };
             let Called::Found { credits, .. } = reply.means(&Answers::of(endpoint)) else {

@@ -189,7 +189,7 @@ impl Export {
                 Some(1) => added.error.as_str().into(),
                 Some(_) => added.credits.into(),
             };
-            member(&mut self.json, &mut is_first, name, &value);
+            field(&mut self.json, &mut is_first, name, &value);
         }
         self.json.extend_from_slice(b"}\n");
     }
@@ -210,7 +210,7 @@ impl Export {
         };
         for (name, cell) in names.iter().zip(cells) {
             let text = String::from_utf8_lossy(&cell).into_owned();
-            member(&mut self.json, &mut is_first, name, &Value::String(text));
+            field(&mut self.json, &mut is_first, name, &Value::String(text));
         }
         names
     }
@@ -252,7 +252,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
                         if is_first {
                             other.push(b'{');
                         }
-                        member(&mut other, &mut is_first, name, value);
+                        field(&mut other, &mut is_first, name, value);
                     }
                 }
             }
@@ -281,7 +281,7 @@ fn in_a_cell(value: &Value) -> String {
     }
 }
 
-fn member(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
+fn field(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     if !std::mem::take(is_first) {
         into.push(b',');
     }

@@ -27,7 +27,7 @@ use std::thread::JoinHandle;
 use enrich_core::{AccountId, Clock, KeyId, Timestamp};
 use enrich_import::{ReadError, Source};
 use enrich_text::Country;
-use enrich_wire::Generation;
+use enrich_wire::ApiVersion;
 use parking_lot::{Condvar, Mutex};
 
 use crate::caller::Asked;
@@ -45,17 +45,17 @@ pub use view::{Job, JobError, Sample, Settings, Written};
 
 /// The jobs of all accounts.
 pub struct Jobs {
-    shared: Arc<Shared>,
+    shared: Arc<JobsState>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-struct Shared {
+struct JobsState {
     folder: PathBuf,
-    generations: &'static [&'static Generation],
+    api_versions: &'static [&'static ApiVersion],
     callers: Arc<dyn Callers>,
     clock: Arc<dyn Clock>,
     settings: Settings,
-    desk: Mutex<Desk>,
+    registry: Mutex<JobRegistry>,
     changed: Condvar,
     /// Ends the reading of lists that nobody waits for any more.
     closing: Stop,
@@ -65,7 +65,7 @@ struct Shared {
 
 /// What is known of all jobs, and what is to be done.
 #[derive(Default)]
-struct Desk {
+struct JobRegistry {
     jobs: BTreeMap<JobId, Entry>,
     waiting: VecDeque<JobId>,
     is_closing: bool,
@@ -122,25 +122,25 @@ impl Jobs {
     /// [set aside](Jobs::set_aside).
     pub fn open(
         folder: &Path,
-        generations: &'static [&'static Generation],
+        api_versions: &'static [&'static ApiVersion],
         callers: Arc<dyn Callers>,
         clock: Arc<dyn Clock>,
         settings: Settings,
     ) -> Result<Self, JobError> {
         record::make_folder(folder)?;
         let locked = folder::lock(folder)?;
-        let desk = match &locked {
+        let registry = match &locked {
             Some(_) => folder::load(folder)?,
-            None => Desk { is_elsewhere: true, ..Desk::default() },
+            None => JobRegistry { is_elsewhere: true, ..JobRegistry::default() },
         };
-        let is_elsewhere = desk.is_elsewhere;
-        let shared = Arc::new(Shared {
+        let is_elsewhere = registry.is_elsewhere;
+        let shared = Arc::new(JobsState {
             folder: folder.to_owned(),
-            generations,
+            api_versions,
             callers,
             clock,
             settings,
-            desk: Mutex::new(desk),
+            registry: Mutex::new(registry),
             changed: Condvar::new(),
             closing: Stop::default(),
             locked: Mutex::new(locked),
@@ -155,7 +155,7 @@ impl Jobs {
         Ok(jobs)
     }
 
-    fn begin(&self, work: fn(&Shared)) -> io::Result<()> {
+    fn begin(&self, work: fn(&JobsState)) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new().name("enrich-bulk".to_owned());
         self.threads.lock().push(thread.spawn(move || work(&shared))?);
@@ -164,26 +164,26 @@ impl Jobs {
 
     /// Whether another process has the folder, so that there are no jobs here until it has ended.
     pub fn are_elsewhere(&self) -> bool {
-        self.shared.desk.lock().is_elsewhere
+        self.shared.registry.lock().is_elsewhere
     }
 
     /// Where the folders of jobs are that couldn't be read when this was opened.
     pub fn set_aside(&self) -> Vec<PathBuf> {
-        self.shared.desk.lock().set_aside.clone()
+        self.shared.registry.lock().set_aside.clone()
     }
 
     /// The jobs of an account, the newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
-        let desk = self.shared.desk.lock();
-        let mut jobs: Vec<Job> = desk.of_account(account).map(Entry::job).collect();
+        let registry = self.shared.registry.lock();
+        let mut jobs: Vec<Job> = registry.of_account(account).map(Entry::job).collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.created_at));
         jobs
     }
 
     /// A job of an account; `None` where it has no such job.
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
-        let desk = self.shared.desk.lock();
-        desk.of(account, id).map(Entry::job).ok()
+        let registry = self.shared.registry.lock();
+        registry.of(account, id).map(Entry::job).ok()
     }
 
     /// Starts a job: it runs once a thread is free.
@@ -193,14 +193,14 @@ impl Jobs {
     /// When there is no such job, it was started before, or the order can't be carried out.
     pub fn start(&self, account: AccountId, id: JobId, order: Order) -> Result<(), JobError> {
         let rows = self.preview(account, id, &order.endpoint, &order.mapping)?.rows;
-        let mut desk = self.shared.desk.lock();
-        let entry = desk.of_mut(account, id)?;
+        let mut registry = self.shared.registry.lock();
+        let entry = registry.of_mut(account, id)?;
         if entry.record.state != State::New {
             return Err(JobError::WrongState(entry.record.state.in_words()));
         }
         let mut record = entry.record.clone();
         (record.order, record.rows) = (Some(order), Some(rows));
-        self.shared.put_in_line(&mut desk, record)
+        self.shared.put_in_line(&mut registry, record)
     }
 
     /// Goes on with a job that ended before its list did, perhaps with another key or ceiling.
@@ -215,8 +215,8 @@ impl Jobs {
         key: KeyId,
         max_credits: Option<u64>,
     ) -> Result<(), JobError> {
-        let mut desk = self.shared.desk.lock();
-        let mut record = desk.of_mut(account, id)?.record.clone();
+        let mut registry = self.shared.registry.lock();
+        let mut record = registry.of_mut(account, id)?.record.clone();
         let can_go_on = match &record.state {
             State::Ended(end) => *end != End::Whole,
             State::Broken(_) => true,
@@ -226,7 +226,7 @@ impl Jobs {
             Some(order) if can_go_on => (order.key, order.max_credits) = (key, max_credits),
             _ => return Err(JobError::WrongState(record.state.in_words())),
         }
-        self.shared.put_in_line(&mut desk, record)
+        self.shared.put_in_line(&mut registry, record)
     }
 
     /// Stops a job. Rows that are on their way are waited for; what is written stays.
@@ -235,8 +235,8 @@ impl Jobs {
     ///
     /// When there is no such job, or it doesn't run and isn't to.
     pub fn stop(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
-        let mut desk = self.shared.desk.lock();
-        let entry = desk.of_mut(account, id)?;
+        let mut registry = self.shared.registry.lock();
+        let entry = registry.of_mut(account, id)?;
         if let Some(stop) = &entry.stop {
             entry.is_told = true;
             stop.now();
@@ -249,7 +249,7 @@ impl Jobs {
         record.end(State::Ended(End::Stopped), self.shared.clock.now());
         record.save(&self.shared.folder)?;
         entry.record = record;
-        desk.waiting.retain(|waiting| *waiting != id);
+        registry.waiting.retain(|waiting| *waiting != id);
         Ok(())
     }
 
@@ -259,14 +259,14 @@ impl Jobs {
     ///
     /// When there is no such job, or it is running.
     pub fn delete(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
-        let mut desk = self.shared.desk.lock();
-        let entry = desk.of_mut(account, id)?;
+        let mut registry = self.shared.registry.lock();
+        let entry = registry.of_mut(account, id)?;
         if entry.stop.is_some() {
             return Err(JobError::WrongState(entry.record.state.in_words()));
         }
         record::remove(&self.shared.folder, id)?;
-        desk.jobs.remove(&id);
-        desk.waiting.retain(|waiting| *waiting != id);
+        registry.jobs.remove(&id);
+        registry.waiting.retain(|waiting| *waiting != id);
         Ok(())
     }
 
@@ -276,7 +276,7 @@ impl Jobs {
     ///
     /// When files can't be deleted.
     pub fn sweep(&self, now: Timestamp) -> Result<usize, JobError> {
-        let mut desk = self.shared.desk.lock();
+        let mut registry = self.shared.registry.lock();
         let before = now.as_second() - self.shared.settings.keep_seconds;
         let is_over = |entry: &&Entry| {
             let waits = matches!(entry.record.state, State::Waiting | State::Running);
@@ -284,10 +284,10 @@ impl Jobs {
             !waits && since <= before
         };
         let over: Vec<JobId> =
-            desk.jobs.values().filter(is_over).map(|entry| entry.record.id).collect();
+            registry.jobs.values().filter(is_over).map(|entry| entry.record.id).collect();
         for id in &over {
             record::remove(&self.shared.folder, *id)?;
-            desk.jobs.remove(id);
+            registry.jobs.remove(id);
         }
         Ok(over.len())
     }
@@ -296,9 +296,9 @@ impl Jobs {
     /// again.
     pub fn close(&self) {
         {
-            let mut desk = self.shared.desk.lock();
-            desk.is_closing = true;
-            desk.jobs.values().filter_map(|entry| entry.stop.as_ref()).for_each(Stop::now);
+            let mut registry = self.shared.registry.lock();
+            registry.is_closing = true;
+            registry.jobs.values().filter_map(|entry| entry.stop.as_ref()).for_each(Stop::now);
         }
         self.shared.closing.now();
         self.shared.changed.notify_all();
@@ -317,12 +317,12 @@ impl Drop for Jobs {
     }
 }
 
-impl Shared {
+impl JobsState {
     fn asked(&self, path: &str) -> Result<Asked, JobError> {
-        let mut generations = self.generations.iter().copied();
-        let found = generations.find_map(|generation| {
-            let endpoint = generation.endpoint(path)?;
-            Some(Asked { generation, endpoint })
+        let mut api_versions = self.api_versions.iter().copied();
+        let found = api_versions.find_map(|api_version| {
+            let endpoint = api_version.endpoint(path)?;
+            Some(Asked { api_version, endpoint })
         });
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
@@ -344,23 +344,23 @@ impl Shared {
     }
 
     /// Puts a job in line, on disk first.
-    fn put_in_line(&self, desk: &mut Desk, mut record: Record) -> Result<(), JobError> {
-        if desk.is_closing {
+    fn put_in_line(&self, registry: &mut JobRegistry, mut record: Record) -> Result<(), JobError> {
+        if registry.is_closing {
             return Err(Refusal::Elsewhere.into());
         }
         (record.state, record.ended_at) = (State::Waiting, None);
         record.save(&self.folder)?;
         let id = record.id;
-        if let Some(entry) = desk.jobs.get_mut(&id) {
+        if let Some(entry) = registry.jobs.get_mut(&id) {
             entry.record = record;
-            desk.waiting.push_back(id);
+            registry.waiting.push_back(id);
             self.changed.notify_one();
         }
         Ok(())
     }
 }
 
-impl Desk {
+impl JobRegistry {
     fn of(&self, account: AccountId, id: JobId) -> Result<&Entry, JobError> {
         let entry = self.jobs.get(&id).filter(|entry| entry.record.account == account);
         entry.ok_or(JobError::NotThere)

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     fn endpoint(path: &str) -> &'static Endpoint {
-        let tables = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+        let tables = [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
         tables.iter().find_map(|table| table.endpoint(path)).unwrap()
     }
 
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn every_endpoint_can_be_bound_by_its_needed_fields_alone() {
-        for table in [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION] {
+        for table in [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION] {
             for endpoint in table.endpoints {
                 let needed = endpoint.wire.inputs.iter().filter(|input| input.is_required);
                 let columns: Vec<String> = needed.map(|input| input.name.to_owned()).collect();

@@ -18,21 +18,25 @@ pub(crate) struct InFlight(Mutex<HashSet<Running>>);
 
 /// A place among the running; dropping it gives it up.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct InFlightGuard<'a> {
     of: &'a InFlight,
     running: Running,
 }
 
 impl InFlight {
     /// Takes the place of a request; `None` while another has it.
-    pub(crate) fn enter(&self, account: AccountId, key: &IdempotencyKey) -> Option<Place<'_>> {
+    pub(crate) fn enter(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+    ) -> Option<InFlightGuard<'_>> {
         let running = (account, key.clone());
         let is_new = self.0.lock().insert(running.clone());
-        is_new.then_some(Place { of: self, running })
+        is_new.then_some(InFlightGuard { of: self, running })
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.of.0.lock().remove(&self.running);
     }

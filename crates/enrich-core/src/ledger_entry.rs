@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::account::{AccountId, KeyId, id};
 use crate::credits::{Credits, Price};
-use crate::subject::Generation;
+use crate::subject::DirectoryRevision;
 
 id!(
     /// The id of a row of the ledger, made before it is written.
@@ -40,7 +40,7 @@ pub enum EntryKind {
         /// The caller's id for the request, or the one made for it.
         request_id: String,
         /// The directory the answer came from.
-        generation: Generation,
+        revision: DirectoryRevision,
     },
     /// The correction of an earlier row.
     Adjustment {

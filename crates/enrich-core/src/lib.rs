@@ -12,7 +12,6 @@ mod api_key;
 mod clock_watch;
 mod confidence;
 mod credits;
-mod draft;
 mod fair_queue;
 mod identity;
 mod in_flight;
@@ -25,6 +24,7 @@ mod rate;
 mod record;
 mod refusal;
 mod repeat;
+mod response_template;
 mod service;
 mod shortfall;
 mod sign_in;
@@ -39,24 +39,27 @@ pub use api_key::{ApiKey, KEY_PREFIX, MalformedKey};
 pub use clock_watch::ClockWatch;
 pub use confidence::Confidence;
 pub use credits::{Credits, Price};
-pub use draft::{BALANCE_HERE, Draft};
 pub use fair_queue::{FairQueue, Pushed, QueueLimits};
 pub use identity::Identity;
 pub use ledger_entry::{ChargeId, Entry, EntryKind};
 pub use merge::{Attribute, Fact, company_from_facts, domain_facts_from_facts, person_from_facts};
 pub use port::clock::Clock;
 pub use port::directory::Tenant;
-pub use question::{CompanyRef, PersonRef, Question, Want};
-pub use rate::{MemoryWindows, RateLimit, RatePolicy, RateScope, Standing, Window};
+pub use question::{CompanyRef, PersonRef, Projection, Question};
+pub use rate::{MemoryWindows, RateLimit, RateLimitStatus, RatePolicy, RateScope, Window};
 pub use record::{
     CompanyRecord, DomainRecord, EmployerRecord, Origin, PersonRecord, Record, SourceName,
 };
 pub use refusal::{InvalidFields, Needed, Refusal};
-pub use repeat::{IdempotencyKey, InvalidIdempotencyKey, Keep, Kept, RequestId};
+pub use repeat::{
+    IdempotencyKey, IdempotencyRecord, InvalidIdempotencyKey, RequestId, StoredResponse,
+};
+pub use response_template::{BALANCE_HERE, ResponseTemplate};
 pub use service::{Answer, Ask, Call, Outcome, Picked, Service};
 pub use sign_in::{ListedSession, MalformedToken, PasswordHash, Session, SessionId, SignIn, Token};
 pub use subject::{
-    Company, DomainFacts, Employee, Employer, Found, Generation, Person, Site, Subject, SubjectId,
+    Company, DirectoryRevision, DomainFacts, Employee, Employer, Found, Person, Site, Subject,
+    SubjectId,
 };
 pub use suppressed::{SuppressedSince, SuppressedValues, holds_suppressed};
 

@@ -67,7 +67,7 @@ pub enum PersonRef {
 
 /// How much of the subject an answer needs, so that a store reads no more than that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
+pub enum Projection {
     /// What stands in the subject's own record.
     Profile,
     /// A company's employees, at most so many of them.
@@ -93,7 +93,7 @@ impl CompanyRef {
     }
 }
 
-impl Want {
+impl Projection {
     /// The same, but no list longer than `most` items.
     pub fn at_most(self, most: u64) -> Self {
         match self {

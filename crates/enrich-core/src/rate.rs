@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::account::{AccountId, KeyId, RateOverride};
 use crate::port::error::StoreError;
-use crate::port::windows::Windows;
+use crate::port::rate_limiter::RateLimiter;
 
 /// So many requests in so many seconds. Neither is 0: [`RateLimit::new`] sees to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub enum RateScope {
 
 /// How a key, or its account, stands in its window, the request at hand counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RateLimitStatus {
     /// The limit that counts.
     pub limit: RateLimit,
     /// Requests left in the window.
@@ -105,17 +105,18 @@ pub struct Standing {
     pub scope: RateScope,
 }
 
-impl Standing {
+impl RateLimitStatus {
     /// The one of these that leaves less.
     pub fn tighter(self, other: Self) -> Self {
-        let key = |standing: &Self| (!standing.is_over, standing.remaining);
+        let key =
+            |rate_limit_status: &Self| (!rate_limit_status.is_over, rate_limit_status.remaining);
         if key(&other) < key(&self) { other } else { self }
     }
 }
 
 impl Window {
     /// Counts a request at `now`.
-    pub fn count(&mut self, limit: RateLimit, now: Timestamp) -> Standing {
+    pub fn count(&mut self, limit: RateLimit, now: Timestamp) -> RateLimitStatus {
         let seconds = i64::from(limit.window_seconds);
         let number = now.as_second().div_euclid(seconds);
         if self.number != number || self.seconds != limit.window_seconds {
@@ -123,7 +124,7 @@ impl Window {
         }
         self.used = self.used.saturating_add(1);
         let into_window = now.as_second().rem_euclid(seconds);
-        Standing {
+        RateLimitStatus {
             limit,
             remaining: limit.requests.saturating_sub(self.used),
             reset_seconds: u32::try_from(seconds - into_window).unwrap_or(1),
@@ -150,13 +151,13 @@ pub struct MemoryWindows {
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
-impl Windows for MemoryWindows {
+impl RateLimiter for MemoryWindows {
     async fn count(
         &self,
         key: KeyId,
         limit: RateLimit,
         now: Timestamp,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<RateLimitStatus, StoreError> {
         Ok(count_in(&self.keys, key, limit, now))
     }
 
@@ -165,25 +166,25 @@ impl Windows for MemoryWindows {
         account: AccountId,
         limit: RateLimit,
         now: Timestamp,
-    ) -> Result<Standing, StoreError> {
-        let standing = count_in(&self.accounts, account, limit, now);
-        Ok(Standing { scope: RateScope::Account, ..standing })
+    ) -> Result<RateLimitStatus, StoreError> {
+        let rate_limit_status = count_in(&self.accounts, account, limit, now);
+        Ok(RateLimitStatus { scope: RateScope::Account, ..rate_limit_status })
     }
 }
 
 fn count_in<Id: Copy + Eq + Hash>(
-    windows: &Mutex<FxHashMap<Id, Window>>,
+    rate_limiter: &Mutex<FxHashMap<Id, Window>>,
     id: Id,
     limit: RateLimit,
     now: Timestamp,
-) -> Standing {
-    let mut windows = windows.lock();
+) -> RateLimitStatus {
+    let mut rate_limiter = rate_limiter.lock();
     // The map grows by doubling, so sweeping when it is full costs a constant per new one.
-    let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
-    if is_full && !windows.contains_key(&id) {
-        windows.retain(|_, window| !window.has_ended(now));
+    let is_full = rate_limiter.len() >= SWEEP_FROM && rate_limiter.len() == rate_limiter.capacity();
+    if is_full && !rate_limiter.contains_key(&id) {
+        rate_limiter.retain(|_, window| !window.has_ended(now));
     }
-    windows.entry(id).or_default().count(limit, now)
+    rate_limiter.entry(id).or_default().count(limit, now)
 }
 
 #[cfg(test)]

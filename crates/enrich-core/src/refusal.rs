@@ -2,7 +2,7 @@
 //! into a status and a body in one match.
 
 use crate::credits::{Credits, Price};
-use crate::rate::Standing;
+use crate::rate::RateLimitStatus;
 use crate::repeat::InvalidIdempotencyKey;
 use crate::shortfall::MOST_A_DAY;
 
@@ -63,7 +63,7 @@ pub enum Refusal {
         "more than {} requests in {} seconds; wait {} seconds",
         .0.limit.requests(), .0.limit.window_seconds(), .0.reset_seconds
     )]
-    OverRate(Standing),
+    OverRate(RateLimitStatus),
     /// Fields are missing or cannot be used.
     #[error("{}", name_fields(.0))]
     Fields(InvalidFields),
@@ -108,7 +108,7 @@ pub enum Refusal {
         "no more requests with an Idempotency-Key can be kept at the moment; nothing was charged, \
          repeat later or without the key"
     )]
-    KeepsFull,
+    IdempotencyStoreFull,
     /// The process is shutting down.
     #[error("the service is shutting down; nothing was charged, repeat in a second")]
     ShuttingDown,
@@ -118,10 +118,10 @@ impl Refusal {
     /// After how many seconds a repeat makes sense, where that can be told.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
-            Self::OverRate(standing) => Some(standing.reset_seconds),
+            Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),
             Self::StillRunning | Self::Overloaded | Self::ShuttingDown => Some(1),
             Self::OutcomeUnknown(_) | Self::NotCharging => Some(30),
-            Self::KeepsFull => Some(60),
+            Self::IdempotencyStoreFull => Some(60),
             Self::NoSuchPath
             | Self::WrongMethod { .. }
             | Self::BodyTooLarge { .. }

@@ -68,22 +68,22 @@ impl fmt::Debug for IdempotencyKey {
 
 /// What is kept of an answer, in the transaction of its charge, for a repeat within 24 hours.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Keep {
+pub struct IdempotencyRecord {
     /// The caller's key.
     pub key: IdempotencyKey,
     /// What was asked, in a form that does not depend on encoding or API key: equal bytes mean
     /// the same question. The store compares it and keeps only a keyed hash.
     pub asked: Vec<u8>,
-    /// The answer, its balance still open ([`crate::Draft::body`]). At rest it is encrypted.
+    /// The answer, its balance still open ([`crate::ResponseTemplate::body`]). At rest it is encrypted.
     pub body: Vec<u8>,
 }
 
-impl Keep {
+impl IdempotencyRecord {
     /// How long an answer is kept, in seconds: 24 hours.
     pub const SECONDS: i64 = 24 * 60 * 60;
 }
 
-impl fmt::Debug for Keep {
+impl fmt::Debug for IdempotencyRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Keep(…)")
     }
@@ -91,7 +91,7 @@ impl fmt::Debug for Keep {
 
 /// What the ledger holds for an idempotency key.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoredResponse {
     /// The first answer to the same question.
     Answer {
         /// Its bytes, balance open.
@@ -105,7 +105,7 @@ pub enum Kept {
     OtherQuestion,
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for StoredResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answer { body, balance, items } => {
@@ -124,8 +124,8 @@ mod tests {
     fn debug_shows_nothing_of_what_was_asked_or_answered() {
         let key = IdempotencyKey::parse("order-4711").unwrap();
         let (asked, body) = (b"ada@quill.example".to_vec(), b"+1 202 555 0143".to_vec());
-        let kept = Kept::Answer { body: body.clone(), balance: Credits(7), items: 2 };
-        let shown = format!("{:?} {kept:?}", Keep { key, asked, body });
+        let kept = StoredResponse::Answer { body: body.clone(), balance: Credits(7), items: 2 };
+        let shown = format!("{:?} {kept:?}", IdempotencyRecord { key, asked, body });
         assert_eq!(shown, "Keep(…) Answer(15 bytes, balance 7, items 2)");
     }
 }

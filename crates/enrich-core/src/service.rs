@@ -18,7 +18,6 @@ use jiff::Timestamp;
 use crate::account::{AccountId, KeyInfo};
 use crate::api_key::ApiKey;
 use crate::credits::{Credits, Price};
-use crate::draft::Draft;
 use crate::in_flight::InFlight;
 use crate::ledger_entry::ChargeId;
 use crate::port::accounts::Accounts;
@@ -27,14 +26,15 @@ use crate::port::directory::Directory;
 use crate::port::error::StoreError;
 use crate::port::ledger::{Charge, ChargeError, Charged, Ledger};
 use crate::port::misses::Misses;
+use crate::port::rate_limiter::RateLimiter;
 use crate::port::usage::{Usage, Use, UseOutcome};
-use crate::port::windows::Windows;
-use crate::question::{CompanyRef, Question, Want};
-use crate::rate::{RateLimit, RatePolicy, Standing};
+use crate::question::{CompanyRef, Projection, Question};
+use crate::rate::{RateLimit, RateLimitStatus, RatePolicy};
 use crate::refusal::{InvalidFields, Needed, Refusal};
-use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
+use crate::repeat::{IdempotencyKey, IdempotencyRecord, RequestId, StoredResponse};
+use crate::response_template::ResponseTemplate;
 use crate::shortfall::Shortfalls;
-use crate::subject::{Found, Generation};
+use crate::subject::{DirectoryRevision, Found};
 use crate::suppressed::holds_suppressed;
 
 pub use picked::Picked;
@@ -48,7 +48,7 @@ pub struct Service {
     /// The ledger.
     pub ledger: Arc<dyn Ledger>,
     /// The rate windows.
-    pub windows: Arc<dyn Windows>,
+    pub rate_limiter: Arc<dyn RateLimiter>,
     /// The usage counters.
     pub usage: Arc<dyn Usage>,
     /// Counts the names of companies that are missed; `None` where nobody wants to know.
@@ -74,13 +74,13 @@ pub struct Ask {
     /// The question.
     pub question: Question,
     /// What of the subject the answer needs.
-    pub want: Want,
+    pub projection: Projection,
     /// The input, as the answer echoes it.
     pub echo: String,
     /// The most items to return and charge; `None` for all.
     pub limit: Option<u64>,
     /// The question in a form that does not depend on how it was sent; with the endpoint it is
-    /// [`Keep::asked`].
+    /// [`IdempotencyRecord::asked`].
     pub asked: Vec<u8>,
 }
 
@@ -124,7 +124,7 @@ pub struct Call<'a> {
     pub read: &'a (dyn Fn(&KeyInfo) -> Result<Ask, InvalidFields> + Sync),
     /// Writes the answer for what was found, or for nothing. Zero items in the draft say that
     /// nothing was found, even where a subject was: it lacks the attribute.
-    pub write: &'a (dyn Fn(&Ask, Option<&Found>) -> Draft + Sync),
+    pub write: &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync),
 }
 
 /// An answer.
@@ -156,42 +156,42 @@ pub struct Outcome {
     /// The key that asked, once it is known.
     pub key: Option<Arc<KeyInfo>>,
     /// How the key stands in its rate window, once it is known.
-    pub standing: Option<Standing>,
+    pub rate_limit_status: Option<RateLimitStatus>,
     /// The credits left, once the key is known.
     pub remaining: Option<Credits>,
 }
 
 /// A call on its way, past the key and the window.
-struct Course<'a> {
+struct MeteredCall<'a> {
     call: &'a Call<'a>,
     key: &'a KeyInfo,
     now: Timestamp,
 }
 
-impl Course<'_> {
+impl MeteredCall<'_> {
     /// What a draft costs the account, and what of it is kept under an idempotency key.
     fn charge(
         &self,
-        draft: &Draft,
-        generation: Generation,
+        template: &ResponseTemplate,
+        revision: DirectoryRevision,
         named: Option<(&IdempotencyKey, &[u8])>,
     ) -> Charge {
-        let keep = named.map(|(key, asked)| Keep {
+        let idempotency = named.map(|(key, asked)| IdempotencyRecord {
             key: key.clone(),
             asked: asked.to_vec(),
-            body: draft.body.clone(),
+            body: template.body.clone(),
         });
         Charge {
             id: ChargeId::new(self.now),
             account: self.key.account,
             key: self.key.id,
             endpoint: self.call.endpoint,
-            items: draft.items,
+            items: template.items,
             price: self.call.price,
             request_id: self.call.request_id.clone(),
-            generation,
+            revision,
             at: self.now,
-            keep,
+            idempotency,
         }
     }
 }
@@ -202,7 +202,7 @@ impl Service {
         directory: Arc<dyn Directory>,
         accounts: Arc<dyn Accounts>,
         ledger: Arc<dyn Ledger>,
-        windows: Arc<dyn Windows>,
+        rate_limiter: Arc<dyn RateLimiter>,
         usage: Arc<dyn Usage>,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -210,7 +210,7 @@ impl Service {
             directory,
             accounts,
             ledger,
-            windows,
+            rate_limiter,
             usage,
             misses: None,
             clock,
@@ -232,25 +232,25 @@ impl Service {
                 return Outcome {
                     result: Err(refusal),
                     key: None,
-                    standing: None,
+                    rate_limit_status: None,
                     remaining: None,
                 };
             }
         };
-        let standing = match self.count_in_windows(&key, now).await {
-            Ok(standing) => standing,
+        let rate_limit_status = match self.count_in_windows(&key, now).await {
+            Ok(rate_limit_status) => rate_limit_status,
             Err(error) => {
                 return self.close(call, key, None, None, Err(store_refusal(error)), now).await;
             }
         };
-        if standing.is_over && self.rate_policy == RatePolicy::Reject {
-            let refused = Err(Refusal::OverRate(standing));
-            return self.close(call, key, Some(standing), None, refused, now).await;
+        if rate_limit_status.is_over && self.rate_policy == RatePolicy::Reject {
+            let refused = Err(Refusal::OverRate(rate_limit_status));
+            return self.close(call, key, Some(rate_limit_status), None, refused, now).await;
         }
         let mut balance = None;
-        let course = Course { call, key: &key, now };
-        let result = self.run(&course, &mut balance).await;
-        self.close(call, key, Some(standing), balance, result, now).await
+        let metered = MeteredCall { call, key: &key, now };
+        let result = self.run(&metered, &mut balance).await;
+        self.close(call, key, Some(rate_limit_status), balance, result, now).await
     }
 
     /// Counts a request of a key, and of its account where that has a limit; tells how the tighter of
@@ -259,13 +259,13 @@ impl Service {
         &self,
         key: &KeyInfo,
         now: Timestamp,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<RateLimitStatus, StoreError> {
         let limit = self.rate_limit.with(key.rate);
-        let of_key = self.windows.count(key.id, limit, now).await?;
+        let of_key = self.rate_limiter.count(key.id, limit, now).await?;
         match self.account_rate_limit {
             None => Ok(of_key),
             Some(limit) => {
-                let of_account = self.windows.count_account(key.account, limit, now).await?;
+                let of_account = self.rate_limiter.count_account(key.account, limit, now).await?;
                 Ok(of_key.tighter(of_account))
             }
         }
@@ -284,7 +284,7 @@ impl Service {
     ) -> Outcome {
         let ask = Ask {
             question,
-            want: Want::Profile,
+            projection: Projection::Profile,
             echo: String::new(),
             limit: None,
             asked: Vec::new(),
@@ -315,47 +315,47 @@ impl Service {
     /// From the fields to the answer. `balance` is left at the last one seen, if one was.
     async fn run(
         &self,
-        course: &Course<'_>,
+        metered: &MeteredCall<'_>,
         balance: &mut Option<Credits>,
     ) -> Result<Answer, Refusal> {
-        let ask = (course.call.read)(course.key).map_err(Refusal::Fields)?;
-        let ask = ask.bounded(course.call.price, self.max_enrichment_items);
-        match course.call.idempotency_key {
-            None => self.look_up(course, &ask, None, balance).await,
+        let ask = (metered.call.read)(metered.key).map_err(Refusal::Fields)?;
+        let ask = ask.bounded(metered.call.price, self.max_enrichment_items);
+        match metered.call.idempotency_key {
+            None => self.look_up(metered, &ask, None, balance).await,
             // A future of its own: most calls have no key, and keep no place for what it takes.
-            Some(text) => Box::pin(self.run_once(course, &ask, text, balance)).await,
+            Some(text) => Box::pin(self.run_once(metered, &ask, text, balance)).await,
         }
     }
 
     /// From the idempotency key to the answer, which is the first one once more if there was one.
     async fn run_once(
         &self,
-        course: &Course<'_>,
+        metered: &MeteredCall<'_>,
         ask: &Ask,
         key: &str,
         balance: &mut Option<Credits>,
     ) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
         // The same fields at another endpoint are another question.
-        let asked = [course.call.endpoint.as_bytes(), &[0], &ask.asked].concat();
-        let account = course.key.account;
+        let asked = [metered.call.endpoint.as_bytes(), &[0], &ask.asked].concat();
+        let account = metered.key.account;
         let place = self.in_flight.enter(account, &key);
-        let kept = self.ledger.kept(account, &key, &asked, course.now).await;
+        let kept = self.ledger.kept(account, &key, &asked, metered.now).await;
         match kept.map_err(store_refusal)? {
             // Also while another repeat has the place: the first call has ended.
-            Some(kept) => self.replay(course, ask, kept).await,
+            Some(kept) => self.replay(metered, ask, kept).await,
             None if place.is_none() => Err(Refusal::StillRunning),
             None => {
                 let named = Some((&key, &asked[..]));
-                let result = self.look_up(course, ask, named, balance).await;
+                let result = self.look_up(metered, ask, named, balance).await;
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
                 // Another process may have answered the first call, and taken the last credits
                 // for it, since the kept answers were looked at.
-                let kept = self.ledger.kept(account, &key, &asked, course.now).await;
+                let kept = self.ledger.kept(account, &key, &asked, metered.now).await;
                 match kept.map_err(store_refusal)? {
-                    Some(kept) => self.replay(course, ask, kept).await,
+                    Some(kept) => self.replay(metered, ask, kept).await,
                     None => result,
                 }
             }
@@ -365,13 +365,13 @@ impl Service {
     /// From the balance to the answer. `named` is the idempotency key and what it is compared by.
     async fn look_up(
         &self,
-        course: &Course<'_>,
+        metered: &MeteredCall<'_>,
         ask: &Ask,
         named: Option<(&IdempotencyKey, &[u8])>,
         balance: &mut Option<Credits>,
     ) -> Result<Answer, Refusal> {
-        let call = course.call;
-        let account = course.key.account;
+        let call = metered.call;
+        let account = metered.key.account;
         let before = self.enough(account, call.price.least()).await.map_err(store_refusal)?;
         let mut before = before.ok_or(Refusal::InvalidKey)?;
         *balance = Some(before);
@@ -381,65 +381,66 @@ impl Service {
             return Err(not_enough(Needed::Least(call.price.least()), before));
         }
         if ask.may_cost_more_than(before, call.price)
-            && let Some(left) = self.probes_too_often(account, course.now).await?
+            && let Some(left) = self.probes_too_often(account, metered.now).await?
         {
             *balance = Some(left);
             return Err(not_enough(Needed::PerhapsMore, left));
         }
 
-        let (draft, generation) = loop {
+        let (template, revision) = loop {
             let most = most_items(call.price, before);
-            let want = ask.want.at_most(most);
+            let projection = ask.projection.at_most(most);
             // What was found is not kept any longer than its answer is written.
-            let (draft, generation) = {
-                let found = self.directory.find_for(account.into(), &ask.question, want).await;
+            let (template, revision) = {
+                let found =
+                    self.directory.find_for(account.into(), &ask.question, projection).await;
                 let found = found.map_err(store_refusal)?;
                 if found.is_none() {
-                    self.count_miss(&ask.question, course.now);
+                    self.count_miss(&ask.question, metered.now);
                 }
-                let draft = (call.write)(ask, found.as_ref());
-                (draft, found.map(|found| found.generation).unwrap_or_default())
+                let template = (call.write)(ask, found.as_ref());
+                (template, found.map(|found| found.revision).unwrap_or_default())
             };
-            if want == ask.want || draft.items < most {
-                break (draft, generation);
+            if projection == ask.projection || template.items < most {
+                break (template, revision);
             }
             // There may be more than was read, which costs more than there was. So it is no answer,
             // also where credits were granted since.
             let now = self.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *balance = Some(now);
-            let used = call.price.of(draft.items);
+            let used = call.price.of(template.items);
             if now < used {
                 // Nothing granted since charging stopped is seen.
                 if !self.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }
-                self.shortfalls.count(account, now, course.now);
+                self.shortfalls.count(account, now, metered.now);
                 return Err(not_enough(Needed::MoreThanLeft, now));
             }
             before = now;
         };
-        if draft.items == 0 && named.is_none() {
-            let body = Draft::fill(&draft.body, before);
+        if template.items == 0 && named.is_none() {
+            let body = ResponseTemplate::fill(&template.body, before);
             return Ok(Answer::first(body, Credits::ZERO, 0));
         }
 
-        let used = call.price.of(draft.items);
-        let charged = self.ledger.charge(course.charge(&draft, generation, named));
+        let used = call.price.of(template.items);
+        let charged = self.ledger.charge(metered.charge(&template, revision, named));
         match charged.await.map_err(charge_refusal)? {
             Charged::Taken { balance: after } => {
                 *balance = Some(after);
                 self.shortfalls.note(account, after);
-                let body = Draft::fill(&draft.body, after);
-                Ok(Answer::first(body, used, draft.items))
+                let body = ResponseTemplate::fill(&template.body, after);
+                Ok(Answer::first(body, used, template.items))
             }
             Charged::Replayed(kept) => {
                 *balance = None;
-                self.replay(course, ask, kept).await
+                self.replay(metered, ask, kept).await
             }
             Charged::Insufficient { balance: left } => {
                 *balance = Some(left);
-                self.shortfalls.count(account, left, course.now);
+                self.shortfalls.count(account, left, metered.now);
                 Err(not_enough(Needed::MoreThanLeft, left))
             }
         }
@@ -474,14 +475,19 @@ impl Service {
 
     /// The first answer once more. Where it holds a value that was forgotten since, nothing is
     /// found any more; the repeat costs nothing in either case.
-    async fn replay(&self, course: &Course<'_>, ask: &Ask, kept: Kept) -> Result<Answer, Refusal> {
-        if let Kept::Answer { body, balance, .. } = &kept {
+    async fn replay(
+        &self,
+        metered: &MeteredCall<'_>,
+        ask: &Ask,
+        kept: StoredResponse,
+    ) -> Result<Answer, Refusal> {
+        if let StoredResponse::Answer { body, balance, .. } = &kept {
             let suppressed = self.directory.suppressed().await.map_err(store_refusal)?;
             let suppressed = suppressed.filter(|values| values.count() > 0);
             let text = String::from_utf8_lossy(body);
             if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
-                let body = (course.call.write)(ask, None).body;
-                return replay(Kept::Answer { body, balance: *balance, items: 0 });
+                let body = (metered.call.write)(ask, None).body;
+                return replay(StoredResponse::Answer { body, balance: *balance, items: 0 });
             }
         }
         replay(kept)
@@ -494,7 +500,7 @@ impl Service {
         account: AccountId,
         least: Credits,
     ) -> Result<Option<Credits>, StoreError> {
-        match self.ledger.glance(account).await? {
+        match self.ledger.cached_balance(account).await? {
             Some(seen) if seen >= least => Ok(Some(seen)),
             Some(_) | None => self.ledger.balance(account).await,
         }
@@ -505,14 +511,14 @@ impl Service {
         &self,
         call: &Call<'_>,
         key: Arc<KeyInfo>,
-        standing: Option<Standing>,
+        rate_limit_status: Option<RateLimitStatus>,
         balance: Option<Credits>,
         result: Result<Answer, Refusal>,
         now: Timestamp,
     ) -> Outcome {
         let remaining = match balance {
             Some(balance) => Some(balance),
-            None => self.ledger.glance(key.account).await.ok().flatten(),
+            None => self.ledger.cached_balance(key.account).await.ok().flatten(),
         };
         self.usage.count(Use {
             account: key.account,
@@ -527,7 +533,7 @@ impl Service {
             credits: result.as_ref().map_or(Credits::ZERO, |answer| answer.used),
             at: now,
         });
-        Outcome { result, key: Some(key), standing, remaining }
+        Outcome { result, key: Some(key), rate_limit_status, remaining }
     }
 }
 
@@ -537,13 +543,13 @@ fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }
 
-fn replay(kept: Kept) -> Result<Answer, Refusal> {
+fn replay(kept: StoredResponse) -> Result<Answer, Refusal> {
     match kept {
-        Kept::Answer { body, balance, items } => {
-            let first = Answer::first(Draft::fill(&body, balance), Credits::ZERO, items);
+        StoredResponse::Answer { body, balance, items } => {
+            let first = Answer::first(ResponseTemplate::fill(&body, balance), Credits::ZERO, items);
             Ok(Answer { is_replayed: true, ..first })
         }
-        Kept::OtherQuestion => Err(Refusal::IdempotencyKeyReused),
+        StoredResponse::OtherQuestion => Err(Refusal::IdempotencyKeyReused),
     }
 }
 
@@ -558,7 +564,7 @@ fn charge_refusal(error: ChargeError) -> Refusal {
     match error {
         ChargeError::NotTaken(source) => Refusal::Failed(source),
         ChargeError::Overloaded => Refusal::Overloaded,
-        ChargeError::KeepsFull => Refusal::KeepsFull,
+        ChargeError::IdempotencyStoreFull => Refusal::IdempotencyStoreFull,
         ChargeError::Unknown(source) => Refusal::OutcomeUnknown(source),
         ChargeError::Stopped => Refusal::NotCharging,
     }

@@ -13,7 +13,7 @@ pub struct SubjectId(pub u64);
 
 /// The number of the directory's state; it grows with every change of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Generation(pub u64);
+pub struct DirectoryRevision(pub u64);
 
 /// What answers a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Found {
     /// How sure that is.
     pub confidence: Confidence,
     /// The state of the directory it was read from.
-    pub generation: Generation,
+    pub revision: DirectoryRevision,
 }
 
 impl Found {
@@ -82,7 +82,7 @@ pub struct Company {
     pub emails: Vec<String>,
     /// Its own numbers (E.164 with `+`), in stored order.
     pub phones: Vec<String>,
-    /// Those who work there; read only when asked for ([`crate::Want::Employees`]).
+    /// Those who work there; read only when asked for ([`crate::Projection::Employees`]).
     pub employees: Vec<Employee>,
 }
 

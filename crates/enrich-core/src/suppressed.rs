@@ -8,7 +8,7 @@ use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
 use jiff::Timestamp;
 
-use crate::port::intake::Suppressed;
+use crate::port::importer::Suppressed;
 
 /// What is suppressed, as it was at one time.
 pub trait SuppressedValues: Send + Sync {

@@ -9,17 +9,17 @@ use async_trait::async_trait;
 use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::intake::Suppressed;
+use enrich_core::port::importer::Suppressed;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{
     Account, AccountChange, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef,
-    Confidence, Credits, Draft, Entry, Found, Generation, IdempotencyKey, InvalidFields, Kept,
-    KeyId, KeyInfo, KeyLimit, MemoryWindows, Needed, NewKey, Outcome, Picked, Price, Question,
-    RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId, Service, Subject,
-    SubjectId, SuppressedValues, Timestamp, Want,
+    Confidence, Credits, DirectoryRevision, Entry, Found, IdempotencyKey, InvalidFields, KeyId,
+    KeyInfo, KeyLimit, MemoryWindows, Needed, NewKey, Outcome, Picked, Price, Projection, Question,
+    RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId, ResponseTemplate, Service,
+    StoredResponse, Subject, SubjectId, SuppressedValues, Timestamp,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -39,12 +39,12 @@ struct World {
     /// Whether `inkwell.example` was forgotten.
     has_forgotten: bool,
     items: u64,
-    kept: Option<Kept>,
-    kept_later: Option<Kept>,
+    kept: Option<StoredResponse>,
+    kept_later: Option<StoredResponse>,
     keeps_asked: AtomicUsize,
     charge: fn() -> Result<Charged, ChargeError>,
     lookups: AtomicUsize,
-    wants: Mutex<Vec<Want>>,
+    wants: Mutex<Vec<Projection>>,
     charges: Mutex<Vec<Charge>>,
     uses: Mutex<Vec<Use>>,
 }
@@ -112,8 +112,12 @@ impl SuppressedValues for Inkwell {
 
 #[async_trait]
 impl Directory for World {
-    async fn find(&self, _: &Question, want: Want) -> Result<Option<Found>, StoreError> {
-        self.wants.lock().push(want);
+    async fn find(
+        &self,
+        _: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        self.wants.lock().push(projection);
         self.lookups.fetch_add(1, Ordering::Relaxed);
         let company = Company {
             id: SubjectId(1),
@@ -127,16 +131,16 @@ impl Directory for World {
             employees: vec![],
         };
         let subject = Subject::Company(company);
-        let (confidence, generation) = (Confidence::FULL, Generation(7));
-        Ok((self.items > 0).then_some(Found { subject, confidence, generation }))
+        let (confidence, revision) = (Confidence::FULL, DirectoryRevision(7));
+        Ok((self.items > 0).then_some(Found { subject, confidence, revision }))
     }
 
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(self.has_forgotten.then(|| Arc::new(Inkwell) as _))
     }
 
-    async fn generation(&self) -> Result<Generation, StoreError> {
-        Ok(Generation(7))
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
+        Ok(DirectoryRevision(7))
     }
 }
 
@@ -200,7 +204,7 @@ impl Ledger for World {
     async fn balance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
         Ok(Some(self.left()))
     }
-    async fn glance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
+    async fn cached_balance(&self, _: AccountId) -> Result<Option<Credits>, StoreError> {
         Ok(Some(self.glanced.unwrap_or(self.left())))
     }
     async fn kept(
@@ -209,7 +213,7 @@ impl Ledger for World {
         _: &IdempotencyKey,
         _: &[u8],
         _: Timestamp,
-    ) -> Result<Option<Kept>, StoreError> {
+    ) -> Result<Option<StoredResponse>, StoreError> {
         let is_first = self.keeps_asked.fetch_add(1, Ordering::Relaxed) == 0;
         Ok(if is_first { self.kept.clone() } else { self.kept_later.clone() })
     }
@@ -281,14 +285,14 @@ fn service(world: &Arc<World>) -> Service {
 }
 
 fn service_at(world: &Arc<World>, clock: Arc<dyn Clock>) -> Service {
-    let windows = Arc::new(MemoryWindows::default());
-    Service::new(world.clone(), world.clone(), world.clone(), windows, world.clone(), clock)
+    let rate_limiter = Arc::new(MemoryWindows::default());
+    Service::new(world.clone(), world.clone(), world.clone(), rate_limiter, world.clone(), clock)
 }
 
 fn ask() -> Result<Ask, InvalidFields> {
     let question = Question::Company(CompanyRef::Domain(Domain::parse("quill.example").unwrap()));
     let (echo, asked) = (String::new(), b"asked".to_vec());
-    Ok(Ask { question, want: Want::Profile, echo, limit: None, asked })
+    Ok(Ask { question, projection: Projection::Profile, echo, limit: None, asked })
 }
 
 /// Sends a call with the right key.
@@ -312,7 +316,7 @@ fn call_with(
         request_id: &RequestId::accept("r1").unwrap(),
         idempotency_key,
         read: &|_| read(),
-        write: &move |_, _| Draft { items, body: b"balance \0".to_vec() },
+        write: &move |_, _| ResponseTemplate { items, body: b"balance \0".to_vec() },
     }))
 }
 
@@ -329,7 +333,7 @@ fn an_answer_leaves_with_the_balance_after_its_charge() {
     assert_eq!(outcome.result.unwrap().used, Credits(1));
     let charges = world.charges.lock();
     assert_eq!((charges.len(), charges[0].credits()), (1, Credits(1)));
-    assert_eq!(charges[0].generation, Generation(7));
+    assert_eq!(charges[0].revision, DirectoryRevision(7));
     assert_eq!(world.uses.lock()[0].outcome, UseOutcome::Found);
 }
 
@@ -351,7 +355,7 @@ fn a_caller_without_a_key_learns_nothing_about_the_fields() {
     for key in keys {
         let outcome = call_with(&world, &service, key, Price::PerAnswer(1), None, &read);
         assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
-        assert_eq!((outcome.remaining, outcome.standing), (None, None));
+        assert_eq!((outcome.remaining, outcome.rate_limit_status), (None, None));
     }
     assert!(world.uses.lock().is_empty());
 }
@@ -413,7 +417,7 @@ fn the_observing_policy_answers_beyond_the_limit_and_tells_once() {
     let send = || call_with(&world, &service, key, Price::PerAnswer(1), None, &ask);
     let outcomes = [send(), send(), send()];
     assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
-    let told = outcomes.map(|outcome| outcome.standing.unwrap().is_first_over);
+    let told = outcomes.map(|outcome| outcome.rate_limit_status.unwrap().is_first_over);
     assert_eq!(told, [false, true, false]);
 }
 
@@ -429,16 +433,18 @@ fn the_keys_of_an_account_share_its_limit() {
     service.account_rate_limit = RateLimit::new(3, 60);
     for policy in [RatePolicy::Observe, RatePolicy::Reject] {
         service.rate_policy = policy;
-        service.windows = Arc::new(MemoryWindows::default());
+        service.rate_limiter = Arc::new(MemoryWindows::default());
         let send = |key: &ApiKey| {
             call_with(&world, &service, Some(key.expose()), Price::PerAnswer(1), None, &ask)
         };
         let (one, two) = (&world.key, &second.0);
         let outcomes = [one, two, two, one, two].map(send);
-        let standings = outcomes.each_ref().map(|outcome| outcome.standing.unwrap());
-        assert_eq!(standings.map(|standing| standing.remaining), [2, 1, 0, 0, 0]);
-        assert!(standings.iter().all(|standing| standing.scope == RateScope::Account));
-        let told = standings.map(|standing| standing.is_first_over);
+        let standings = outcomes.each_ref().map(|outcome| outcome.rate_limit_status.unwrap());
+        assert_eq!(standings.map(|rate_limit_status| rate_limit_status.remaining), [2, 1, 0, 0, 0]);
+        assert!(
+            standings.iter().all(|rate_limit_status| rate_limit_status.scope == RateScope::Account)
+        );
+        let told = standings.map(|rate_limit_status| rate_limit_status.is_first_over);
         assert_eq!(told, [false, false, false, true, false]);
         let is_refused = |outcome: &Outcome| matches!(outcome.result, Err(Refusal::OverRate(_)));
         let refused = outcomes.each_ref().map(is_refused);
@@ -454,8 +460,8 @@ fn a_limit_of_the_account_that_leaves_more_does_not_show() {
     service.account_rate_limit = RateLimit::new(1_000, 60);
     let key = Some(world.key.expose());
     let outcome = call_with(&world, &service, key, Price::PerAnswer(1), None, &ask);
-    let standing = outcome.standing.unwrap();
-    assert_eq!((standing.scope, standing.remaining), (RateScope::Key, 99));
+    let rate_limit_status = outcome.rate_limit_status.unwrap();
+    assert_eq!((rate_limit_status.scope, rate_limit_status.remaining), (RateScope::Key, 99));
 }
 
 #[test]
@@ -484,7 +490,8 @@ fn a_balance_too_low_for_what_was_found_gives_no_answer() {
 
 #[test]
 fn a_repeat_is_answered_before_the_balance_is_looked_at() {
-    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
+    let kept =
+        StoredResponse::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
     let world = Arc::new(World { kept: Some(kept), balance: Credits::ZERO, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert_eq!(text(&outcome), "balance 5");
@@ -498,7 +505,7 @@ fn a_repeat_is_answered_before_the_balance_is_looked_at() {
 
 #[test]
 fn a_repeat_of_a_miss_is_a_miss() {
-    let kept = Kept::Answer { body: b"nothing".to_vec(), balance: Credits(5), items: 0 };
+    let kept = StoredResponse::Answer { body: b"nothing".to_vec(), balance: Credits(5), items: 0 };
     let world = Arc::new(World { kept: Some(kept), ..World::new() });
     let answer = call(&world, Price::PerAnswer(1), Some("k1")).result.unwrap();
     assert!(answer.is_replayed && !answer.is_found && answer.items == 0, "{answer:?}");
@@ -550,7 +557,7 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
             read: &|_| Ok(Ask { limit, ..ask()? }),
             write: &|ask, _| {
                 seen.lock().push(ask.limit);
-                Draft { items: 1, body: Vec::new() }
+                ResponseTemplate { items: 1, body: Vec::new() }
             },
         }))
         .result
@@ -566,10 +573,10 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
 #[test]
 fn a_repeat_of_what_was_forgotten_since_finds_nothing_and_costs_nothing() {
     let body = b"{\"domain\":\"Shop.Inkwell.example\"} \0".to_vec();
-    let kept = || Kept::Answer { body: body.clone(), balance: Credits(5), items: 1 };
+    let kept = || StoredResponse::Answer { body: body.clone(), balance: Credits(5), items: 1 };
     let replayed = || {
         let body = b"anybody@inkwell.example \0".to_vec();
-        Ok(Charged::Replayed(Kept::Answer { body, balance: Credits(5), items: 1 }))
+        Ok(Charged::Replayed(StoredResponse::Answer { body, balance: Credits(5), items: 1 }))
     };
     let known = World { kept: Some(kept()), ..World::new() };
     let later = World { kept_later: Some(kept()), balance: Credits::ZERO, ..World::new() };
@@ -585,7 +592,8 @@ fn a_repeat_of_what_was_forgotten_since_finds_nothing_and_costs_nothing() {
 
 #[test]
 fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
-    let kept = Kept::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
+    let kept =
+        StoredResponse::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
     for (kept_later, is_answered) in [(Some(kept), true), (None, false)] {
         let world = Arc::new(World { kept: None, kept_later, ..World::new() });
         let (service, repeated) = (service(&world), Mutex::new(None));
@@ -601,7 +609,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
             // While this answer is written, its call runs.
             write: &|_, _| {
                 *repeated.lock() = Some(again().result);
-                Draft { items: 1, body: b"balance \0".to_vec() }
+                ResponseTemplate { items: 1, body: b"balance \0".to_vec() }
             },
         }))
         .result
@@ -620,7 +628,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
 fn a_repeat_that_another_process_answered_is_not_charged_again() {
     let replayed = || {
         let body = b"balance \0".to_vec();
-        Ok(Charged::Replayed(Kept::Answer { body, balance: Credits(5), items: 1 }))
+        Ok(Charged::Replayed(StoredResponse::Answer { body, balance: Credits(5), items: 1 }))
     };
     let world = Arc::new(World { charge: replayed, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
@@ -630,8 +638,11 @@ fn a_repeat_that_another_process_answered_is_not_charged_again() {
 
 #[test]
 fn a_repeat_whose_first_call_took_the_last_credits_meanwhile_is_answered() {
-    let kept_later =
-        Some(Kept::Answer { body: b"balance \0".to_vec(), balance: Credits::ZERO, items: 1 });
+    let kept_later = Some(StoredResponse::Answer {
+        body: b"balance \0".to_vec(),
+        balance: Credits::ZERO,
+        items: 1,
+    });
     let world = Arc::new(World { kept_later, balance: Credits::ZERO, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert_eq!(text(&outcome), "balance 0");
@@ -640,7 +651,7 @@ fn a_repeat_whose_first_call_took_the_last_credits_meanwhile_is_answered() {
 /// Asks for all employees of a company that has `World::items` of them.
 fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
     let read_most = || match world.wants.lock().last() {
-        Some(Want::Employees { limit: Some(most) }) => *most,
+        Some(Projection::Employees { limit: Some(most) }) => *most,
         wanted => unreachable!("employees are wanted up to some number, not {wanted:?}"),
     };
     pollster::block_on(service(world).answer(&Call {
@@ -649,8 +660,11 @@ fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
         price,
         request_id: &RequestId::accept("r1").unwrap(),
         idempotency_key: None,
-        read: &|_| Ok(Ask { want: Want::Employees { limit: None }, ..ask()? }),
-        write: &|_, _| Draft { items: world.items.min(read_most()), body: b"balance \0".to_vec() },
+        read: &|_| Ok(Ask { projection: Projection::Employees { limit: None }, ..ask()? }),
+        write: &|_, _| ResponseTemplate {
+            items: world.items.min(read_most()),
+            body: b"balance \0".to_vec(),
+        },
     }))
 }
 
@@ -662,7 +676,7 @@ fn no_more_of_a_list_is_read_than_can_be_paid() {
         let refusal = call_for_all(&world, price).result.unwrap_err();
         assert!(matches!(refusal, Refusal::NotEnoughCredits { needed: Needed::MoreThanLeft, .. }));
         assert!(!refusal.to_string().contains("10000"), "{refusal}");
-        assert_eq!(*world.wants.lock(), [Want::Employees { limit: Some(most) }]);
+        assert_eq!(*world.wants.lock(), [Projection::Employees { limit: Some(most) }]);
         assert!(world.charges.lock().is_empty());
     }
 }
@@ -734,7 +748,7 @@ fn a_list_that_was_cut_short_is_read_whole_where_credits_were_granted_since() {
     let world = Arc::new(world);
     let outcome = call_for_all(&world, Price::PerItems(5));
     assert_eq!(outcome.result.unwrap().used, Credits(600));
-    let reads = [6, 50_001].map(|most| Want::Employees { limit: Some(most) });
+    let reads = [6, 50_001].map(|most| Projection::Employees { limit: Some(most) });
     assert_eq!(*world.wants.lock(), reads);
     let charges = world.charges.lock();
     assert_eq!((charges.len(), charges[0].items), (1, 3_000));
@@ -746,12 +760,12 @@ fn a_keyed_miss_is_kept() {
     call(&world, Price::PerAnswer(1), Some("k1"));
     let charges = world.charges.lock();
     assert_eq!(charges[0].credits(), Credits::ZERO);
-    assert!(charges[0].keep.is_some());
+    assert!(charges[0].idempotency.is_some());
 }
 
 #[test]
 fn an_idempotency_key_for_another_question_is_refused() {
-    let world = Arc::new(World { kept: Some(Kept::OtherQuestion), ..World::new() });
+    let world = Arc::new(World { kept: Some(StoredResponse::OtherQuestion), ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert!(matches!(outcome.result, Err(Refusal::IdempotencyKeyReused)));
     let outcome = call(&world, Price::PerAnswer(1), Some("no spaces"));
@@ -764,7 +778,7 @@ fn a_charge_that_failed_or_cannot_be_told_gives_no_answer() {
     let cases: [(Decide, &str); 5] = [
         (|| Err(ChargeError::NotTaken("disk".into())), "nothing was charged"),
         (|| Err(ChargeError::Overloaded), "too many requests"),
-        (|| Err(ChargeError::KeepsFull), "Idempotency-Key"),
+        (|| Err(ChargeError::IdempotencyStoreFull), "Idempotency-Key"),
         (|| Err(ChargeError::Unknown("fsync".into())), "will not be charged twice"),
         (|| Err(ChargeError::Stopped), "charging is stopped"),
     ];

@@ -1,18 +1,18 @@
 //! A call as a command line, to paste into a shell.
 
-use enrich_wire::{Endpoint, Generation, KeyPlace};
+use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
 
 /// The call with `key` where the generation wants it, and `body` as its JSON object.
 pub(crate) fn command(
     address: &str,
-    generation: &Generation,
+    api_version: &ApiVersion,
     endpoint: &Endpoint,
     key: &str,
     body: &str,
 ) -> String {
     let url = quoted(&format!("{address}{}", endpoint.path));
     let json = "-H 'content-type: application/json'";
-    match generation.key_place {
+    match api_version.key_place {
         KeyPlace::Header => {
             let key = quoted(&format!("x-api-key: {key}"));
             format!("curl -s {url} {json} \\\n  -H {key} \\\n  -d {}", quoted(body))
@@ -32,12 +32,12 @@ const FIRST: (&str, &str) = ("/v1/cuf", r#"{"companyName":"Telefonica"}"#);
 /// The first call to make with a key.
 pub(crate) fn first_call(
     address: &str,
-    generations: &[&'static Generation],
+    api_versions: &[&'static ApiVersion],
     key: &str,
 ) -> Option<String> {
     let (path, body) = FIRST;
-    let found = generations.iter().find_map(|all| Some((all, all.endpoint(path)?)));
-    found.map(|(generation, endpoint)| command(address, generation, endpoint, key, body))
+    let found = api_versions.iter().find_map(|all| Some((all, all.endpoint(path)?)));
+    found.map(|(api_version, endpoint)| command(address, api_version, endpoint, key, body))
 }
 
 /// A word of a shell.

@@ -7,27 +7,27 @@ use std::sync::Arc;
 use enrich_bulk::{Jobs, jobs};
 use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{Service, Timestamp, Token};
-use enrich_wire::Generation;
+use enrich_wire::ApiVersion;
 use futures_util::StreamExt;
 use jiff::SignedDuration;
 
+use crate::account_limit::AccountLimit;
 use crate::assets;
-use crate::brake::Brake;
 use crate::cookie;
 use crate::fault::Fault;
 use crate::form::Form;
 use crate::host;
 use crate::http::{Body, BodyFault, Method, Request, Response};
+use crate::login_throttle::LoginThrottle;
 use crate::origin;
 use crate::page::fault;
+use crate::page_context::{AccountSession, PageContext};
 use crate::password::Passwords;
-use crate::places::Places;
 use crate::returning;
 use crate::routes::{self, Handler};
 use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
-use crate::visit::{Member, Visit};
 
 /// The longest form, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
@@ -49,13 +49,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// The account page.
 pub struct Dashboard {
     pub(crate) service: Arc<Service>,
-    pub(crate) generations: &'static [&'static Generation],
+    pub(crate) api_versions: &'static [&'static ApiVersion],
     pub(crate) sign_ins: Arc<dyn SignIns>,
     pub(crate) settings: Settings,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) job_settings: jobs::Settings,
     pub(crate) passwords: Passwords,
-    pub(crate) brake: Brake,
+    pub(crate) login_throttle: LoginThrottle,
     /// What is read of files and written to them.
     pub(crate) files: Scans,
     /// What is read without a page's size to bound it, which may take its time.
@@ -63,7 +63,7 @@ pub struct Dashboard {
     /// Lists that are being taken, as slow as their connection is.
     pub(crate) uploads: Threads,
     /// Whose they are.
-    pub(crate) upload_places: Places,
+    pub(crate) upload_places: AccountLimit,
 }
 
 /// What the pages stand on.
@@ -71,7 +71,7 @@ pub struct Parts {
     /// The service.
     pub service: Arc<Service>,
     /// The interface it serves.
-    pub generations: &'static [&'static Generation],
+    pub api_versions: &'static [&'static ApiVersion],
     /// Who signs in.
     pub sign_ins: Arc<dyn SignIns>,
     /// Look-ups of lists.
@@ -87,20 +87,20 @@ impl Dashboard {
     ///
     /// When the system gives no threads, or no randomness.
     pub fn new(parts: Parts, settings: Settings) -> io::Result<Self> {
-        let Parts { service, generations, sign_ins, jobs, job_settings } = parts;
+        let Parts { service, api_versions, sign_ins, jobs, job_settings } = parts;
         Ok(Self {
             service,
-            generations,
+            api_versions,
             sign_ins,
             settings,
             jobs,
             job_settings,
             passwords: Passwords::start()?,
-            brake: Brake::default(),
+            login_throttle: LoginThrottle::default(),
             files: Scans::start("enrich-files", FILES_OF_ONE)?,
             scans: Scans::start("enrich-scan", SCANS_OF_ONE)?,
             uploads: Threads::start("enrich-upload", UPLOADS, 0)?,
-            upload_places: Places::new(UPLOADS_OF_ONE),
+            upload_places: AccountLimit::new(UPLOADS_OF_ONE),
         })
     }
 
@@ -119,7 +119,7 @@ impl Dashboard {
         if !self.is_own_host(request) && !request.path.starts_with(assets::ROOT) {
             return Err(Fault::ForeignHost);
         }
-        let (route, blanks) = routes::find(request.method, &request.path)?;
+        let (route, path_parameters) = routes::find(request.method, &request.path)?;
         if route.method == Method::Post
             && !origin::is_ours(request, self.settings.public_url.as_deref())
         {
@@ -127,39 +127,45 @@ impl Dashboard {
         }
         let now = self.service.clock.now();
         let query = Form::read(request.query.as_bytes());
-        let mut visit =
-            Visit { dashboard: self, request, blanks, query, form: Form::default(), now };
-        let member = match route.handler {
+        let mut context = PageContext {
+            dashboard: self,
+            request,
+            path_parameters,
+            query,
+            form: Form::default(),
+            now,
+        };
+        let session = match route.handler {
             Handler::Open(_) => None,
             // Of a stranger nothing more is read.
-            Handler::SignedIn(_) | Handler::Upload(_) => match self.member(request, now).await? {
-                Some(member) => Some(member),
+            Handler::SignedIn(_) | Handler::Upload(_) => match self.session(request, now).await? {
+                Some(session) => Some(session),
                 None => return Ok(to_sign_in(request)),
             },
         };
-        match (route.handler, &member) {
-            (Handler::Upload(answer), Some(member)) => {
+        match (route.handler, &session) {
+            (Handler::Upload(answer), Some(session)) => {
                 if let Some(lift_time_limit) = &request.lift_time_limit {
                     lift_time_limit();
                 }
-                return answer(&visit, member, body).await;
+                return answer(&context, session, body).await;
             }
-            _ if route.method == Method::Post => visit.form = Form::read(&read(body).await?),
+            _ if route.method == Method::Post => context.form = Form::read(&read(body).await?),
             _ => {}
         }
-        match (route.handler, &member) {
-            (Handler::Open(answer), _) => answer(&visit).await,
-            (Handler::SignedIn(answer), Some(member)) => answer(&visit, member).await,
+        match (route.handler, &session) {
+            (Handler::Open(answer), _) => answer(&context).await,
+            (Handler::SignedIn(answer), Some(session)) => answer(&context, session).await,
             (Handler::SignedIn(_) | Handler::Upload(_), _) => Err(Fault::NoSuchPage),
         }
     }
 
     /// Who is signed in; a session that has ended is forgotten on the way.
-    pub(crate) async fn member(
+    pub(crate) async fn session(
         &self,
         request: &Request,
         now: Timestamp,
-    ) -> Result<Option<Member>, Fault> {
+    ) -> Result<Option<AccountSession>, Fault> {
         let Some(token) = self.token(request) else { return Ok(None) };
         let Some(session) = self.sign_ins.session(&token).await? else { return Ok(None) };
         let idle = session.seen_at.duration_until(now);
@@ -173,7 +179,7 @@ impl Dashboard {
             self.sign_ins.touch_session(&token, now).await?;
         }
         let account = self.service.accounts.account(session.account).await?;
-        Ok(account.map(|account| Member { account, token }))
+        Ok(account.map(|account| AccountSession { account, token }))
     }
 
     /// The session's id that a request brings.

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod account_limit;
 mod assets;
-mod brake;
 mod cookie;
 mod csv_file;
 mod curl;
@@ -11,10 +11,11 @@ mod fault;
 mod form;
 mod host;
 mod http;
+mod login_throttle;
 mod origin;
 mod page;
+mod page_context;
 mod password;
-mod places;
 mod returning;
 mod routes;
 mod scans;
@@ -22,7 +23,6 @@ mod settings;
 mod shown;
 mod threads;
 mod upload;
-mod visit;
 
 pub use dashboard::{Dashboard, Parts};
 pub use http::{Body, BodyFault, Call, Method, Request, Response, ResponseBody};

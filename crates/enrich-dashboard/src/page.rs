@@ -14,7 +14,7 @@ pub(crate) mod preferences;
 pub(crate) mod sign_in;
 pub(crate) mod usage;
 
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
 /// An endpoint to choose.
 pub(crate) struct EndpointChoice {
@@ -24,8 +24,8 @@ pub(crate) struct EndpointChoice {
 }
 
 /// Every endpoint, in the order of the tables.
-pub(crate) fn endpoint_choices(visit: &Visit<'_>, chosen: &str) -> Vec<EndpointChoice> {
-    let all = visit.dashboard.generations.iter().flat_map(|generation| generation.endpoints);
+pub(crate) fn endpoint_choices(context: &PageContext<'_>, chosen: &str) -> Vec<EndpointChoice> {
+    let all = context.dashboard.api_versions.iter().flat_map(|api_version| api_version.endpoints);
     all.map(|row| EndpointChoice {
         path: row.path,
         title: row.title,

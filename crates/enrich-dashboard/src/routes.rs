@@ -9,7 +9,7 @@ use crate::page::{
     asset, bulk, calls, invitation, job, key, keys, overview, playground, preferences, sign_in,
     usage,
 };
-use crate::visit::{Member, Visit};
+use crate::page_context::{AccountSession, PageContext};
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
@@ -17,11 +17,11 @@ type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// For everybody.
-    Open(for<'a> fn(&'a Visit<'a>) -> Answering<'a>),
+    Open(for<'a> fn(&'a PageContext<'a>) -> Answering<'a>),
     /// For who is signed in, about their account alone.
-    SignedIn(for<'a> fn(&'a Visit<'a>, &'a Member) -> Answering<'a>),
+    SignedIn(for<'a> fn(&'a PageContext<'a>, &'a AccountSession) -> Answering<'a>),
     /// The same for a body that is no form.
-    Upload(for<'a> fn(&'a Visit<'a>, &'a Member, Body) -> Answering<'a>),
+    Upload(for<'a> fn(&'a PageContext<'a>, &'a AccountSession, Body) -> Answering<'a>),
 }
 
 /// A row.
@@ -35,7 +35,7 @@ pub(crate) struct Route {
 const fn open(
     method: Method,
     path: &'static str,
-    answer: for<'a> fn(&'a Visit<'a>) -> Answering<'a>,
+    answer: for<'a> fn(&'a PageContext<'a>) -> Answering<'a>,
 ) -> Route {
     Route { method, path, handler: Handler::Open(answer) }
 }
@@ -43,14 +43,14 @@ const fn open(
 const fn own(
     method: Method,
     path: &'static str,
-    answer: for<'a> fn(&'a Visit<'a>, &'a Member) -> Answering<'a>,
+    answer: for<'a> fn(&'a PageContext<'a>, &'a AccountSession) -> Answering<'a>,
 ) -> Route {
     Route { method, path, handler: Handler::SignedIn(answer) }
 }
 
 const fn upload(
     path: &'static str,
-    answer: for<'a> fn(&'a Visit<'a>, &'a Member, Body) -> Answering<'a>,
+    answer: for<'a> fn(&'a PageContext<'a>, &'a AccountSession, Body) -> Answering<'a>,
 ) -> Route {
     Route { method: Post, path, handler: Handler::Upload(answer) }
 }
@@ -106,9 +106,9 @@ pub(crate) static ROUTES: &[Route] = &[
 pub(crate) fn find(method: Method, path: &str) -> Result<(&'static Route, Vec<String>), Fault> {
     let mut fault = Fault::NoSuchPage;
     for route in ROUTES {
-        let Some(blanks) = blanks(route.path, path) else { continue };
+        let Some(path_parameters) = path_parameters(route.path, path) else { continue };
         if route.method == method {
-            return Ok((route, blanks));
+            return Ok((route, path_parameters));
         }
         fault = Fault::WrongMethod;
     }
@@ -116,7 +116,7 @@ pub(crate) fn find(method: Method, path: &str) -> Result<(&'static Route, Vec<St
 }
 
 /// What stands in the blanks of `pattern`, when `path` is one of its paths.
-fn blanks(pattern: &str, path: &str) -> Option<Vec<String>> {
+fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
     loop {
@@ -159,17 +159,17 @@ mod tests {
     fn no_two_rows_answer_the_same_request() {
         for page in pages() {
             let path = page.path.replace(['{', '}'], "x");
-            let fitting = ROUTES
-                .iter()
-                .filter(|row| row.method == page.method && blanks(row.path, &path).is_some());
+            let fitting = ROUTES.iter().filter(|row| {
+                row.method == page.method && path_parameters(row.path, &path).is_some()
+            });
             assert_eq!(fitting.count(), 1, "{path}");
         }
     }
 
     #[test]
     fn a_blank_is_one_piece_and_not_empty() {
-        let (_, blanks) = find(Get, "/account/keys/abc").unwrap();
-        assert_eq!(blanks, ["abc"]);
+        let (_, path_parameters) = find(Get, "/account/keys/abc").unwrap();
+        assert_eq!(path_parameters, ["abc"]);
         for path in ["/account/keys/", "/account/keys/a/b", "/account/keys/abc/", "/accounts", ""] {
             assert!(matches!(find(Get, path), Err(Fault::NoSuchPage)), "{path}");
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use enrich_core::AccountId;
 
+use crate::account_limit::{AccountLimit, AccountPermit};
 use crate::fault::Fault;
-use crate::places::{Place, Places};
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
@@ -19,14 +19,14 @@ const DOWNLOADS_OF_ONE: usize = 4;
 /// Threads whose work is shared among accounts.
 pub(crate) struct Scans {
     threads: Arc<Threads>,
-    places: Places,
-    downloads: Places,
+    permits: AccountLimit,
+    downloads: AccountLimit,
 }
 
 /// A download of an account, which is read piece by piece; its place is free when it is dropped.
 pub(crate) struct Download {
     threads: Arc<Threads>,
-    place: Arc<Place>,
+    permit: Arc<AccountPermit>,
 }
 
 impl Scans {
@@ -37,8 +37,8 @@ impl Scans {
     /// When the system gives none.
     pub(crate) fn start(name: &str, of_one: usize) -> io::Result<Self> {
         let threads = Arc::new(Threads::start(name, THREADS, WAITING)?);
-        let downloads = Places::new(DOWNLOADS_OF_ONE);
-        Ok(Self { threads, places: Places::new(of_one), downloads })
+        let downloads = AccountLimit::new(DOWNLOADS_OF_ONE);
+        Ok(Self { threads, permits: AccountLimit::new(of_one), downloads })
     }
 
     /// Does some work for an account once its other work is done.
@@ -51,8 +51,8 @@ impl Scans {
         account: AccountId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        let place = Arc::new(self.places.take(account).ok_or(Fault::Counting)?);
-        in_turn(&self.threads, &place, work).await
+        let permit = Arc::new(self.permits.take(account).ok_or(Fault::Counting)?);
+        in_turn(&self.threads, &permit, work).await
     }
 
     /// The same for work that asks the ports.
@@ -74,8 +74,8 @@ impl Scans {
     ///
     /// When the account has too many.
     pub(crate) fn download(&self, account: AccountId) -> Result<Download, Fault> {
-        let place = Arc::new(self.downloads.take(account).ok_or(Fault::Counting)?);
-        Ok(Download { threads: Arc::clone(&self.threads), place })
+        let permit = Arc::new(self.downloads.take(account).ok_or(Fault::Counting)?);
+        Ok(Download { threads: Arc::clone(&self.threads), permit })
     }
 }
 
@@ -89,7 +89,7 @@ impl Download {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        in_turn(&self.threads, &self.place, work).await
+        in_turn(&self.threads, &self.permit, work).await
     }
 
     /// The same for work that asks the ports.
@@ -107,14 +107,14 @@ impl Download {
 
 async fn in_turn<T: Send + 'static>(
     threads: &Threads,
-    place: &Arc<Place>,
+    permit: &Arc<AccountPermit>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Fault> {
-    let turn = place.turn().await;
-    let place = Arc::clone(place);
+    let turn = permit.turn().await;
+    let permit = Arc::clone(permit);
     let work = move || {
         // Its turn lasts as long as the work, even if nobody waits for it any more.
-        let _turn = (turn, place);
+        let _turn = (turn, permit);
         work()
     };
     Ok(threads.run(work).await?)

@@ -34,9 +34,9 @@ pub(crate) struct Batch {
     /// The records.
     pub(crate) records: Vec<Record>,
     /// Where each of them stands.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<SourceLine>,
     /// The lines between them that are none.
-    pub(crate) rejected: Vec<(Place, Rejection)>,
+    pub(crate) rejected: Vec<(SourceLine, Rejection)>,
     /// What was noted.
     pub(crate) notes: Notes,
     /// How many bytes were read for it, compressed as they are.
@@ -46,7 +46,7 @@ pub(crate) struct Batch {
 
 /// A line of the source.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct SourceLine {
     /// Its number.
     pub(crate) line: u64,
     /// The line as it was; empty unless lines are kept.
@@ -69,7 +69,7 @@ impl Batch {
     fn push(&mut self, parsed: Parsed, wanted: Wanted) {
         self.line_bytes += parsed.text.len();
         let text = if wanted.lines { parsed.text } else { Vec::new() };
-        let place = Place { line: parsed.line, text };
+        let place = SourceLine { line: parsed.line, text };
         match parsed.record {
             Ok(record) => {
                 self.records.push(record);

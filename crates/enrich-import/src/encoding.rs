@@ -25,7 +25,7 @@ impl TextEncoding {
         Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self)
     }
 
-    /// Its name: `UTF-8`, `UTF-16`, `Windows-1252`.
+    /// Its name: `UTF-8`, `UTF-16`, `RateLimiter-1252`.
     pub fn name(self) -> String {
         match self.0.name() {
             "UTF-16LE" | "UTF-16BE" => "UTF-16".to_owned(),

@@ -5,10 +5,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use enrich_core::port::error::StoreError;
-use enrich_core::port::intake::{Atomic, Effect, Intake, Load, Loading};
+use enrich_core::port::importer::{Atomic, Effect, Importer, Load, Loading};
 use enrich_core::{Record, SourceName};
 
-use crate::batch::{self, Batch, Place, Wanted};
+use crate::batch::{self, Batch, SourceLine, Wanted};
 use crate::record;
 use crate::rejection::Rejection;
 use crate::rejects;
@@ -82,7 +82,7 @@ pub enum Cause {
 /// See [`Cause`].
 pub async fn import(
     source: Source,
-    intake: &dyn Intake,
+    importer: &dyn Importer,
     load: Load,
     rejects: Option<&mut (dyn Write + Send)>,
     progress: &mut dyn Progress,
@@ -90,7 +90,7 @@ pub async fn import(
     let is_whole = load.atomic == Atomic::Whole;
     let mut import =
         Import { source: load.source.clone(), is_whole, rejects, report: Report::default() };
-    match import.run(source, intake, load, progress).await {
+    match import.run(source, importer, load, progress).await {
         Ok(()) => Ok(import.report),
         Err(cause) => {
             let report = if is_whole { import.report.undone() } else { import.report };
@@ -111,11 +111,11 @@ impl Import<'_> {
     async fn run(
         &mut self,
         source: Source,
-        intake: &dyn Intake,
+        importer: &dyn Importer,
         load: Load,
         progress: &mut dyn Progress,
     ) -> Result<(), Cause> {
-        let mut loading = intake.begin(load).await?;
+        let mut loading = importer.begin(load).await?;
         let wanted = Wanted { lines: self.rejects.is_some(), until_rejected: self.is_whole };
         let (batches, reading) = start_reading(source, wanted)?;
         while let Ok(batch) = batches.recv() {
@@ -166,8 +166,8 @@ impl Import<'_> {
     async fn store(
         &mut self,
         records: Vec<Record>,
-        places: Vec<Place>,
-        rejected: &mut Vec<(Place, Rejection)>,
+        places: Vec<SourceLine>,
+        rejected: &mut Vec<(SourceLine, Rejection)>,
         loading: &mut dyn Loading,
     ) -> Result<(), Cause> {
         if records.is_empty() {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use enrich_core::SourceName;
 use serde::Serialize;
 
-use crate::batch::Place;
+use crate::batch::SourceLine;
 use crate::rejection::Rejection;
 
 #[derive(Serialize)]
@@ -26,7 +26,7 @@ struct RejectedLine<'a> {
 pub(crate) fn write(
     into: &mut dyn Write,
     source: &SourceName,
-    place: &Place,
+    place: &SourceLine,
     reason: &Rejection,
 ) -> io::Result<()> {
     let line = RejectedLine {

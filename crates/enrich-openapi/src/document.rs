@@ -1,6 +1,6 @@
 //! The whole document.
 
-use enrich_wire::{Endpoint, Generation};
+use enrich_wire::{ApiVersion, Endpoint};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{Schema, SchemaGenerator};
@@ -22,10 +22,10 @@ A path that does not exist is refused with 404, another method with 405, both in
 generation whose prefix the path has, else in that of generation 1.";
 
 /// The document of these generations, with examples from `calls`. Its order is that of the tables.
-pub fn document(generations: &[&'static Generation], calls: &Calls) -> Value {
+pub fn document(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     let mut paths = Map::new();
-    for (generation, endpoint) in rows(generations) {
-        let operation = operation(generation, endpoint, calls.of(endpoint));
+    for (api_version, endpoint) in rows(api_versions) {
+        let operation = operation(api_version, endpoint, calls.of(endpoint));
         paths.insert(endpoint.path.to_owned(), json!({ "post": operation }));
     }
     paths.extend(pages::paths());
@@ -39,38 +39,38 @@ pub fn document(generations: &[&'static Generation], calls: &Calls) -> Value {
             "license": { "name": env!("CARGO_PKG_LICENSE") },
         },
         "servers": [{ "url": "/", "description": "The service that serves this document" }],
-        "tags": tags(generations),
+        "tags": tags(api_versions),
         "paths": paths,
-        "components": components(generations, calls),
+        "components": components(api_versions, calls),
     })
 }
 
 fn rows(
-    generations: &[&'static Generation],
-) -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {
-    generations
+    api_versions: &[&'static ApiVersion],
+) -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)> {
+    api_versions
         .iter()
-        .flat_map(|&generation| generation.endpoints.iter().map(move |row| (generation, row)))
+        .flat_map(|&api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
 }
 
-fn tags(generations: &[&'static Generation]) -> Value {
-    let of_generation = |generation: &&Generation| {
-        let description = format!("The endpoints under `{}`.", generation.prefix);
-        json!({ "name": tag(generation), "description": description })
+fn tags(api_versions: &[&'static ApiVersion]) -> Value {
+    let of_generation = |api_version: &&ApiVersion| {
+        let description = format!("The endpoints under `{}`.", api_version.prefix);
+        json!({ "name": tag(api_version), "description": description })
     };
     let pages = json!({ "name": pages::TAG, "description": "Health and metrics." });
-    generations.iter().map(of_generation).chain([pages]).collect()
+    api_versions.iter().map(of_generation).chain([pages]).collect()
 }
 
-fn components(generations: &[&'static Generation], calls: &Calls) -> Value {
+fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     let mut responses = Map::new();
-    for generation in generations {
-        for (status, (response, _)) in refusals::responses(generation) {
-            responses.insert(refusals::response_name(generation, status), response);
+    for api_version in api_versions {
+        for (status, (response, _)) in refusals::responses(api_version) {
+            responses.insert(refusals::response_name(api_version, status), response);
         }
     }
     json!({
-        "schemas": schemas(generations, calls),
+        "schemas": schemas(api_versions, calls),
         "responses": responses,
         "parameters": headers::parameters(),
         "headers": headers::headers(),
@@ -93,19 +93,19 @@ fn components(generations: &[&'static Generation], calls: &Calls) -> Value {
 }
 
 /// The shapes of requests, answers and refusals, then the kinds of inputs.
-fn schemas(generations: &[&'static Generation], calls: &Calls) -> Map<String, Value> {
+fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
     });
     let mut generator = SchemaGenerator::new(settings);
     let mut schemas = Map::new();
-    for (generation, endpoint) in rows(generations) {
-        schemas.extend(shapes(&mut generator, generation, endpoint, calls.of(endpoint)));
+    for (api_version, endpoint) in rows(api_versions) {
+        schemas.extend(shapes(&mut generator, api_version, endpoint, calls.of(endpoint)));
     }
-    for generation in generations {
-        let refusal = (generation.refusal)(&mut generator);
-        schemas.insert(refusals::shape_name(generation), refusal.to_value());
+    for api_version in api_versions {
+        let refusal = (api_version.refusal)(&mut generator);
+        schemas.insert(refusals::shape_name(api_version), refusal.to_value());
     }
     schemas.extend(generator.take_definitions(false));
     for (name, shape) in &mut schemas {
@@ -114,7 +114,7 @@ fn schemas(generations: &[&'static Generation], calls: &Calls) -> Map<String, Va
             RecursiveTransform(exact).transform(shape);
         }
     }
-    let fields = rows(generations).flat_map(|(_, endpoint)| endpoint.wire.inputs);
+    let fields = rows(api_versions).flat_map(|(_, endpoint)| endpoint.wire.inputs);
     schemas.extend(inputs::schemas(fields));
     schemas
 }

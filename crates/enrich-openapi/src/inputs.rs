@@ -5,7 +5,7 @@
 
 use enrich_core::KEY_PREFIX;
 use enrich_text::{MAX_CHARACTERS, Network};
-use enrich_wire::{Endpoint, Field, Generation, KeyPlace, Kind, MAX_FIELDS};
+use enrich_wire::{ApiVersion, Endpoint, Field, KeyPlace, Kind, MAX_FIELDS};
 use serde_json::{Map, Value, json};
 
 /// White space, as Unicode has it: what goes from the ends of an input.
@@ -59,10 +59,10 @@ impl Encoding {
 }
 
 /// The body of a request to `endpoint`.
-pub(crate) fn request(generation: &Generation, endpoint: &Endpoint, encoding: Encoding) -> Value {
+pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: Encoding) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
-    if generation.key_place == KeyPlace::Body {
+    if api_version.key_place == KeyPlace::Body {
         // Not required: a caller may send it in a header.
         let key = match encoding {
             Encoding::Json => schema_ref("ApiKey"),

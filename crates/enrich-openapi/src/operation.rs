@@ -1,7 +1,7 @@
 //! An endpoint in the document: one row of a table, its answers, its recorded calls.
 
 use enrich_core::Price;
-use enrich_wire::{Endpoint, Generation, KeyPlace};
+use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
 use serde_json::{Map, Value, json};
 
 use crate::calls::Call;
@@ -16,21 +16,21 @@ pub(crate) const KEY_SCHEME: &str = "apiKey";
 pub(crate) const BEARER_SCHEME: &str = "bearer";
 
 /// The tag of a generation's operations.
-pub(crate) fn tag(generation: &Generation) -> String {
-    format!("Generation {}", generation.number)
+pub(crate) fn tag(api_version: &ApiVersion) -> String {
+    format!("Generation {}", api_version.number)
 }
 
 /// What everything about an endpoint is called after: `V1LcufEmployee`.
-pub(crate) fn type_name(generation: &Generation, endpoint: &Endpoint) -> String {
+pub(crate) fn type_name(api_version: &ApiVersion, endpoint: &Endpoint) -> String {
     let words = last_segment(endpoint).split('_').map(|word| {
         let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
         first.to_uppercase() + rest
     });
-    format!("V{}{}", generation.number, words.collect::<String>())
+    format!("V{}{}", api_version.number, words.collect::<String>())
 }
 
-fn request_name(generation: &Generation, endpoint: &Endpoint, encoding: Encoding) -> String {
-    let name = type_name(generation, endpoint);
+fn request_name(api_version: &ApiVersion, endpoint: &Endpoint, encoding: Encoding) -> String {
+    let name = type_name(api_version, endpoint);
     match encoding {
         Encoding::Json => format!("{name}Request"),
         Encoding::Form => format!("{name}Form"),
@@ -42,31 +42,31 @@ fn last_segment(endpoint: &Endpoint) -> &'static str {
 }
 
 /// The operation of an endpoint.
-pub(crate) fn operation(generation: &Generation, endpoint: &Endpoint, calls: &[Call]) -> Value {
+pub(crate) fn operation(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> Value {
     let body = |encoding| {
         json!({
-            "schema": schema_ref(&request_name(generation, endpoint, encoding)),
+            "schema": schema_ref(&request_name(api_version, endpoint, encoding)),
             "examples": examples(calls, 200, |call| &call.sent),
         })
     };
     let (json, form) = (body(Encoding::Json), body(Encoding::Form));
     json!({
-        "operationId": format!("v{}_{}", generation.number, last_segment(endpoint)),
-        "tags": [tag(generation)],
+        "operationId": format!("v{}_{}", api_version.number, last_segment(endpoint)),
+        "tags": [tag(api_version)],
         "summary": endpoint.title,
         "description": format!(
             "Credits: {}. Nothing found costs nothing.", price_in_words(endpoint.price)
         ),
         "x-credits": credits(endpoint.price),
-        "security": security(generation.key_place),
+        "security": security(api_version.key_place),
         "parameters": headers::parameter_refs(&["IdempotencyKey", "RequestId"]),
         "requestBody": {
             "required": true,
             "description": "At most 64 KiB. What begins with `{` is read as JSON, whatever \
                 `Content-Type` says; any type but `application/json` is read as a form.",
-            "content": encodings(generation.key_place, json, form),
+            "content": encodings(api_version.key_place, json, form),
         },
-        "responses": responses(generation, endpoint, calls),
+        "responses": responses(api_version, endpoint, calls),
     })
 }
 
@@ -121,8 +121,8 @@ fn add_examples(form: &mut Value, call: Option<&Call>) {
 }
 
 /// The answer, and every refusal an endpoint can give; those that were recorded show what was.
-fn responses(generation: &Generation, endpoint: &Endpoint, calls: &[Call]) -> Value {
-    let name = type_name(generation, endpoint);
+fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> Value {
+    let name = type_name(api_version, endpoint);
     let mut responses = Map::new();
     responses.insert(
         "200".to_owned(),
@@ -136,13 +136,13 @@ fn responses(generation: &Generation, endpoint: &Endpoint, calls: &[Call]) -> Va
             } },
         }),
     );
-    let refused = refusals::responses(generation);
+    let refused = refusals::responses(api_version);
     for (status, (mut response, _)) in
         refused.into_iter().filter(|(_, (_, is_of_endpoint))| *is_of_endpoint)
     {
         let recorded = examples(calls, status, |call| &call.answer);
         let value = if recorded.is_empty() {
-            let name = response_name(generation, status);
+            let name = response_name(api_version, status);
             json!({ "$ref": format!("#/components/responses/{name}") })
         } else {
             let place = &mut response["content"]["application/json"]["examples"];
@@ -165,24 +165,24 @@ fn examples(calls: &[Call], status: u16, part: impl Fn(&Call) -> &Value) -> Map<
 /// The shapes of an endpoint's request and answer, by name.
 pub(crate) fn shapes(
     generator: &mut schemars::SchemaGenerator,
-    generation: &Generation,
+    api_version: &ApiVersion,
     endpoint: &Endpoint,
     calls: &[Call],
 ) -> [(String, Value); 3] {
     let request = |encoding| {
-        let name = request_name(generation, endpoint, encoding);
-        let mut request = inputs::request(generation, endpoint, encoding);
+        let name = request_name(api_version, endpoint, encoding);
+        let mut request = inputs::request(api_version, endpoint, encoding);
         if encoding == Encoding::Form {
             add_examples(&mut request, calls.first());
         }
         (name, request)
     };
     let fields = (endpoint.wire.answer)(generator);
-    let mut answer = (generation.answer)(generator, fields).to_value();
+    let mut answer = (api_version.answer)(generator, fields).to_value();
     answer["description"] = format!("What `{}` answers.", endpoint.path).into();
     [
         request(Encoding::Json),
         request(Encoding::Form),
-        (format!("{}Answer", type_name(generation, endpoint)), answer),
+        (format!("{}Answer", type_name(api_version, endpoint)), answer),
     ]
 }

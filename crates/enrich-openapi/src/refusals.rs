@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use enrich_core::{
-    Credits, InvalidFields, InvalidIdempotencyKey, Needed, Price, RateLimit, RateScope, Refusal,
-    Standing,
+    Credits, InvalidFields, InvalidIdempotencyKey, Needed, Price, RateLimit, RateLimitStatus,
+    RateScope, Refusal,
 };
-use enrich_wire::{Generation, MAX_BODY_BYTES};
+use enrich_wire::{ApiVersion, MAX_BODY_BYTES};
 use serde_json::{Map, Value, json};
 
 use crate::headers;
 use crate::inputs::schema_ref;
 
 /// What is told of a kind of refusal.
-struct Told {
+struct RefusalDescription {
     /// The name of its example.
     name: &'static str,
     /// When it comes.
@@ -25,9 +25,9 @@ struct Told {
 }
 
 /// One refusal of each kind, in the order of the checks.
-fn samples(generation: &Generation) -> Vec<Refusal> {
+fn samples(api_version: &ApiVersion) -> Vec<Refusal> {
     let limit = RateLimit::default();
-    let standing = Standing {
+    let rate_limit_status = RateLimitStatus {
         limit,
         remaining: 0,
         reset_seconds: 23,
@@ -43,9 +43,9 @@ fn samples(generation: &Generation) -> Vec<Refusal> {
         Refusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES },
         Refusal::BodyTooSlow { limit_seconds: 10 },
         Refusal::Undecodable("it is not a JSON object".to_owned()),
-        Refusal::MissingKey { place: generation.key_place.in_words() },
+        Refusal::MissingKey { place: api_version.key_place.in_words() },
         Refusal::InvalidKey,
-        Refusal::OverRate(standing),
+        Refusal::OverRate(rate_limit_status),
         Refusal::Fields(InvalidFields(fields)),
         Refusal::BadIdempotencyKey(InvalidIdempotencyKey),
         Refusal::IdempotencyKeyReused,
@@ -59,15 +59,18 @@ fn samples(generation: &Generation) -> Vec<Refusal> {
         Refusal::OutcomeUnknown(fault()),
         Refusal::NotCharging,
         Refusal::Overloaded,
-        Refusal::KeepsFull,
+        Refusal::IdempotencyStoreFull,
         Refusal::ShuttingDown,
     ]
 }
 
-fn told(refusal: &Refusal) -> Told {
-    let of_path = |name, when| Told { name, when, is_of_endpoint: false, can_know_key: false };
-    let early = |name, when| Told { name, when, is_of_endpoint: true, can_know_key: false };
-    let keyed = |name, when| Told { name, when, is_of_endpoint: true, can_know_key: true };
+fn told(refusal: &Refusal) -> RefusalDescription {
+    let of_path =
+        |name, when| RefusalDescription { name, when, is_of_endpoint: false, can_know_key: false };
+    let early =
+        |name, when| RefusalDescription { name, when, is_of_endpoint: true, can_know_key: false };
+    let keyed =
+        |name, when| RefusalDescription { name, when, is_of_endpoint: true, can_know_key: true };
     match refusal {
         Refusal::NoSuchPath => of_path("no_such_path", "No endpoint has this path."),
         Refusal::WrongMethod { .. } => {
@@ -115,7 +118,7 @@ fn told(refusal: &Refusal) -> Told {
         ),
         Refusal::NotCharging => keyed("not_charging", "Charging is stopped."),
         Refusal::Overloaded => keyed("overloaded", "Too much is waiting; nothing was charged."),
-        Refusal::KeepsFull => {
+        Refusal::IdempotencyStoreFull => {
             keyed("keeps_full", "No more answers can be kept for an `Idempotency-Key`.")
         }
         Refusal::ShuttingDown => {
@@ -125,32 +128,32 @@ fn told(refusal: &Refusal) -> Told {
 }
 
 /// The name of a generation's shape of a refusal.
-pub(crate) fn shape_name(generation: &Generation) -> String {
-    format!("V{}Refusal", generation.number)
+pub(crate) fn shape_name(api_version: &ApiVersion) -> String {
+    format!("V{}Refusal", api_version.number)
 }
 
 /// The name of a generation's response of that status.
-pub(crate) fn response_name(generation: &Generation, status: u16) -> String {
-    format!("V{}Refusal{status}", generation.number)
+pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
+    format!("V{}Refusal{status}", api_version.number)
 }
 
 /// Every status with which the generation refuses, and the response. Those that an endpoint can
 /// answer with are marked.
-pub(crate) fn responses(generation: &Generation) -> BTreeMap<u16, (Value, bool)> {
+pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(Refusal, Vec<u8>)>> = BTreeMap::new();
-    for refusal in samples(generation) {
-        let (status, body) = (generation.refuse)(&refusal);
+    for refusal in samples(api_version) {
+        let (status, body) = (api_version.refuse)(&refusal);
         by_status.entry(status).or_default().push((refusal, body));
     }
     let responses = by_status.into_iter().map(|(status, refusals)| {
         let is_of_endpoint = refusals.iter().any(|(refusal, _)| told(refusal).is_of_endpoint);
-        (status, (response(generation, &refusals), is_of_endpoint))
+        (status, (response(api_version, &refusals), is_of_endpoint))
     });
     responses.collect()
 }
 
 /// The response of one status.
-fn response(generation: &Generation, refusals: &[(Refusal, Vec<u8>)]) -> Value {
+fn response(api_version: &ApiVersion, refusals: &[(Refusal, Vec<u8>)]) -> Value {
     let told_of = || refusals.iter().map(|(refusal, _)| told(refusal));
     let when: Vec<&str> = told_of().map(|told| told.when).collect();
     let can_know_key = told_of().any(|told| told.can_know_key);
@@ -172,7 +175,7 @@ fn response(generation: &Generation, refusals: &[(Refusal, Vec<u8>)]) -> Value {
         "headers": headers,
         "content": {
             "application/json": {
-                "schema": schema_ref(&shape_name(generation)),
+                "schema": schema_ref(&shape_name(api_version)),
                 "examples": examples,
             }
         },

@@ -9,18 +9,19 @@ use enrich_openapi::{Calls, DOCUMENT};
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
 };
-use enrich_wire::{Endpoint, Generation, KeyPlace, decode};
+use enrich_wire::{ApiVersion, Endpoint, KeyPlace, decode};
 use jsonschema::{Draft, Validator};
 use serde_json::{Map, Value, json};
 
-static GENERATIONS: [&Generation; 2] = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+static API_VERSIONS: [&ApiVersion; 2] =
+    [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
-fn rows() -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {
-    let rows = |generation: &&'static Generation| {
-        let generation = *generation;
-        generation.endpoints.iter().map(move |endpoint| (generation, endpoint))
+fn rows() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)> {
+    let rows = |api_version: &&'static ApiVersion| {
+        let api_version = *api_version;
+        api_version.endpoints.iter().map(move |endpoint| (api_version, endpoint))
     };
-    GENERATIONS.iter().flat_map(rows)
+    API_VERSIONS.iter().flat_map(rows)
 }
 
 fn calls() -> Calls {
@@ -86,7 +87,7 @@ fn requests(operation: &Value) -> [Value; 2] {
 #[test]
 fn every_endpoint_is_there_with_its_price_inputs_and_answer() {
     let document = the_document();
-    for (generation, endpoint) in rows() {
+    for (api_version, endpoint) in rows() {
         let path = endpoint.path;
         let operation = operation(&document, endpoint);
         assert_eq!(operation["x-credits"]["rule"], endpoint.price.to_string(), "{path}");
@@ -94,13 +95,13 @@ fn every_endpoint_is_there_with_its_price_inputs_and_answer() {
             let request = resolved(&document, &schema);
             let names: Vec<&String> = request["properties"].as_object().unwrap().keys().collect();
             let inputs = endpoint.wire.inputs.iter().map(|field| field.name);
-            let key = (generation.key_place == KeyPlace::Body).then_some("apiKey");
+            let key = (api_version.key_place == KeyPlace::Body).then_some("apiKey");
             let wanted: Vec<&str> = key.into_iter().chain(inputs).collect();
             assert_eq!(names, wanted, "{path}");
         }
         let answer = &operation["responses"]["200"]["content"]["application/json"]["schema"];
         let mut answer = resolved(&document, answer);
-        if generation.number == 2 {
+        if api_version.number == 2 {
             answer = answer["properties"]["data"].take();
         }
         let names: Vec<&String> = answer["properties"].as_object().unwrap().keys().collect();
@@ -345,7 +346,7 @@ fn what_the_document_allows_is_read_and_nothing_else() {
 #[test]
 fn either_of_the_two_company_inputs_will_do() {
     let document = the_document();
-    let pite = enrich_wire_v1::GENERATION.endpoint("/v1/pite").unwrap();
+    let pite = enrich_wire_v1::API_VERSION.endpoint("/v1/pite").unwrap();
     let request = validator(&document, &requests(&operation(&document, pite))[0]);
     let companies = [json!(null), json!(" "), json!("quill.example"), json!("Quill"), json!(5)];
     for domain in &companies {

@@ -4,22 +4,23 @@
 use std::path::{Path, PathBuf};
 
 use enrich_openapi::{Calls, DOCUMENT, document};
-use enrich_wire::{Endpoint, Generation};
+use enrich_wire::{ApiVersion, Endpoint};
 
-static GENERATIONS: [&Generation; 2] = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+static API_VERSIONS: [&ApiVersion; 2] =
+    [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
-    GENERATIONS.iter().flat_map(|generation| generation.endpoints)
+    API_VERSIONS.iter().flat_map(|api_version| api_version.endpoints)
 }
 
 #[test]
 fn the_committed_document_is_made_of_the_tables() {
     let calls = Calls::read(&root().join("fixtures/calls"), endpoints()).unwrap();
-    let made = serde_json::to_string_pretty(&document(&GENERATIONS, &calls)).unwrap() + "\n";
+    let made = serde_json::to_string_pretty(&document(&API_VERSIONS, &calls)).unwrap() + "\n";
     if std::env::var_os("UPDATE_OPENAPI").is_some() {
         std::fs::write(root().join("docs/openapi.json"), &made).unwrap();
     } else if made != DOCUMENT {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::Write;
 
-use enrich_core::port::{accounts::Accounts, intake::*, ledger::*};
+use enrich_core::port::{accounts::Accounts, importer::*, ledger::*};
 use enrich_core::*;
 use enrich_store::{Options, Store, SystemClock};
 use enrich_text::{CompanyName, Domain};
@@ -15,7 +15,7 @@ async fn look_up(folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
     quill.sites.push((Domain::parse("quill.example")?, None));
     let source = SourceName::new("by hand").ok_or("a source has a name")?;
     let mut load =
-        store.intake.begin(Load { source, file: None, at: now, atomic: Atomic::Whole }).await?;
+        store.importer.begin(Load { source, file: None, at: now, atomic: Atomic::Whole }).await?;
     load.take(vec![Record::Company(quill)]).await?;
     load.finish().await?;
     let account = Account::new("Northwind", now);

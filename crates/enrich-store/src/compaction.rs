@@ -21,8 +21,8 @@ use rusqlite::Connection;
 
 use crate::error::OpenError;
 use crate::folder;
+use crate::importer::{empty_the_log, turn};
 use crate::in_use;
-use crate::intake::{empty_the_log, turn};
 use crate::sqlite::{self, DIRECTORY};
 
 /// Memory for pages: 64 MiB, in SQLite's unit of −1 KiB.

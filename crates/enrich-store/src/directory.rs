@@ -31,7 +31,7 @@ use enrich_core::matching::Judged;
 use enrich_core::port::directory::{Directory, Tenant};
 use enrich_core::port::error::StoreError;
 use enrich_core::{
-    Company, Confidence, Found, Generation, Question, Subject, SuppressedValues, Want,
+    Company, Confidence, DirectoryRevision, Found, Projection, Question, Subject, SuppressedValues,
 };
 use enrich_text::{CompanyName, Country, Domain};
 use rusqlite::Connection;
@@ -39,12 +39,12 @@ use tracing::debug;
 
 use crate::background::Background;
 use crate::error::OpenError;
+use crate::importer::deriving;
 use crate::in_use::InUse;
-use crate::intake::deriving;
 use crate::secret::Secrets;
 use crate::sqlite::{self, Readers};
 use codes::IdentifierKind;
-use hash_index::{HashIndex, Lead, Located};
+use hash_index::{HashIndex, IndexHit, IndexResult};
 use lists::Lists;
 use lookup::{Lookup, Stop};
 use suppressed::Suppression;
@@ -121,7 +121,7 @@ impl SqliteDirectory {
             return Ok(());
         }
         let log = self.readers.read(|connection| {
-            View::of(connection).generation()?;
+            View::of(connection).revision()?;
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
@@ -161,28 +161,35 @@ impl SqliteDirectory {
     fn find_here(
         &self,
         question: &Question,
-        want: Want,
+        projection: Projection,
     ) -> Result<Option<Option<Found>>, StoreError> {
         let identifier = one_identifier(question);
-        let mut lead = None;
+        let mut hit = None;
         if let Some((kind, key)) = identifier {
             match self.index.locate(kind, key, || self.generation_now().ok()) {
-                Located::Nowhere => return Ok(Some(None)),
-                Located::At(it) => lead = Some(it),
-                Located::Unknown => {}
+                IndexResult::Nowhere => return Ok(Some(None)),
+                IndexResult::At(it) => hit = Some(it),
+                IndexResult::Unknown => {}
             }
         }
-        if want != Want::Profile {
+        if projection != Projection::Profile {
             return Ok(None);
         }
         self.readers.read(|connection| {
             if let (Question::Company(_), Some((kind, key))) = (question, identifier) {
-                let found = find_by(View::of(connection), kind, key, lead)?;
-                self.index.learn(lead, found.as_ref().map(|found| found.generation));
+                let found = find_by(View::of(connection), kind, key, hit)?;
+                self.index.learn(hit, found.as_ref().map(|found| found.revision));
                 return Ok(Some(found));
             }
             let index = self.index.get();
-            match find(connection, index.as_deref(), question, want, self.least_by_name, false) {
+            match find(
+                connection,
+                index.as_deref(),
+                question,
+                projection,
+                self.least_by_name,
+                false,
+            ) {
                 Ok(found) => Ok(Some(found)),
                 Err(Stop::NeedsSearch) => Ok(None),
                 Err(Stop::Sqlite(error)) => Err(error),
@@ -195,12 +202,12 @@ impl SqliteDirectory {
         &self,
         tenant: Tenant,
         question: &Question,
-        want: Want,
+        projection: Projection,
     ) -> Result<Option<Found>, StoreError> {
         let (question, least) = (question.clone(), self.least_by_name);
-        let pool = if want == Want::Profile { &self.searches } else { &self.lists };
+        let pool = if projection == Projection::Profile { &self.searches } else { &self.lists };
         pool.read(tenant, move |connection| {
-            match find(connection, None, &question, want, least, true) {
+            match find(connection, None, &question, projection, least, true) {
                 Ok(found) => Ok(found),
                 // It may, so that it never does.
                 Err(Stop::NeedsSearch) => Ok(None),
@@ -210,35 +217,39 @@ impl SqliteDirectory {
         .await
     }
 
-    fn generation_now(&self) -> Result<Generation, StoreError> {
-        self.readers.read(|connection| View::of(connection).generation())
+    fn generation_now(&self) -> Result<DirectoryRevision, StoreError> {
+        self.readers.read(|connection| View::of(connection).revision())
     }
 }
 
 #[async_trait]
 impl Directory for SqliteDirectory {
-    async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
-        self.find_for(Tenant::default(), question, want).await
+    async fn find(
+        &self,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        self.find_for(Tenant::default(), question, projection).await
     }
 
     async fn find_for(
         &self,
         tenant: Tenant,
         question: &Question,
-        want: Want,
+        projection: Projection,
     ) -> Result<Option<Found>, StoreError> {
-        if let Some(found) = self.find_here(question, want)? {
+        if let Some(found) = self.find_here(question, projection)? {
             return Ok(found);
         }
         // A future of its own: most calls are answered by now, and keep no place for it.
-        Box::pin(self.find_apart(tenant, question, want)).await
+        Box::pin(self.find_apart(tenant, question, projection)).await
     }
 
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         self.readers.read(|connection| self.suppression.current(View::of(connection))).map(Some)
     }
 
-    async fn generation(&self) -> Result<Generation, StoreError> {
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
         self.generation_now()
     }
 }
@@ -257,13 +268,13 @@ fn find_by(
     view: View<'_>,
     kind: IdentifierKind,
     key: &str,
-    lead: Option<Lead>,
+    hit: Option<IndexHit>,
 ) -> rusqlite::Result<Option<Found>> {
-    let found = view.first_now(kind, key, lead)?;
-    Ok(found.map(|(company, confidence, generation)| Found {
+    let found = view.first_now(kind, key, hit)?;
+    Ok(found.map(|(company, confidence, revision)| Found {
         subject: Subject::Company(company),
         confidence,
-        generation,
+        revision,
     }))
 }
 
@@ -272,21 +283,21 @@ fn find(
     connection: &Connection,
     index: Option<&HashIndex>,
     question: &Question,
-    want: Want,
+    projection: Projection,
     least_by_name: Confidence,
     may_search: bool,
 ) -> Result<Option<Found>, Stop> {
-    View::of(connection).of_one_state(index, |view, generation| {
+    View::of(connection).of_one_state(index, |view, revision| {
         let lookup = Lookup { view, least_by_name, may_search };
-        let found = subject(lookup, question, want)?;
-        Ok(found.map(|(subject, confidence)| Found { subject, confidence, generation }))
+        let found = subject(lookup, question, projection)?;
+        Ok(found.map(|(subject, confidence)| Found { subject, confidence, revision }))
     })
 }
 
 fn subject(
     lookup: Lookup<'_>,
     question: &Question,
-    want: Want,
+    projection: Projection,
 ) -> Result<Option<(Subject, Confidence)>, Stop> {
     let view = lookup.view;
     match question {
@@ -294,7 +305,7 @@ fn subject(
             let Some((mut company, confidence)) = companies::find(lookup, company)? else {
                 return Ok(None);
             };
-            if let Want::Employees { limit } = want {
+            if let Projection::Employees { limit } = projection {
                 company.employees = view.employees(company.id, limit)?;
             }
             Ok(Some((Subject::Company(company), confidence)))

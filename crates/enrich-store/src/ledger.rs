@@ -62,13 +62,13 @@
 //! shows what was altered in an account; the seal shows what was taken out or cut off anywhere.
 //! [`Ledger::verify`] walks it all. That the whole file is an older copy, no file can show by itself.
 
-mod book;
 mod decide;
 mod entries;
 mod files;
 mod head;
+mod idempotency_store;
 mod job;
-mod keeping;
+mod ledger_state;
 mod queue;
 mod reply;
 mod row;
@@ -87,16 +87,16 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
-use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Kept, Price, Timestamp};
+use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
 use rusqlite::Connection;
 
 use crate::blocking;
 use crate::error::OpenError;
-use crate::ledger::book::Heads;
 pub(crate) use crate::ledger::files::LedgerFiles;
 use crate::ledger::head::Head;
+use crate::ledger::idempotency_store::RecordState;
 use crate::ledger::job::{Awaited, Job, Open};
-use crate::ledger::keeping::Standing;
+use crate::ledger::ledger_state::Heads;
 use crate::ledger::queue::Refused;
 use crate::ledger::seal::Seal;
 use crate::ledger::writer::{Limits, Writer};
@@ -250,9 +250,9 @@ impl SqliteLedger {
             return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
         }
         // Sealed here and not by the one thread that everyone waits for.
-        let to_keep = match charge.keep.take() {
-            Some(keep) => Some(
-                keeping::seal(&self.secrets, charge.account, &keep, charge.at)
+        let to_keep = match charge.idempotency.take() {
+            Some(idempotency) => Some(
+                idempotency_store::seal(&self.secrets, charge.account, &idempotency, charge.at)
                     .map_err(|error| ChargeError::NotTaken(error.into()))?,
             ),
             None => None,
@@ -281,13 +281,13 @@ impl Ledger for SqliteLedger {
             ChargeError::NotTaken(source) | ChargeError::Unknown(source) => {
                 StoreError::Failed(source)
             }
-            ChargeError::Overloaded | ChargeError::KeepsFull | ChargeError::Stopped => {
+            ChargeError::Overloaded | ChargeError::IdempotencyStoreFull | ChargeError::Stopped => {
                 StoreError::Overloaded
             }
         })
     }
 
-    async fn glance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+    async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         match self.known_balance(account) {
             Some(balance) if !self.heads.is_look_due() => Ok(Some(balance)),
             Some(_) | None => self.balance(account).await,
@@ -300,14 +300,14 @@ impl Ledger for SqliteLedger {
         key: &IdempotencyKey,
         asked: &[u8],
         now: Timestamp,
-    ) -> Result<Option<Kept>, StoreError> {
-        let names = keeping::names(&self.secrets, account, key, asked);
-        let standing = self
-            .readers
-            .read(|connection| keeping::find(connection, &self.secrets, account, &names, now))?;
-        Ok(match standing {
-            Standing::Kept(kept) => Some(kept),
-            Standing::Free | Standing::Expired => None,
+    ) -> Result<Option<StoredResponse>, StoreError> {
+        let names = idempotency_store::names(&self.secrets, account, key, asked);
+        let record_state = self.readers.read(|connection| {
+            idempotency_store::find(connection, &self.secrets, account, &names, now)
+        })?;
+        Ok(match record_state {
+            RecordState::StoredResponse(kept) => Some(kept),
+            RecordState::Free | RecordState::Expired => None,
         })
     }
 

@@ -268,27 +268,27 @@ mod tests {
     use crate::sqlite::{self, Durability, LEDGER};
     use crate::{Options, Store};
 
-    struct Desk {
+    struct Fixture {
         _folder: tempfile::TempDir,
         connection: Connection,
         counter: Counter,
     }
 
-    fn desk(what: CountMisses) -> Desk {
+    fn fixture(what: CountMisses) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
         drop(store);
         let secrets = Secrets::load(&folder.path().join(crate::secret::FILE)).unwrap();
         let path = folder.path().join(LEDGER.file);
         let connection = sqlite::writer(&path, Durability::Checkpoint).unwrap();
-        Desk { _folder: folder, connection, counter: Counter::new(what, &secrets).unwrap() }
+        Fixture { _folder: folder, connection, counter: Counter::new(what, &secrets).unwrap() }
     }
 
     fn at(day: i64) -> Timestamp {
         Timestamp::from_second(day * SECONDS_PER_DAY + 7).unwrap()
     }
 
-    impl Desk {
+    impl Fixture {
         fn miss(&self, name: &str, day: i64) {
             self.counter.count(&CompanyName::parse(name).unwrap(), at(day));
         }
@@ -308,43 +308,45 @@ mod tests {
         for (what, name) in
             [(CountMisses::Hashed, None), (CountMisses::Texts, Some("Quill Ltd".to_owned()))]
         {
-            let mut desk = desk(what);
+            let mut fixture = fixture(what);
             for text in ["Quill Ltd", "quill  LTD", "Ink AG", "Quill Ltd"] {
-                desk.miss(text, 20_000);
-                desk.write();
+                fixture.miss(text, 20_000);
+                fixture.write();
             }
-            let told = desk.told(20_000);
+            let told = fixture.told(20_000);
             assert_eq!(told[0].1, 3, "{told:?}");
             assert_eq!(told[0].0.is_some(), name.is_some());
             let name = CompanyName::parse("QUILL Ltd").unwrap();
-            let secrets = desk.counter.secrets.clone();
-            let missed = |desk: &Desk| missed(&desk.connection, &secrets, at(20_000), &name);
-            assert_eq!(missed(&desk).unwrap(), 3);
-            forget(&desk.connection, &secrets, &name).unwrap();
-            assert_eq!((missed(&desk).unwrap(), desk.told(20_000).len()), (0, 1));
+            let secrets = fixture.counter.secrets.clone();
+            let missed =
+                |fixture: &Fixture| missed(&fixture.connection, &secrets, at(20_000), &name);
+            assert_eq!(missed(&fixture).unwrap(), 3);
+            forget(&fixture.connection, &secrets, &name).unwrap();
+            assert_eq!((missed(&fixture).unwrap(), fixture.told(20_000).len()), (0, 1));
         }
     }
 
     #[test]
     fn counts_are_forgotten_after_thirty_days_and_texts_when_they_are_no_longer_wanted() {
-        let mut desk = desk(CountMisses::Texts);
-        desk.miss("Quill Ltd", 20_000);
-        desk.miss("Quill Ltd", 20_001);
-        desk.write();
-        assert_eq!(desk.told(20_029), [(Some("Quill Ltd".to_owned()), 2)]);
-        assert_eq!(desk.told(20_030), [(Some("Quill Ltd".to_owned()), 1)]);
-        let rows = |desk: &Desk| {
+        let mut fixture = fixture(CountMisses::Texts);
+        fixture.miss("Quill Ltd", 20_000);
+        fixture.miss("Quill Ltd", 20_001);
+        fixture.write();
+        assert_eq!(fixture.told(20_029), [(Some("Quill Ltd".to_owned()), 2)]);
+        assert_eq!(fixture.told(20_030), [(Some("Quill Ltd".to_owned()), 1)]);
+        let rows = |fixture: &Fixture| {
             let count = "SELECT count(*), count(name) FROM missed_name";
-            desk.connection
+            fixture
+                .connection
                 .query_row(count, [], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)))
                 .unwrap()
         };
-        tidy(&desk.connection, at(20_029), true).unwrap();
-        assert_eq!(rows(&desk), (2, 2));
-        tidy(&desk.connection, at(20_030), true).unwrap();
-        assert_eq!(rows(&desk), (1, 1));
-        tidy(&desk.connection, at(20_030), false).unwrap();
-        assert_eq!(rows(&desk), (1, 0));
+        tidy(&fixture.connection, at(20_029), true).unwrap();
+        assert_eq!(rows(&fixture), (2, 2));
+        tidy(&fixture.connection, at(20_030), true).unwrap();
+        assert_eq!(rows(&fixture), (1, 1));
+        tidy(&fixture.connection, at(20_030), false).unwrap();
+        assert_eq!(rows(&fixture), (1, 0));
     }
 
     #[test]
@@ -364,24 +366,24 @@ mod tests {
 
     #[test]
     fn the_names_that_were_missed_most_stay_where_there_are_too_many() {
-        let mut desk = desk(CountMisses::Texts);
+        let mut fixture = fixture(CountMisses::Texts);
         for name in ["Quill", "Quill", "Ink", "Ink", "Feather", "Lamp"] {
-            desk.miss(name, 20_000);
+            fixture.miss(name, 20_000);
         }
-        desk.write();
-        bound(&desk.connection, 20_000, 2).unwrap();
-        let mut told = desk.told(20_000);
+        fixture.write();
+        bound(&fixture.connection, 20_000, 2).unwrap();
+        let mut told = fixture.told(20_000);
         told.sort();
         assert_eq!(told, [(Some("Ink".to_owned()), 2), (Some("Quill".to_owned()), 2)]);
     }
 
     #[test]
     fn what_gathers_in_memory_has_an_end() {
-        let desk = desk(CountMisses::Hashed);
+        let fixture = fixture(CountMisses::Hashed);
         for number in 0..MOST_GATHERED + 3 {
-            desk.counter.add((number as i64, [0; 32]), Count { calls: 1, name: None });
+            fixture.counter.add((number as i64, [0; 32]), Count { calls: 1, name: None });
         }
-        assert_eq!(desk.counter.gathered.lock().len(), MOST_GATHERED);
-        assert_eq!(desk.counter.lost.load(Ordering::Relaxed), 3);
+        assert_eq!(fixture.counter.gathered.lock().len(), MOST_GATHERED);
+        assert_eq!(fixture.counter.lost.load(Ordering::Relaxed), 3);
     }
 }

@@ -12,8 +12,8 @@ use crate::accounts::SqliteAccounts;
 use crate::directory::{self, SqliteDirectory, hash_index, index_check};
 use crate::error::OpenError;
 use crate::folder;
+use crate::importer::{SqliteIntake, deriving};
 use crate::in_use::{self, InUse};
-use crate::intake::{SqliteIntake, deriving};
 use crate::ledger::{self, SqliteLedger};
 use crate::misses::{self, CountMisses, Counter, MissedName};
 use crate::secret::Secrets;
@@ -31,7 +31,7 @@ pub struct Store {
     /// The look-up data.
     pub directory: Arc<SqliteDirectory>,
     /// The way into it.
-    pub intake: Arc<SqliteIntake>,
+    pub importer: Arc<SqliteIntake>,
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
     /// Who signs in to the accounts' pages.
@@ -158,7 +158,7 @@ impl Store {
                 Arc::clone(&index),
                 Arc::clone(&in_use),
             )?),
-            intake: Arc::new(SqliteIntake::open(&directory, secrets, index, in_use)),
+            importer: Arc::new(SqliteIntake::open(&directory, secrets, index, in_use)),
             accounts: Arc::new(SqliteAccounts::open(&ledger, secrets, Arc::clone(&files))?),
             sign_ins: Arc::new(SqliteSignIns::open(&ledger, secrets, files)?),
             ledger: Arc::new(ledger_port),

@@ -31,7 +31,7 @@ impl Sqlite {
             sign_ins: Arc::clone(&store.sign_ins) as _,
             usage: Arc::clone(&store.usage) as _,
             directory: Arc::clone(&store.directory) as _,
-            intake: Arc::clone(&store.intake) as _,
+            importer: Arc::clone(&store.importer) as _,
         }
     }
 }

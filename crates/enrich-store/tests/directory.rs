@@ -7,8 +7,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use enrich_core::port::directory::Directory;
-use enrich_core::port::intake::{Atomic, Intake, Load, Suppressed};
-use enrich_core::{CompanyRecord, CompanyRef, PersonRecord, Question, Record, Want};
+use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
+use enrich_core::{CompanyRecord, CompanyRef, PersonRecord, Projection, Question, Record};
 use enrich_store::{Options, Store};
 use enrich_testkit::contract::noon;
 use enrich_testkit::loading::load_from;
@@ -24,7 +24,7 @@ fn store(folder: &TempDir) -> Store {
 
 fn load(store: &Store, records: Vec<Record>) {
     block_on(async {
-        let mut loading = store.intake.begin(load_from("a")).await.unwrap();
+        let mut loading = store.importer.begin(load_from("a")).await.unwrap();
         loading.take(records).await.unwrap();
         loading.finish().await.unwrap();
     });
@@ -40,7 +40,7 @@ fn quill() -> CompanyRecord {
 
 fn is_found(store: &Store, text: &str) -> bool {
     let question = Question::Company(CompanyRef::Domain(domain(text)));
-    block_on(store.directory.find(&question, Want::Profile)).unwrap().is_some()
+    block_on(store.directory.find(&question, Projection::Profile)).unwrap().is_some()
 }
 
 /// Whether a text stands anywhere in the files of the directory.
@@ -86,7 +86,7 @@ fn what_is_forgotten_is_nowhere_in_the_files() {
         Suppressed::PersonPage(person_page("forgotten-ada")),
         Suppressed::Phone(phone("+447700900321")),
     ] {
-        block_on(store.intake.forget(std::slice::from_ref(&what), noon())).unwrap();
+        block_on(store.importer.forget(std::slice::from_ref(&what), noon())).unwrap();
     }
     for text in texts {
         assert!(!is_in_files(folder.path(), text), "{text}");
@@ -112,7 +112,7 @@ fn a_forgotten_value_has_left_no_copy_where_its_row_was() {
     for at in (0..1000).step_by(20) {
         let address = address(at);
         let what = [Suppressed::Email(email(&address))];
-        block_on(store.intake.forget(&what, noon())).unwrap();
+        block_on(store.importer.forget(&what, noon())).unwrap();
         assert!(!is_in_files(folder.path(), &address), "{address}");
     }
 }
@@ -124,7 +124,7 @@ fn look_ups_wait_for_no_load() {
     load(&store, vec![hashed(quill())]);
     block_on(async {
         let whole = Load { atomic: Atomic::Whole, ..load_from("b") };
-        let mut loading = store.intake.begin(whole).await.unwrap();
+        let mut loading = store.importer.begin(whole).await.unwrap();
         let inkwell = CompanyRecord { sites: sites(&["inkwell.example"]), ..company("Inkwell") };
         loading.take(vec![hashed(inkwell)]).await.unwrap();
         assert!(is_found(&store, "quill.example"));
@@ -139,11 +139,11 @@ fn a_value_can_be_forgotten_while_a_load_is_running() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);
     block_on(async {
-        let mut loading = store.intake.begin(load_from("a")).await.unwrap();
+        let mut loading = store.importer.begin(load_from("a")).await.unwrap();
         loading.take(vec![hashed(quill())]).await.unwrap();
         // The load's transaction is still open and takes more; it gives way when it is idle.
         let what = Suppressed::Domain(domain("quill.example"));
-        let removed = store.intake.forget(std::slice::from_ref(&what), noon()).await.unwrap();
+        let removed = store.importer.forget(std::slice::from_ref(&what), noon()).await.unwrap();
         assert_eq!(removed.values, 2);
         let again = CompanyRecord { phones: phones(&["+447700900321"]), ..quill() };
         let taken = loading.take(vec![hashed(again)]).await.unwrap();
@@ -161,6 +161,6 @@ fn two_stores_of_one_folder_see_each_others_changes() {
     load(&one, vec![hashed(quill())]);
     assert!(is_found(&other, "quill.example"));
     let what = Suppressed::Domain(domain("quill.example"));
-    block_on(one.intake.forget(std::slice::from_ref(&what), noon())).unwrap();
+    block_on(one.importer.forget(std::slice::from_ref(&what), noon())).unwrap();
     assert!(!is_found(&other, "quill.example"));
 }

@@ -12,7 +12,7 @@
 
 pub mod accounts;
 pub mod directory;
-pub mod intake;
+pub mod importer;
 pub mod ledger;
 pub mod sign_ins;
 pub mod usage;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::directory::Directory;
-use enrich_core::port::intake::Intake;
+use enrich_core::port::importer::Importer;
 use enrich_core::port::ledger::Ledger;
 use enrich_core::port::sign_ins::SignIns;
 use enrich_core::port::usage::Usage;
@@ -41,7 +41,7 @@ pub struct Ports {
     /// The look-up data.
     pub directory: Arc<dyn Directory>,
     /// The way into it.
-    pub intake: Arc<dyn Intake>,
+    pub importer: Arc<dyn Importer>,
 }
 
 /// What a store's tests bring along: a store, and the same one again.
@@ -122,14 +122,14 @@ mod tests {
                 include_str!("contract/directory/people.rs")
             ),
             concat!(
-                include_str!("contract/intake.rs"),
-                include_str!("contract/intake/companies.rs"),
-                include_str!("contract/intake/domains.rs"),
-                include_str!("contract/intake/forgetting.rs"),
-                include_str!("contract/intake/ids.rs"),
-                include_str!("contract/intake/loads.rs"),
-                include_str!("contract/intake/people.rs"),
-                include_str!("contract/intake/sources.rs")
+                include_str!("contract/importer.rs"),
+                include_str!("contract/importer/companies.rs"),
+                include_str!("contract/importer/domains.rs"),
+                include_str!("contract/importer/forgetting.rs"),
+                include_str!("contract/importer/ids.rs"),
+                include_str!("contract/importer/loads.rs"),
+                include_str!("contract/importer/people.rs"),
+                include_str!("contract/importer/sources.rs")
             ),
             include_str!("contract/ledger.rs"),
             include_str!("contract/sign_ins.rs"),

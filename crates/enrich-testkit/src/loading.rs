@@ -1,8 +1,8 @@
 //! How tests bring records into a directory and ask for them.
 
-use enrich_core::port::intake::{Atomic, Effect, Load, Taken};
+use enrich_core::port::importer::{Atomic, Effect, Load, Taken};
 use enrich_core::{
-    Company, CompanyRef, Found, Person, PersonRef, Question, Record, SourceName, Want,
+    Company, CompanyRef, Found, Person, PersonRef, Projection, Question, Record, SourceName,
 };
 
 use crate::contract::{Ports, noon};
@@ -19,7 +19,7 @@ pub fn source_name(name: &str) -> SourceName {
 
 /// Loads records from a source as one batch; what became of each.
 pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Taken> {
-    let mut loading = ports.intake.begin(load_from(source)).await.expect("a load begins");
+    let mut loading = ports.importer.begin(load_from(source)).await.expect("a load begins");
     let taken = loading.take(records).await.expect("a batch is taken");
     loading.finish().await.expect("a load ends");
     taken
@@ -32,7 +32,7 @@ pub async fn load(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Effe
 
 /// The answer to a question.
 pub async fn ask(ports: &Ports, question: Question) -> Option<Found> {
-    ports.directory.find(&question, Want::Profile).await.expect("the directory answers")
+    ports.directory.find(&question, Projection::Profile).await.expect("the directory answers")
 }
 
 /// The company somebody means.

@@ -8,7 +8,7 @@ mod spelling;
 
 use crate::input::{self, refuses_unreadable};
 
-use reading::{Word, generation_in, is_initial, spread, without_asides, without_ends, words};
+use reading::{Word, is_initial, name_suffix_in, spread, without_asides, without_ends, words};
 use spelling::is_east_asian;
 
 /// A person's name in folded parts.
@@ -19,7 +19,7 @@ use spelling::is_east_asian;
 pub struct PersonName {
     given: Vec<String>,
     family: Vec<String>,
-    generation: Option<&'static str>,
+    name_suffix: Option<&'static str>,
 }
 
 /// The most words that may be a family name before the given one.
@@ -53,17 +53,17 @@ impl PersonName {
         let full = without_asides(input::plain(full)?);
         let mut parts: Vec<Vec<Word>> =
             full.split([',', '\u{ff0c}']).map(words).filter(|part| !part.is_empty()).collect();
-        let mut generation = None;
+        let mut name_suffix = None;
         while parts.len() > 1
             && let Some(last) = parts.pop_if(|part| part.iter().all(Word::is_suffix))
         {
-            generation = generation.or(generation_in(&last));
+            name_suffix = name_suffix.or(name_suffix_in(&last));
         }
         let mut parts = parts.into_iter();
         let first = parts.next().ok_or(InvalidPersonName::PartMissing)?;
         let rest: Vec<Word> = parts.flatten().collect();
         let name = if rest.is_empty() { Self::in_order(first) } else { Self::of(rest, first) }?;
-        Ok(Self { generation: name.generation.or(generation), ..name })
+        Ok(Self { name_suffix: name.name_suffix.or(name_suffix), ..name })
     }
 
     /// Reads a name given as first and last name.
@@ -86,22 +86,22 @@ impl PersonName {
     }
 
     /// Which of those of the name in one family: `jr`, `sr`, `ii`, `iii` or `iv`.
-    pub fn generation(&self) -> Option<&'static str> {
-        self.generation
+    pub fn name_suffix(&self) -> Option<&'static str> {
+        self.name_suffix
     }
 
     fn of(given: Vec<Word>, family: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let (given, _) = without_ends(given);
-        let (family, generation) = without_ends(family);
+        let (family, name_suffix) = without_ends(family);
         if given.is_empty() || family.is_empty() {
             return Err(InvalidPersonName::PartMissing);
         }
-        Ok(Self { given: spread(given), family: spread(family), generation })
+        Ok(Self { given: spread(given), family: spread(family), name_suffix })
     }
 
     /// Given names first, the family name last.
     fn in_order(words: Vec<Word>) -> Result<Self, InvalidPersonName> {
-        let (mut given, generation) = without_ends(words);
+        let (mut given, name_suffix) = without_ends(words);
         // Behind the name is another that the person had before: `Ada Byte née Lovelace`.
         if let Some(at) = given.iter().position(Word::is_former)
             && at >= 2
@@ -121,7 +121,7 @@ impl PersonName {
             family.extend(given.pop());
         }
         family.reverse();
-        Ok(Self { generation, ..Self::of(given, family)? })
+        Ok(Self { name_suffix, ..Self::of(given, family)? })
     }
 
     /// Family name first, if there is a space between; else in one piece.
@@ -130,7 +130,7 @@ impl PersonName {
         match words.next() {
             Some(family) => Self::of(words.chain([last]).collect(), vec![family]),
             None if last.text().chars().count() > 1 => {
-                Ok(Self { given: Vec::new(), family: last.into_parts(), generation: None })
+                Ok(Self { given: Vec::new(), family: last.into_parts(), name_suffix: None })
             }
             None => Err(InvalidPersonName::PartMissing),
         }
@@ -175,7 +175,7 @@ impl PersonName {
         }
         let (given, middle) = self.given.split_at(first);
         let family = [middle, &self.family].concat();
-        Some(Self { given: given.to_vec(), family, generation: self.generation })
+        Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
     /// The name as it is where the family name was written first: one word of it or more.
@@ -189,7 +189,7 @@ impl PersonName {
             Self {
                 given: [given, &self.family].concat(),
                 family: family.to_vec(),
-                generation: self.generation,
+                name_suffix: self.name_suffix,
             }
         };
         let orders = (1..=self.given.len().min(MAX_WORDS_BEFORE)).map(turned);

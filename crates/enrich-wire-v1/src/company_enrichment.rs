@@ -1,6 +1,8 @@
 //! `/v1/company_enrichment`: company name to everything known of it.
 
-use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{
+    Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,
+};
 use enrich_text::{CompanyName, Network};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -49,10 +51,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     };
     let echo = input.echo("companyName").to_owned();
     let question = Question::Company(CompanyRef::Name { name, country: None });
-    input.ask(question, Want::Profile, echo, None)
+    input.ask(question, Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let has_any = |company: &&Company| {
         let has_lists = !company.emails.is_empty() || !company.phones.is_empty();
         has_lists || company.domain().is_some() || !company.pages.is_empty()

@@ -1,6 +1,8 @@
 //! `/v1/cone`: LinkedIn profile to contact data.
 
-use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
+use enrich_core::{
+    Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,
+};
 use enrich_text::PersonPage;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -39,10 +41,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("linkedin").to_owned();
-    input.ask(Question::Person(PersonRef::Page(page)), Want::Profile, echo, None)
+    input.ask(Question::Person(PersonRef::Page(page)), Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let has_contact = |person: &&Person| {
         person.title.is_some() || !person.emails.is_empty() || !person.phones.is_empty()
     };

@@ -1,6 +1,8 @@
 //! `/v1/cuf`: company name to website domain.
 
-use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{
+    Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,
+};
 use enrich_text::CompanyName;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -33,13 +35,13 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let echo = input.echo("companyName").to_owned();
     input.ask(
         Question::Company(CompanyRef::Name { name, country: None }),
-        Want::Profile,
+        Projection::Profile,
         echo,
         None,
     )
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let url = found.and_then(Found::company).and_then(Company::domain);
     let answer = Answer {
         query: &ask.echo,

@@ -1,6 +1,6 @@
 //! `/v1/dtp`: domain to IP address.
 
-use enrich_core::{Ask, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{Ask, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -31,10 +31,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("domain").to_owned();
-    input.ask(Question::Host(domain), Want::Profile, echo, None)
+    input.ask(Question::Host(domain), Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let ip = found.and_then(Found::domain).and_then(|facts| facts.ip.as_deref());
     let answer = Answer {
         query: &ask.echo,

@@ -1,6 +1,6 @@
 //! `/v1/dtpp`: company domain to its phones.
 
-use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -32,10 +32,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("companyDomain").to_owned();
-    input.ask(Question::Company(CompanyRef::Domain(domain)), Want::Profile, echo, limit)
+    input.ask(Question::Company(CompanyRef::Domain(domain)), Projection::Profile, echo, limit)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let phones = found.and_then(Found::company).map(|company| company.phones.as_slice());
     let phones = ask.first_items(phones.unwrap_or_default());
     let found = found.filter(|_| !phones.is_empty());

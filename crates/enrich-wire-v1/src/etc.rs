@@ -1,6 +1,6 @@
 //! `/v1/etc`: company email to company name.
 
-use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::EmailAddress;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -31,10 +31,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("companyEmail").to_owned();
-    input.ask(Question::Company(CompanyRef::Email(email)), Want::Profile, echo, None)
+    input.ask(Question::Company(CompanyRef::Email(email)), Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let company_name = found.and_then(Found::company).map(|company| company.name.as_str());
     let answer = Answer {
         query: &ask.echo,

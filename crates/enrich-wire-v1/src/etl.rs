@@ -1,6 +1,6 @@
 //! `/v1/etl`: business email to LinkedIn profile.
 
-use enrich_core::{Ask, Draft, Found, InvalidFields, PersonRef, Question, Want};
+use enrich_core::{Ask, Found, InvalidFields, PersonRef, Projection, Question, ResponseTemplate};
 use enrich_text::EmailAddress;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -31,10 +31,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("email").to_owned();
-    input.ask(Question::Person(PersonRef::Email(email)), Want::Profile, echo, None)
+    input.ask(Question::Person(PersonRef::Email(email)), Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let linkedin = found.and_then(Found::person).and_then(|person| person.page.as_deref());
     let answer = Answer {
         query: &ask.echo,

@@ -1,6 +1,8 @@
 //! `/v1/etn`: business email to first and last name.
 
-use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
+use enrich_core::{
+    Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,
+};
 use enrich_text::EmailAddress;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -35,10 +37,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("email").to_owned();
-    input.ask(Question::Person(PersonRef::Email(email)), Want::Profile, echo, None)
+    input.ask(Question::Person(PersonRef::Email(email)), Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let person: Option<&Person> = found.and_then(Found::person);
     let answer = Answer {
         query: &ask.echo,

@@ -1,6 +1,8 @@
 //! `/v1/itm`: person name in a country to mobile phone.
 
-use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
+use enrich_core::{
+    Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,
+};
 use enrich_text::{Country, PersonName};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -47,10 +49,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     };
     let echo = format!("{first} {last} in {}", input.echo("country"));
     let question = Question::Person(PersonRef::InCountry { name, country });
-    input.ask(question, Want::Profile, echo, None)
+    input.ask(question, Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let number = found.and_then(Found::person).and_then(Person::mobile);
     let answer = Answer {
         query: &ask.echo,

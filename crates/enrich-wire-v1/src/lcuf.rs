@@ -1,6 +1,6 @@
 //! `/v1/lcuf`: company name to LinkedIn page.
 
-use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::{CompanyName, Network};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -33,13 +33,13 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let echo = input.echo("companyName").to_owned();
     input.ask(
         Question::Company(CompanyRef::Name { name, country: None }),
-        Want::Profile,
+        Projection::Profile,
         echo,
         None,
     )
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let url = found.and_then(Found::company).and_then(|company| company.page(Network::LinkedIn));
     let answer = Answer {
         query: &ask.echo,

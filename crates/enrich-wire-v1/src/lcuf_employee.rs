@@ -1,6 +1,6 @@
 //! `/v1/lcuf_employee`: company name to employees.
 
-use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::CompanyName;
 use enrich_wire::{Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -39,10 +39,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     };
     let question = Question::Company(CompanyRef::Name { name, country: None });
     let echo = input.echo("companyName").to_owned();
-    input.ask(question, Want::Employees { limit }, echo, limit)
+    input.ask(question, Projection::Employees { limit }, echo, limit)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let employees = found.and_then(Found::company).map(|company| company.employees.as_slice());
     let employees = ask.first_items(employees.unwrap_or_default());
     let answer = Answer {

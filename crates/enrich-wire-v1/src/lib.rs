@@ -38,7 +38,7 @@ mod ytd;
 
 use enrich_core::Found;
 use enrich_core::Price::{self, PerAnswer, PerItems};
-use enrich_wire::{Endpoint, Generation, KeyPlace, Wire};
+use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -78,7 +78,7 @@ pub static ENDPOINTS: [Endpoint; 26] = [
 ];
 
 /// This generation.
-pub static GENERATION: Generation = Generation {
+pub static API_VERSION: ApiVersion = ApiVersion {
     number: 1,
     prefix: "/v1/",
     endpoints: &ENDPOINTS,

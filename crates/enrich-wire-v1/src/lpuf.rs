@@ -1,6 +1,8 @@
 //! `/v1/lpuf`: person name at a company to LinkedIn profile.
 
-use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, PersonRef, Question, Want};
+use enrich_core::{
+    Ask, CompanyRef, Found, InvalidFields, PersonRef, Projection, Question, ResponseTemplate,
+};
 use enrich_text::{CompanyName, PersonName};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -38,10 +40,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let company = CompanyRef::Name { name: company, country: None };
     let echo = format!("{} in {}", input.echo("personName"), input.echo("companyName"));
     let question = Question::Person(PersonRef::AtCompany { name, company });
-    input.ask(question, Want::Profile, echo, None)
+    input.ask(question, Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let url = found.and_then(Found::person).and_then(|person| person.page.as_deref());
     let answer = Answer {
         query: &ask.echo,

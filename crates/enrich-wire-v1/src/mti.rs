@@ -1,6 +1,8 @@
 //! `/v1/mti`: phone number to person name and country.
 
-use enrich_core::{Ask, Draft, Found, InvalidFields, Person, PersonRef, Question, Want};
+use enrich_core::{
+    Ask, Found, InvalidFields, Person, PersonRef, Projection, Question, ResponseTemplate,
+};
 use enrich_text::{Country, Phone};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -42,10 +44,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("phoneNumber").to_owned();
-    input.ask(Question::Person(PersonRef::Phone(phone)), Want::Profile, echo, None)
+    input.ask(Question::Person(PersonRef::Phone(phone)), Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let person: Option<&Person> = found.and_then(Found::person);
     let country = person.and_then(|person| person.country);
     let answer = Answer {

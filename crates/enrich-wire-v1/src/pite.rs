@@ -1,7 +1,8 @@
 //! `/v1/pite`: person name at a company to business email.
 
 use enrich_core::{
-    Ask, CompanyRef, Draft, Found, InvalidFields, Person, PersonRef, Question, Want,
+    Ask, CompanyRef, Found, InvalidFields, Person, PersonRef, Projection, Question,
+    ResponseTemplate,
 };
 use enrich_text::{Domain, PersonName};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
@@ -51,10 +52,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let question = Question::Person(PersonRef::AtCompany { name, company });
-    input.ask(question, Want::Profile, String::new(), None)
+    input.ask(question, Projection::Profile, String::new(), None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let asked = match &ask.question {
         Question::Person(PersonRef::AtCompany {
             company: CompanyRef::Domain(domain) | CompanyRef::DomainOrName(domain, _),

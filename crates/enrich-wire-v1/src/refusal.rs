@@ -45,7 +45,7 @@ pub(crate) fn write(refusal: &Refusal) -> (u16, Vec<u8>) {
         Refusal::OutcomeUnknown(_)
         | Refusal::NotCharging
         | Refusal::Overloaded
-        | Refusal::KeepsFull
+        | Refusal::IdempotencyStoreFull
         | Refusal::ShuttingDown => (503, Fault::ApiError),
     };
     let body = Body { kind, message: refusal.to_string(), fields: FieldFaults::of(refusal) };

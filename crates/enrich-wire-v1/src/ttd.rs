@@ -1,6 +1,8 @@
 //! `/v1/ttd`: company Twitter page to website domain.
 
-use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{
+    Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,
+};
 use enrich_text::{Network, PageUrl};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire, written};
 use schemars::JsonSchema;
@@ -37,10 +39,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let echo = input.echo("twitterURL").to_owned();
-    input.ask(Question::Company(CompanyRef::Page(page)), Want::Profile, echo, None)
+    input.ask(Question::Company(CompanyRef::Page(page)), Projection::Profile, echo, None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let company_domain = found.and_then(Found::company).and_then(Company::domain);
     let answer = Answer {
         query: &ask.echo,

@@ -1,6 +1,6 @@
 //! `/v2/services/domain_to_name`: company domain to company name.
 
-use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Domain;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire};
 use schemars::JsonSchema;
@@ -30,10 +30,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let question = Question::Company(CompanyRef::Domain(domain));
-    input.ask(question, Want::Profile, String::new(), None)
+    input.ask(question, Projection::Profile, String::new(), None)
 }
 
-fn write(_: &Ask, found: Option<&Found>) -> Draft {
+fn write(_: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let name = found.and_then(Found::company).map(|company| company.name.as_str());
     let exists = name.is_some();
     let company_name = name.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The envelope around every answer: `{"status":1,"code":1000,"errors":{},"data":{…}}`.
 
-use enrich_core::Draft;
+use enrich_core::ResponseTemplate;
 use enrich_wire::written;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(crate) struct Empty {}
 
 /// The draft of an answer: `data` in its envelope. Status and code are those of a successful
 /// response, whether something exists or not.
-pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> Draft {
+pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> ResponseTemplate {
     let envelope = Envelope { status: 1, code: 1000, errors: Empty {}, data };
     written(u64::from(exists), &envelope)
 }

@@ -13,7 +13,7 @@ mod name_to_domain;
 mod name_to_linkedin;
 
 use enrich_core::Price::{self, PerAnswer};
-use enrich_wire::{Endpoint, Generation, KeyPlace, Wire};
+use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 
 /// The endpoints: path, price, what it does, and the file that reads and writes it.
@@ -39,7 +39,7 @@ pub static ENDPOINTS: [Endpoint; 3] = [
 ];
 
 /// This generation. Everything under `/v2/` is refused in its form, its endpoints or not.
-pub static GENERATION: Generation = Generation {
+pub static API_VERSION: ApiVersion = ApiVersion {
     number: 2,
     prefix: "/v2/",
     endpoints: &ENDPOINTS,

@@ -1,6 +1,8 @@
 //! `/v2/services/name_to_domain`: company name to domain, in a country if one is given.
 
-use enrich_core::{Ask, Company, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{
+    Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,
+};
 use enrich_text::{CompanyName, Country};
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire};
 use schemars::JsonSchema;
@@ -39,10 +41,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
         return Err(input.invalid());
     };
     let question = Question::Company(CompanyRef::Name { name, country });
-    input.ask(question, Want::Profile, String::new(), None)
+    input.ask(question, Projection::Profile, String::new(), None)
 }
 
-fn write(ask: &Ask, found: Option<&Found>) -> Draft {
+fn write(ask: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let company = found.and_then(Found::company);
     let domain = match &ask.question {
         Question::Company(CompanyRef::Name { country: Some(country), .. }) => {

@@ -1,6 +1,6 @@
 //! `/v2/services/name_to_linkedin`: company to LinkedIn page.
 
-use enrich_core::{Ask, CompanyRef, Draft, Found, InvalidFields, Question, Want};
+use enrich_core::{Ask, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate};
 use enrich_text::Network;
 use enrich_wire::{BalanceHere, Field, Fields, Input, Kind, Wire};
 use schemars::JsonSchema;
@@ -31,10 +31,10 @@ fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let Some(company) = input.required("query", CompanyRef::domain_or_name) else {
         return Err(input.invalid());
     };
-    input.ask(Question::Company(company), Want::Profile, String::new(), None)
+    input.ask(Question::Company(company), Projection::Profile, String::new(), None)
 }
 
-fn write(_: &Ask, found: Option<&Found>) -> Draft {
+fn write(_: &Ask, found: Option<&Found>) -> ResponseTemplate {
     let page = found.and_then(Found::company).and_then(|company| company.page(Network::LinkedIn));
     let exists = page.is_some();
     let linkedin_url = page.unwrap_or_default();

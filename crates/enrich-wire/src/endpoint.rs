@@ -1,6 +1,6 @@
 //! The row of the endpoint table, and what a generation is beside its table.
 
-use enrich_core::{Ask, Draft, Found, InvalidFields, Price, Refusal};
+use enrich_core::{Ask, Found, InvalidFields, Price, Refusal, ResponseTemplate};
 use enrich_text::Country;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub struct Wire {
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
     /// Picks the attribute from what was found and writes the answer, or the shape that says
     /// nothing was found.
-    pub write: fn(&Ask, Option<&Found>) -> Draft,
+    pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 
 impl Endpoint {
@@ -126,7 +126,7 @@ impl KeyPlace {
 
 /// A generation of the interface.
 #[derive(Clone, Copy, Debug)]
-pub struct Generation {
+pub struct ApiVersion {
     /// Its number.
     pub number: u8,
     /// What the paths that answer in its form begin with.
@@ -143,7 +143,7 @@ pub struct Generation {
     pub refusal: fn(&mut SchemaGenerator) -> Schema,
 }
 
-impl Generation {
+impl ApiVersion {
     /// The endpoint at `path`.
     pub fn endpoint(&self, path: &str) -> Option<&'static Endpoint> {
         self.endpoints.iter().find(|endpoint| endpoint.path == path)

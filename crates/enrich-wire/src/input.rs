@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use enrich_core::{Ask, InvalidFields, Question, Want};
+use enrich_core::{Ask, InvalidFields, Projection, Question};
 use enrich_text::Country;
 
 /// The longest input, in characters.
@@ -178,7 +178,7 @@ impl<'a> Input<'a> {
     pub fn ask(
         self,
         question: Question,
-        want: Want,
+        projection: Projection,
         echo: String,
         limit: Option<u64>,
     ) -> Result<Ask, InvalidFields> {
@@ -195,7 +195,7 @@ impl<'a> Input<'a> {
                 canonical.extend_from_slice(part.as_bytes());
             }
         }
-        Ok(Ask { question, want, echo, limit, asked: canonical })
+        Ok(Ask { question, projection, echo, limit, asked: canonical })
     }
 
     /// A field's text, trimmed; `None` when it is missing, `Err` when it is no usable text.

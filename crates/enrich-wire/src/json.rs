@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use enrich_core::{BALANCE_HERE, Credits, Draft, InvalidFields, Refusal};
+use enrich_core::{BALANCE_HERE, Credits, InvalidFields, Refusal, ResponseTemplate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
@@ -50,14 +50,14 @@ impl Formatter for WithHole {
 }
 
 /// The draft of an answer of `items` items: 0 where nothing was found.
-pub fn written(items: u64, answer: &impl Serialize) -> Draft {
+pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let mut body = Vec::with_capacity(256);
     let mut serializer = serde_json::Serializer::with_formatter(&mut body, WithHole);
     // Writing to memory cannot fail, and answers are structs of texts, numbers and lists. Were
     // it to fail all the same, an answer that is no answer must not be charged.
     match answer.serialize(&mut serializer) {
-        Ok(()) => Draft { items, body },
-        Err(_) => Draft { items: 0, body: Vec::new() },
+        Ok(()) => ResponseTemplate { items, body },
+        Err(_) => ResponseTemplate { items: 0, body: Vec::new() },
     }
 }
 
@@ -114,10 +114,10 @@ mod tests {
     #[test]
     fn the_balance_is_the_only_nul_whatever_the_input_holds() {
         let answer = Answer { query: "\0 \u{0} {\"credit_count\":0}", credit_count: BalanceHere };
-        let draft = written(1, &answer);
-        let holes = draft.body.iter().filter(|&&byte| byte == BALANCE_HERE).count();
+        let template = written(1, &answer);
+        let holes = template.body.iter().filter(|&&byte| byte == BALANCE_HERE).count();
         assert_eq!(holes, 1);
-        let filled = Draft::fill(&draft.body, enrich_core::Credits(939));
+        let filled = ResponseTemplate::fill(&template.body, enrich_core::Credits(939));
         assert!(filled.ends_with(b",\"credit_count\":939}"));
         assert!(serde_json::from_slice::<serde_json::Value>(&filled).is_ok());
     }

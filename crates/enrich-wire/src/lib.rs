@@ -1,7 +1,7 @@
 //! What both generations of the interface share: reading bodies, the endpoint row, the course of
 //! a call from bytes to bytes.
 //!
-//! A generation is a table of [`Endpoint`] rows and a way to write refusals ([`Generation`]).
+//! A generation is a table of [`Endpoint`] rows and a way to write refusals ([`ApiVersion`]).
 //! [`respond`] takes a request through it; any HTTP server can call it.
 //!
 //! What is not here: a web framework, a store, the shape of any answer.
@@ -15,7 +15,7 @@ mod respond;
 mod unknown;
 
 pub use body::{MAX_BODY_BYTES, MAX_DEPTH, MAX_FIELDS, Undecodable, decode};
-pub use endpoint::{Endpoint, Field, Generation, KeyPlace, Wire};
+pub use endpoint::{ApiVersion, Endpoint, Field, KeyPlace, Wire};
 pub use input::{Fields, Input, Value};
 pub use json::{BalanceHere, FieldFaults, written};
 pub use kind::Kind;

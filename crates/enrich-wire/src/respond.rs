@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use enrich_core::{Call, Credits, KeyInfo, Outcome, Refusal, RequestId, Service, Standing};
+use enrich_core::{Call, Credits, KeyInfo, Outcome, RateLimitStatus, Refusal, RequestId, Service};
 
 use crate::body;
-use crate::endpoint::{Endpoint, Generation, KeyPlace};
+use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
 use crate::input::{Fields, Value};
 
 /// What of an HTTP request an endpoint reads. Header values that are not text come as they look
@@ -48,7 +48,7 @@ pub struct Response {
     /// The key that asked, once it is known.
     pub key: Option<Arc<KeyInfo>>,
     /// How the key stands in its rate window.
-    pub standing: Option<Standing>,
+    pub rate_limit_status: Option<RateLimitStatus>,
     /// Why the call was refused.
     pub refusal: Option<Refusal>,
 }
@@ -56,7 +56,7 @@ pub struct Response {
 /// Answers a request to `endpoint`.
 pub async fn respond(
     service: &Service,
-    generation: &Generation,
+    api_version: &ApiVersion,
     endpoint: &Endpoint,
     request_id: &RequestId,
     request: Request<'_>,
@@ -64,13 +64,13 @@ pub async fn respond(
     let fields = match body::decode(request.content_type, request.body) {
         Ok(fields) => fields,
         Err(fault) => {
-            return refuse(generation, Refusal::Undecodable(fault.to_string()), request_id);
+            return refuse(api_version, Refusal::Undecodable(fault.to_string()), request_id);
         }
     };
-    let place = generation.key_place;
+    let place = api_version.key_place;
     let Some(key) = sent_key(place, &fields, &request) else {
         let missing = Refusal::MissingKey { place: place.in_words() };
-        return refuse(generation, missing, request_id);
+        return refuse(api_version, missing, request_id);
     };
     let call = Call {
         key: Some(key),
@@ -82,13 +82,14 @@ pub async fn respond(
         write: &endpoint.wire.write,
     };
     let outcome = service.answer(&call).await;
-    written(generation, outcome, request_id)
+    written(api_version, outcome, request_id)
 }
 
 /// A refusal of a request that reached no endpoint, or whose body was not read.
-pub fn refuse(generation: &Generation, refusal: Refusal, request_id: &RequestId) -> Response {
-    let outcome = Outcome { result: Err(refusal), key: None, standing: None, remaining: None };
-    written(generation, outcome, request_id)
+pub fn refuse(api_version: &ApiVersion, refusal: Refusal, request_id: &RequestId) -> Response {
+    let outcome =
+        Outcome { result: Err(refusal), key: None, rate_limit_status: None, remaining: None };
+    written(api_version, outcome, request_id)
 }
 
 /// The key from the generation's own place, else from the other, else from `Authorization`. A value
@@ -114,8 +115,8 @@ fn bearer_token(authorization: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) -> Response {
-    let Outcome { result, key, standing, remaining } = outcome;
+fn written(api_version: &ApiVersion, outcome: Outcome, request_id: &RequestId) -> Response {
+    let Outcome { result, key, rate_limit_status, remaining } = outcome;
     let used = result.as_ref().map_or(Credits::ZERO, |answer| answer.used);
     let mut headers = Vec::with_capacity(8);
     headers.push(("content-type", Cow::Borrowed("application/json")));
@@ -123,9 +124,10 @@ fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) ->
     headers.push(("x-request-id", request_id.as_str().to_owned().into()));
     headers.push(("x-credits-used", number(used.0)));
     headers.extend(remaining.map(|left| ("x-credits-remaining", number(left.0))));
-    if let Some(standing) = &standing {
-        let (requests, seconds) = (standing.limit.requests(), standing.limit.window_seconds());
-        let (left, reset) = (standing.remaining, standing.reset_seconds);
+    if let Some(rate_limit_status) = &rate_limit_status {
+        let (requests, seconds) =
+            (rate_limit_status.limit.requests(), rate_limit_status.limit.window_seconds());
+        let (left, reset) = (rate_limit_status.remaining, rate_limit_status.reset_seconds);
         headers.push(("ratelimit-policy", window("q", requests, "w", seconds)));
         headers.push(("ratelimit", window("r", left, "t", reset)));
     }
@@ -136,17 +138,26 @@ fn written(generation: &Generation, outcome: Outcome, request_id: &RequestId) ->
             }
             let is_found = (!answer.is_replayed).then_some(answer.is_found);
             let (status, body, refusal) = (200, answer.body, None);
-            Response { status, headers, body, used, is_found, key, standing, refusal }
+            Response { status, headers, body, used, is_found, key, rate_limit_status, refusal }
         }
         Err(refusal) => {
-            let (status, body) = (generation.refuse)(&refusal);
+            let (status, body) = (api_version.refuse)(&refusal);
             let retry_after = refusal.retry_after_seconds();
             headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string().into())));
             if let Refusal::WrongMethod { allow } = refusal {
                 headers.push(("allow", allow.into()));
             }
             let refusal = Some(refusal);
-            Response { status, headers, body, used, is_found: None, key, standing, refusal }
+            Response {
+                status,
+                headers,
+                body,
+                used,
+                is_found: None,
+                key,
+                rate_limit_status,
+                refusal,
+            }
         }
     }
 }

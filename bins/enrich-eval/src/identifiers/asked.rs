@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use enrich_core::port::directory::Directory;
-use enrich_core::{CompanyRef, Found, Question, Want};
+use enrich_core::{CompanyRef, Found, Projection, Question};
 use enrich_store::Store;
 
 /// How many of those that are wrong are shown.
@@ -23,7 +23,7 @@ pub(crate) fn ask(
         Err(reason) => return Ok(Err(format!("is refused: {reason}"))),
     };
     let question = Question::Company(company);
-    let found = pollster::block_on(store.directory.find(&question, Want::Profile))?;
+    let found = pollster::block_on(store.directory.find(&question, Projection::Profile))?;
     let company = found.as_ref().and_then(Found::company);
     let domain = company.and_then(|company| company.domain());
     Ok(match (domain, expected) {

@@ -10,7 +10,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Ledger as _};
 use enrich_core::port::sign_ins::SignIns as _;
-use enrich_core::{ChargeId, Clock as _, Generation, KeyId, Price, RequestId, Session, Token};
+use enrich_core::{
+    ChargeId, Clock as _, DirectoryRevision, KeyId, Price, RequestId, Session, Token,
+};
 use enrich_store::{Options, Store, SystemClock};
 
 use super::victim::Answers;
@@ -78,9 +80,9 @@ fn charge(world: &World, key: KeyId) -> Charge {
         items: 1,
         price: Price::PerAnswer(1),
         request_id: RequestId::make(now),
-        generation: Generation(1),
+        revision: DirectoryRevision(1),
         at: now,
-        keep: None,
+        idempotency: None,
     }
 }
 

@@ -9,8 +9,8 @@ use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
 use enrich_core::port::usage::{DayCount, Usage as _, Use, UseOutcome};
 use enrich_core::{
-    Account, AccountId, ChargeId, Clock as _, Credits, Entry, Generation, IdempotencyKey, Keep,
-    Kept, KeyId, NewKey, Price, RequestId, Timestamp,
+    Account, AccountId, ChargeId, Clock as _, Credits, DirectoryRevision, Entry, IdempotencyKey,
+    IdempotencyRecord, KeyId, NewKey, Price, RequestId, StoredResponse, Timestamp,
 };
 use enrich_store::{Options, Store, SystemClock};
 
@@ -56,15 +56,15 @@ pub(super) struct Original {
 /// What a ledger says.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    accounts: Vec<Told>,
+    accounts: Vec<AccountSnapshot>,
     /// What is kept for each key; absent where that cannot be read, which says so itself.
-    kept: Vec<Option<Option<Kept>>>,
+    kept: Vec<Option<Option<StoredResponse>>>,
     /// What each account used; absent likewise.
     used: Vec<Option<Vec<DayCount>>>,
 }
 
 #[derive(Debug, PartialEq)]
-struct Told {
+struct AccountSnapshot {
     account: AccountId,
     balance: Option<Credits>,
     entries: Vec<Entry>,
@@ -168,11 +168,12 @@ impl Original {
                 let name = format!("flip-{:05}", self.written);
                 self.written += 1;
                 let is_kept = number % KEPT_EVERY == 0;
-                let keep = is_kept.then(|| self.new_keep(account)).transpose()?;
-                batches[client].push(self.charge_of(account, key, &name, keep)?);
+                let idempotency = is_kept.then(|| self.new_keep(account)).transpose()?;
+                batches[client].push(self.charge_of(account, key, &name, idempotency)?);
                 if number % KEPT_EVERY == KEPT_EVERY / 2 {
-                    let keep = Some(self.new_keep(account)?);
-                    let miss = self.charge_of(account, key, &format!("{name}-miss"), keep)?;
+                    let idempotency = Some(self.new_keep(account)?);
+                    let miss =
+                        self.charge_of(account, key, &format!("{name}-miss"), idempotency)?;
                     batches[client].push(Charge { items: 0, ..miss });
                 }
             }
@@ -198,9 +199,9 @@ impl Original {
         account: AccountId,
         key: KeyId,
         request_id: &str,
-        keep: Option<IdempotencyKey>,
+        idempotency: Option<IdempotencyKey>,
     ) -> Result<Charge> {
-        let keep = keep.map(|key| Keep {
+        let idempotency = idempotency.map(|key| IdempotencyRecord {
             key,
             asked: b"asked".to_vec(),
             body: br#"{"query":"quill.example","url":"Quill Ltd"}"#.to_vec(),
@@ -213,9 +214,9 @@ impl Original {
             items: 1,
             price: Price::PerAnswer(1),
             request_id: RequestId::accept(request_id).context("a request id")?,
-            generation: Generation(1),
+            revision: DirectoryRevision(1),
             at: self.at,
-            keep,
+            idempotency,
         })
     }
 
@@ -236,7 +237,10 @@ impl Original {
         let rows = ACCOUNTS as u64 * (1 + CHARGES_EACH);
         ensure!(self.state.rows() >= rows, "only {} rows in the ledger", self.state.rows());
         ensure!(
-            self.state.kept.iter().all(|kept| matches!(kept, Some(Some(Kept::Answer { .. })))),
+            self.state
+                .kept
+                .iter()
+                .all(|kept| matches!(kept, Some(Some(StoredResponse::Answer { .. })))),
             "not every answer is kept"
         );
         ensure!(
@@ -269,7 +273,7 @@ impl State {
         for (account, _) in &original.accounts {
             let entries = pollster::block_on(store.ledger.entries(*account, 0, u32::MAX))?;
             let balance = pollster::block_on(store.ledger.balance(*account))?;
-            state.accounts.push(Told { account: *account, balance, entries });
+            state.accounts.push(AccountSnapshot { account: *account, balance, entries });
         }
         for (account, key) in &original.keeps {
             let kept = pollster::block_on(store.ledger.kept(*account, key, b"asked", original.at));
@@ -297,7 +301,7 @@ impl State {
         if self.accounts.len() != other.accounts.len() {
             return Some("not the same accounts".to_owned());
         }
-        let differs = |(was, is): (&Told, &Told)| {
+        let differs = |(was, is): (&AccountSnapshot, &AccountSnapshot)| {
             let row = was.entries.iter().zip(&is.entries).find(|(was, is)| was != is);
             let row = row.map(|(was, _)| was.sequence);
             (was != is).then(|| {
@@ -332,13 +336,16 @@ impl State {
     }
 
     /// What is kept here, beside what was kept originally.
-    pub(super) fn kept_beside(&self, original: &Self) -> super::Kept {
-        let beside = |(is, was): (&Option<Option<Kept>>, &Option<Option<Kept>>)| match is {
-            Some(None) if *was != Some(None) => super::Kept::Gone,
-            Some(Some(_)) if is != was => super::Kept::Other,
-            Some(_) | None => super::Kept::Same,
+    pub(super) fn kept_beside(&self, original: &Self) -> super::StoredResponseOutcome {
+        let beside = |(is, was): (
+            &Option<Option<StoredResponse>>,
+            &Option<Option<StoredResponse>>,
+        )| match is {
+            Some(None) if *was != Some(None) => super::StoredResponseOutcome::Gone,
+            Some(Some(_)) if is != was => super::StoredResponseOutcome::Other,
+            Some(_) | None => super::StoredResponseOutcome::Same,
         };
         let worst = self.kept.iter().zip(&original.kept).map(beside).max();
-        worst.unwrap_or(super::Kept::Same)
+        worst.unwrap_or(super::StoredResponseOutcome::Same)
     }
 }

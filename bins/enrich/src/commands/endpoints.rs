@@ -4,18 +4,18 @@ use std::io::{self, Write};
 
 use clap::Args;
 use enrich_core::Price;
-use enrich_wire::{Endpoint, Field, Generation};
+use enrich_wire::{ApiVersion, Endpoint, Field};
 use serde::Serialize;
 
 use super::table::{Side, Table};
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
-use crate::interface::GENERATIONS;
+use crate::interface::API_VERSIONS;
 
 /// Every endpoint with its generation, in the order of the tables.
-pub(crate) fn rows() -> impl Iterator<Item = (&'static Generation, &'static Endpoint)> {
-    GENERATIONS
+pub(crate) fn rows() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)> {
+    API_VERSIONS
         .into_iter()
-        .flat_map(|generation| generation.endpoints.iter().map(move |row| (generation, row)))
+        .flat_map(|api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
 }
 
 #[derive(Debug, Args)]
@@ -35,7 +35,8 @@ pub(crate) struct Endpoints {
 
 impl Endpoints {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let list = EndpointList(rows().map(|(generation, row)| Row::of(generation, row)).collect());
+        let list =
+            EndpointList(rows().map(|(api_version, row)| Row::of(api_version, row)).collect());
         console.show(&list, self.format)?;
         Ok(Verdict::Yes)
     }
@@ -47,7 +48,8 @@ struct EndpointList(Vec<Row>);
 
 #[derive(Serialize)]
 struct Row {
-    generation: u8,
+    #[serde(rename = "generation")]
+    api_version: u8,
     path: &'static str,
     title: &'static str,
     inputs: Vec<Input>,
@@ -71,14 +73,14 @@ struct PriceRule {
 }
 
 impl Row {
-    fn of(generation: &Generation, row: &Endpoint) -> Self {
+    fn of(api_version: &ApiVersion, row: &Endpoint) -> Self {
         let input = |field: &Field| Input {
             name: field.name,
             required: field.is_required,
             meaning: field.meaning,
         };
         Self {
-            generation: generation.number,
+            api_version: api_version.number,
             path: row.path,
             title: row.title,
             inputs: row.wire.inputs.iter().map(input).collect(),

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Write};
 
 use clap::{Args, ValueEnum};
 use enrich_core::Clock;
-use enrich_core::port::intake::{Intake, Removed, Suppressed};
+use enrich_core::port::importer::{Importer, Removed, Suppressed};
 use enrich_store::SystemClock;
 use enrich_text::{CompanyName, Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl Forget {
             suppressed.push(read);
         }
         let store = self.data.open()?;
-        let forgetting = store.intake.forget(&suppressed, SystemClock.now());
+        let forgetting = store.importer.forget(&suppressed, SystemClock.now());
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
         for what in &suppressed {

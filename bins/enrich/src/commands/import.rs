@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use enrich_core::port::intake::{Atomic, Intake, Load};
+use enrich_core::port::importer::{Atomic, Importer, Load};
 use enrich_core::{Clock, SourceName};
 use enrich_import::{Cause, ImportError, Report, Source};
 use enrich_store::{Store, SystemClock};
@@ -160,7 +160,7 @@ impl Import {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
         };
-        let known = pollster::block_on(store.intake.source_file(&input.name));
+        let known = pollster::block_on(store.importer.source_file(&input.name));
         match known.map_err(|error| Failure::impossible(&error))? {
             Some(known) if known != *origin => Err(other_file(input, &known)),
             _ => Ok(()),
@@ -183,8 +183,8 @@ impl Import {
             atomic: if self.strict { Atomic::Whole } else { Atomic::Batch },
         };
         let rejects = rejects.map(Rejects::writer);
-        let intake = store.intake.as_ref();
-        let import = enrich_import::import(input.source, intake, load, rejects, &mut bar);
+        let importer = store.importer.as_ref();
+        let import = enrich_import::import(input.source, importer, load, rejects, &mut bar);
         match pollster::block_on(import) {
             Ok(report) => (report, None),
             Err(ImportError { report, cause }) => (*report, Some(cause)),

@@ -6,10 +6,10 @@ mod shown;
 
 use clap::Args;
 use enrich_core::port::directory::Directory;
-use enrich_core::{Credits, Draft, Refusal};
+use enrich_core::{Credits, Refusal, ResponseTemplate};
 use enrich_store::Options;
 use enrich_text::Country;
-use enrich_wire::{Endpoint, Fields, Generation, Value};
+use enrich_wire::{ApiVersion, Endpoint, Fields, Value};
 
 use super::endpoints::rows;
 use super::{Console, DataFolder, Failure, Format, Verdict, named};
@@ -62,7 +62,7 @@ pub(crate) struct Lookup {
 /// An endpoint and the generation it is of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen {
-    pub(crate) generation: &'static Generation,
+    pub(crate) api_version: &'static ApiVersion,
     pub(crate) endpoint: &'static Endpoint,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn endpoint(text: &str) -> Result<Chosen, String> {
     let end = format!("/{}", text.trim_start_matches('/'));
     let found = rows().find(|(_, endpoint)| endpoint.path.ends_with(&end));
     match found {
-        Some((generation, endpoint)) => Ok(Chosen { generation, endpoint }),
+        Some((api_version, endpoint)) => Ok(Chosen { api_version, endpoint }),
         None => Err("there is no such endpoint; `enrich endpoints` lists them".to_owned()),
     }
 }
@@ -86,7 +86,7 @@ fn field(text: &str) -> Result<(String, String), String> {
 
 impl Lookup {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let Chosen { generation, endpoint } = self.endpoint;
+        let Chosen { api_version, endpoint } = self.endpoint;
         let mut fields = Fields::default();
         for (name, value) in &self.fields {
             if !fields.insert(name.into(), Value::Text(value.into())) {
@@ -98,20 +98,21 @@ impl Lookup {
         let (body, explanation, verdict) = match endpoint.read(&fields, self.country) {
             Ok(ask) => {
                 let ask = ask.bounded(endpoint.price, self.most.max_enrichment_items);
-                let found = pollster::block_on(store.directory.find(&ask.question, ask.want))?;
-                let draft = (endpoint.wire.write)(&ask, found.as_ref());
+                let found =
+                    pollster::block_on(store.directory.find(&ask.question, ask.projection))?;
+                let template = (endpoint.wire.write)(&ask, found.as_ref());
                 let looked = Looked {
                     question: &ask.question,
                     found: found.as_ref(),
-                    is_answered: draft.items > 0,
+                    is_answered: template.items > 0,
                     least_by_name,
                 };
                 let explanation = self.explain.then(|| looked.explained(&store.directory));
                 let explanation = explanation.transpose()?;
-                (Draft::fill(&draft.body, Credits::ZERO), explanation, Verdict::Yes)
+                (ResponseTemplate::fill(&template.body, Credits::ZERO), explanation, Verdict::Yes)
             }
             Err(invalid) => {
-                let (_, body) = (generation.refuse)(&Refusal::Fields(invalid));
+                let (_, body) = (api_version.refuse)(&Refusal::Fields(invalid));
                 (body, None, Verdict::No)
             }
         };

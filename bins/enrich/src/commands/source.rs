@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use enrich_core::SourceName;
-use enrich_core::port::intake::{Intake, SourceInfo};
+use enrich_core::port::importer::{Importer, SourceInfo};
 use serde::Serialize;
 
 use super::import::source_name;
@@ -90,7 +90,7 @@ impl From<SourceInfo> for SourceRecord {
 
 impl List {
     fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let sources = pollster::block_on(self.data.open()?.intake.sources())?;
+        let sources = pollster::block_on(self.data.open()?.importer.sources())?;
         if sources.is_empty() {
             console.note("nothing was imported yet; `enrich import FILE` does it");
         }
@@ -127,7 +127,7 @@ struct RemovedSource {
 impl Remove {
     fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
         let store = self.data.open()?;
-        let removed = pollster::block_on(store.intake.remove_source(&self.name))?;
+        let removed = pollster::block_on(store.importer.remove_source(&self.name))?;
         let source = self.name.as_str().to_owned();
         let removed = removed.ok_or_else(|| {
             Failure::refused(format!(

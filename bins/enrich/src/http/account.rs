@@ -21,12 +21,12 @@ use futures_util::{StreamExt, stream};
 use tracing::error;
 
 use super::connection::ConnectionSignals;
+use super::detach::DetachOnDrop;
 use super::encoding::{self, Encoding};
-use super::ending::ToItsEnd;
-use super::record::Course;
-use super::{Door, HttpResponse, REQUEST_ID, Shared, body, pieces, text, written};
+use super::record::CallContext;
+use super::{AppState, HttpResponse, ListenerState, REQUEST_ID, body, pieces, text, written};
 use crate::explained::explained;
-use crate::interface::GENERATIONS;
+use crate::interface::API_VERSIONS;
 
 /// What all its paths begin with.
 pub(super) const ROOT: &str = "/account";
@@ -54,8 +54,8 @@ pub(super) fn from_the_root() -> HttpResponse {
 pub(super) async fn answer(
     request: &HttpRequest,
     body: Payload,
-    door: Rc<Door>,
-    course: Course,
+    listener: Rc<ListenerState>,
+    context: CallContext,
     signals: Option<&Rc<ConnectionSignals>>,
 ) -> (HttpResponse, bool) {
     let has_no_body = !body::is_announced(request);
@@ -64,13 +64,13 @@ pub(super) async fn answer(
         Method::POST => enrich_dashboard::Method::Post,
         _ => {
             let refusal = Refusal::WrongMethod { allow: "GET, HEAD, POST" };
-            let response = refuse(GENERATIONS[0], refusal, &course.request_id);
-            course.finish(&door.shared, &response);
+            let response = refuse(API_VERSIONS[0], refusal, &context.request_id);
+            context.finish(&listener.app, &response);
             return (written(response), has_no_body);
         }
     };
     let arrival = Rc::new(Arrival {
-        limit: door.shared.body_timeout,
+        limit: listener.app.body_timeout,
         is_unlimited: Cell::new(false),
         is_at_end: Cell::new(has_no_body),
         signals: signals.cloned(),
@@ -79,18 +79,18 @@ pub(super) async fn answer(
     // Which page may be compressed is said in `encoding`.
     let of_page = if encoding::is_fixed(request) { encoding } else { Encoding::Identity };
     let mut request = read(request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
-    request.request_id = Some(course.request_id.to_string());
-    let answered = ToItsEnd::of(move || async move {
-        let shared = &door.shared;
-        let Some(dashboard) = &shared.dashboard else {
-            let response = refuse(GENERATIONS[0], Refusal::NoSuchPath, &course.request_id);
-            course.finish(shared, &response);
+    request.request_id = Some(context.request_id.to_string());
+    let answered = DetachOnDrop::of(move || async move {
+        let app = &listener.app;
+        let Some(dashboard) = &app.dashboard else {
+            let response = refuse(API_VERSIONS[0], Refusal::NoSuchPath, &context.request_id);
+            context.finish(app, &response);
             return written(response);
         };
         let response = dashboard.answer(request).await;
-        note(shared, &course, &response);
+        note(app, &context, &response);
         let mut sent = sent(response, encoding, of_page);
-        if let Ok(id) = HeaderValue::from_str(course.request_id.as_str()) {
+        if let Ok(id) = HeaderValue::from_str(context.request_id.as_str()) {
             sent.headers_mut().insert(REQUEST_ID.clone(), id);
         }
         sent
@@ -135,7 +135,7 @@ impl Arrival {
     fn lift_time_limit(&self) {
         self.is_unlimited.set(true);
         if let Some(signals) = &self.signals {
-            signals.unhurried.begin();
+            signals.upload_exemption.begin();
         }
     }
 
@@ -173,13 +173,13 @@ impl Arrival {
 }
 
 /// Counts and logs the page, and the call that was made from it.
-fn note(shared: &Shared, course: &Course, response: &Response) {
+fn note(app: &AppState, context: &CallContext, response: &Response) {
     if let Some(error) = &response.error {
-        let (request_id, error) = (course.request_id.as_str(), explained(error.as_ref()));
-        error!(endpoint = course.label, request_id, error, "a page failed on our side");
+        let (request_id, error) = (context.request_id.as_str(), explained(error.as_ref()));
+        error!(endpoint = context.label, request_id, error, "a page failed on our side");
     }
     if let Some(call) = &response.call {
-        shared.metrics.count(call.path, &call.response, course.started.elapsed());
+        app.metrics.count(call.path, &call.response, context.started.elapsed());
     }
     let seen = enrich_wire::Response {
         status: response.status,
@@ -188,10 +188,10 @@ fn note(shared: &Shared, course: &Course, response: &Response) {
         used: Credits::ZERO,
         is_found: None,
         key: None,
-        standing: None,
+        rate_limit_status: None,
         refusal: None,
     };
-    course.finish(shared, &seen);
+    context.finish(app, &seen);
 }
 
 /// The response as the HTTP layer sends it: its file in an encoding, or its page in another.
@@ -207,7 +207,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
         ResponseBody::Whole(bytes) if encoding::is_page(status, sent.headers(), &bytes) => {
             match encoding::compressed(&bytes, of_page) {
                 Ok(compressed) => {
-                    encoding::mark(&mut sent, of_page);
+                    encoding::set_encoding_headers(&mut sent, of_page);
                     pieces::body(compressed)
                 }
                 Err(_) => pieces::body(owned(bytes)),
@@ -215,7 +215,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
         }
         ResponseBody::Whole(bytes) => pieces::body(owned(bytes)),
         ResponseBody::File { plain, gzip, brotli } => {
-            encoding::mark(&mut sent, of_file);
+            encoding::set_encoding_headers(&mut sent, of_file);
             pieces::body(match of_file {
                 Encoding::Identity => owned(plain),
                 Encoding::Gzip => Bytes::from_static(gzip),

@@ -16,7 +16,7 @@ use std::task::{Context, Waker};
 use parking_lot::Mutex;
 
 /// The places for connections at a listener, over all of its workers.
-pub(super) struct Places {
+pub(super) struct ConnectionSlots {
     most: usize,
     most_per_address: Option<usize>,
     held: Mutex<Held>,
@@ -30,19 +30,19 @@ struct Held {
 }
 
 /// A permit for one connection; dropping it releases the place.
-struct Place {
-    places: Arc<Places>,
+struct ConnectionSlot {
+    places: Arc<ConnectionSlots>,
     client: Option<IpAddr>,
 }
 
-impl Places {
+impl ConnectionSlots {
     /// So many places, at most `most_per_address` of them for a client.
     pub(super) fn new(most: NonZeroUsize, most_per_address: Option<NonZeroUsize>) -> Arc<Self> {
         let most_per_address = most_per_address.map(NonZeroUsize::get);
         Arc::new(Self { most: most.get(), most_per_address, held: Mutex::default() })
     }
 
-    fn take(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<Place> {
+    fn take(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<ConnectionSlot> {
         let client = self.most_per_address.and(peer).and_then(client);
         let mut held = self.held.lock();
         if held.all >= self.most {
@@ -56,11 +56,11 @@ impl Places {
             held.by_client.insert(client, of_client + 1);
         }
         held.all += 1;
-        Some(Place { places: Arc::clone(self), client })
+        Some(ConnectionSlot { places: Arc::clone(self), client })
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut held = self.places.held.lock();
         held.all -= 1;
@@ -91,9 +91,9 @@ fn client(peer: IpAddr) -> Option<IpAddr> {
 
 /// A connection's admission.
 pub(super) struct Admission {
-    places: Arc<Places>,
+    places: Arc<ConnectionSlots>,
     peer: Option<IpAddr>,
-    place: RefCell<Option<Place>>,
+    place: RefCell<Option<ConnectionSlot>>,
     is_evicted: Cell<bool>,
     /// Whom to wake when the connection is evicted; guests alone have one.
     waker: RefCell<Option<Waker>>,
@@ -130,7 +130,7 @@ impl Admission {
 
 /// Who gets a place at a worker, and the guests there.
 pub(super) struct Reception {
-    places: Arc<Places>,
+    places: Arc<ConnectionSlots>,
     most_guests: usize,
     /// The oldest first.
     guests: RefCell<VecDeque<Weak<Admission>>>,
@@ -138,7 +138,7 @@ pub(super) struct Reception {
 
 impl Reception {
     /// A worker's, with room for so many guests.
-    pub(super) fn new(places: Arc<Places>, most_guests: NonZeroUsize) -> Self {
+    pub(super) fn new(places: Arc<ConnectionSlots>, most_guests: NonZeroUsize) -> Self {
         Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
     }
 
@@ -177,9 +177,9 @@ impl Reception {
 mod tests {
     use super::*;
 
-    fn places(most: usize, most_per_address: Option<usize>) -> Arc<Places> {
+    fn places(most: usize, most_per_address: Option<usize>) -> Arc<ConnectionSlots> {
         let number = |number| NonZeroUsize::new(number).unwrap();
-        Places::new(number(most), most_per_address.map(number))
+        ConnectionSlots::new(number(most), most_per_address.map(number))
     }
 
     fn peer(address: &str) -> Option<IpAddr> {

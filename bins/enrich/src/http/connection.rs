@@ -27,7 +27,7 @@ use super::admission::Admission;
 
 /// How long a connection may stand still.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct StallTimeouts {
     /// From a request's first byte to its answer's first.
     pub(crate) answer: Duration,
     /// While the other side takes nothing of an answer.
@@ -62,9 +62,9 @@ impl LastAnswer {
 /// Whether the request at hand may take as long as it needs while it goes forward: a file that is
 /// uploaded.
 #[derive(Clone, Default)]
-pub(super) struct Unhurried(Rc<Cell<bool>>);
+pub(super) struct UploadExemption(Rc<Cell<bool>>);
 
-impl Unhurried {
+impl UploadExemption {
     /// From now on patience begins anew with every byte, until the answer.
     pub(super) fn begin(&self) {
         self.0.set(true);
@@ -96,7 +96,7 @@ impl InputGate {
 #[derive(Clone)]
 pub(super) struct ConnectionSignals {
     pub(super) last_answer: LastAnswer,
-    pub(super) unhurried: Unhurried,
+    pub(super) upload_exemption: UploadExemption,
     pub(super) input: InputGate,
     pub(super) admission: Rc<Admission>,
 }
@@ -117,7 +117,7 @@ enum Awaits {
 /// A TCP connection whose reads and writes fail once it is to end.
 pub(super) struct Connection {
     stream: TcpStream,
-    patience: Patience,
+    stall_timeouts: StallTimeouts,
     signals: ConnectionSignals,
     awaits: Awaits,
     /// Whether something was read in this turn.
@@ -136,16 +136,20 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream, patience: Patience, admission: Rc<Admission>) -> Self {
+    pub(super) fn new(
+        stream: TcpStream,
+        stall_timeouts: StallTimeouts,
+        admission: Rc<Admission>,
+    ) -> Self {
         let signals = ConnectionSignals {
             last_answer: LastAnswer::default(),
-            unhurried: Unhurried::default(),
+            upload_exemption: UploadExemption::default(),
             input: InputGate::default(),
             admission,
         };
         Self {
             stream,
-            patience,
+            stall_timeouts,
             signals,
             awaits: Awaits::Nothing,
             has_read: false,
@@ -236,9 +240,9 @@ impl AsyncRead for Connection {
         let has_come = buffer.filled().len() > before;
         self.has_read = has_come;
         let is_awaited = self.awaits == Awaits::Nothing
-            || (self.awaits == Awaits::Answer && self.signals.unhurried.0.get());
+            || (self.awaits == Awaits::Answer && self.signals.upload_exemption.0.get());
         if has_come && is_awaited {
-            let limit = self.patience.answer;
+            let limit = self.stall_timeouts.answer;
             self.begin(Awaits::Answer, limit);
             self.check(context)?;
         }
@@ -261,11 +265,11 @@ impl AsyncWrite for Connection {
         if let Poll::Ready(result) = &written {
             self.written_bytes += result.as_ref().copied().unwrap_or(0);
             self.awaits = Awaits::Nothing;
-            self.signals.unhurried.0.set(false);
+            self.signals.upload_exemption.0.set(false);
             return written;
         }
         if self.awaits != Awaits::Reader {
-            let limit = self.patience.write;
+            let limit = self.stall_timeouts.write;
             self.begin(Awaits::Reader, limit);
         }
         self.check(context)?;

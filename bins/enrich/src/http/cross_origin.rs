@@ -9,7 +9,7 @@ use enrich_core::{Credits, RequestId};
 use enrich_wire::Response;
 
 use super::HttpResponse;
-use super::page::Page;
+use super::page::AdminPage;
 use super::route::Target;
 
 /// For how many seconds a browser need not ask again.
@@ -17,7 +17,7 @@ const ASKED_AGAIN_SECONDS: &str = "86400";
 
 /// Whether every page may read what is got from there.
 pub(super) fn is_open(target: Target) -> bool {
-    matches!(target, Target::File(_) | Target::Page(Page::Health | Page::Ready))
+    matches!(target, Target::File(_) | Target::AdminPage(AdminPage::Health | AdminPage::Ready))
 }
 
 /// Lets every page read the answer.
@@ -31,7 +31,7 @@ pub(super) fn opened(mut response: HttpResponse) -> HttpResponse {
 pub(super) fn methods(target: Target, has_account_page: bool) -> Option<&'static str> {
     match target {
         Target::Endpoint(..) => Some("OPTIONS, POST"),
-        Target::Page(_) | Target::File(_) => Some("GET, OPTIONS"),
+        Target::AdminPage(_) | Target::File(_) => Some("GET, OPTIONS"),
         Target::Account if has_account_page => Some("GET, HEAD, OPTIONS, POST"),
         Target::Root if has_account_page => Some("GET, OPTIONS"),
         Target::Account | Target::Root | Target::Nothing(_) => None,
@@ -60,7 +60,7 @@ pub(super) fn options(target: Target, methods: &'static str, request_id: &Reques
         used: Credits::ZERO,
         is_found: None,
         key: None,
-        standing: None,
+        rate_limit_status: None,
         refusal: None,
     }
 }

@@ -75,7 +75,7 @@ fn quality(parameters: &str) -> f32 {
 }
 
 /// Says how a body is encoded, and that others may get it in another way.
-pub(super) fn mark(response: &mut HttpResponse, encoding: Encoding) {
+pub(super) fn set_encoding_headers(response: &mut HttpResponse, encoding: Encoding) {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
     if let Some(name) = encoding.name() {

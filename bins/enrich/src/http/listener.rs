@@ -13,10 +13,10 @@ use actix_server::Server;
 use actix_service::{ServiceFactoryExt, fn_service};
 use socket2::{Domain, Socket, Type};
 
-use super::admission::{Places, Reception};
-use super::connection::{Connection, LINGER, Patience};
+use super::admission::{ConnectionSlots, Reception};
+use super::connection::{Connection, LINGER, StallTimeouts};
 use super::pieces::PIECE_BYTES;
-use super::{Door, handle};
+use super::{ListenerState, handle};
 
 /// How many connections wait in the system's queue until a worker takes them; it may allow fewer
 /// (`net.core.somaxconn` on Linux).
@@ -42,7 +42,7 @@ pub(crate) struct ListenerLimits {
     /// How long a connection is kept open between requests.
     pub(crate) keep_alive: Duration,
     /// How long a connection may stand still.
-    pub(crate) patience: Patience,
+    pub(crate) stall_timeouts: StallTimeouts,
     /// How long, in seconds, requests in flight are waited for at the end.
     pub(crate) drain_seconds: u64,
 }
@@ -84,10 +84,14 @@ impl Listener {
     /// # Errors
     ///
     /// When the system refuses the socket.
-    pub(crate) fn serve(self, door: Door, limits: ListenerLimits) -> io::Result<Server> {
+    pub(crate) fn serve(
+        self,
+        listener: ListenerState,
+        limits: ListenerLimits,
+    ) -> io::Result<Server> {
         // Who gets a place is decided below; a worker could come to have all of them.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
-        let places = Places::new(limits.connections, limits.connections_per_address);
+        let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()
             .workers(limits.workers.get())
             .max_concurrent_connections(per_worker)
@@ -96,7 +100,7 @@ impl Listener {
         let closing = builder.graceful_shutdown_signal();
         let server = builder.listen("http", self.socket, move || {
             // One for each worker, or all threads would contend for the count of its holders.
-            let door = Rc::new(door.clone());
+            let listener = Rc::new(listener.clone());
             let closing = closing.clone();
             let reception = Rc::new(Reception::new(Arc::clone(&places), limits.guests));
             let http = HttpService::build()
@@ -111,7 +115,7 @@ impl Listener {
                 .on_connect_ext(|connection: &Connection, extensions| {
                     extensions.insert(connection.signals());
                 })
-                .h1(fn_service(move |request: Request| handle(request, Rc::clone(&door))));
+                .h1(fn_service(move |request: Request| handle(request, Rc::clone(&listener))));
             fn_service(move |stream: TcpStream| {
                 let reception = Rc::clone(&reception);
                 async move {
@@ -119,7 +123,7 @@ impl Listener {
                     stream.set_nodelay(true)?;
                     let peer = stream.peer_addr().ok();
                     let admission = reception.admit(peer.map(|peer| peer.ip()));
-                    let connection = Connection::new(stream, limits.patience, admission);
+                    let connection = Connection::new(stream, limits.stall_timeouts, admission);
                     Ok::<_, actix_http::error::DispatchError>((connection, peer))
                 }
             })

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use enrich_core::Generation;
+use enrich_core::DirectoryRevision;
 use enrich_wire::Response;
 use metrics::{Counter, Histogram, Unit, counter, gauge, histogram, with_local_recorder};
 use metrics::{describe_counter, describe_gauge, describe_histogram};
@@ -21,7 +21,7 @@ const LOOKUPS: &str = "enrich_lookups_total";
 const REPLAYS: &str = "enrich_replays_total";
 const OVERRUNS: &str = "enrich_rate_window_overruns_total";
 const CHARGING: &str = "enrich_charging";
-const GENERATION: &str = "enrich_directory_generation";
+const REVISION: &str = "enrich_directory_generation";
 const BUILD: &str = "enrich_build_info";
 
 /// Upper bounds of the durations' buckets, in seconds: from a point read to a stuck disk.
@@ -69,7 +69,7 @@ impl Metrics {
             describe_counter!(REPLAYS, "Answers given once more for an Idempotency-Key.");
             describe_counter!(OVERRUNS, "Requests beyond their key's rate limit.");
             describe_gauge!(CHARGING, "1 while charges are decided, 0 once that has stopped.");
-            describe_gauge!(GENERATION, "The number of the directory's state.");
+            describe_gauge!(REVISION, "The number of the directory's state.");
             describe_gauge!(BUILD, "Always 1; the label tells the version.");
             gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
         });
@@ -90,7 +90,7 @@ impl Metrics {
                 histogram!(DURATION, "endpoint" => endpoint).record(took);
             }),
         }
-        if response.standing.is_some_and(|standing| standing.is_over) {
+        if response.rate_limit_status.is_some_and(|rate_limit_status| rate_limit_status.is_over) {
             self.overruns.increment(1);
         }
     }
@@ -128,12 +128,12 @@ impl Metrics {
         with_local_recorder(&self.recorder, record)
     }
 
-    /// All of it in Prometheus' text format. `generation` is absent while it cannot be read.
-    pub(super) fn render(&self, generation: Option<Generation>, is_charging: bool) -> String {
+    /// All of it in Prometheus' text format. `revision` is absent while it cannot be read.
+    pub(super) fn render(&self, revision: Option<DirectoryRevision>, is_charging: bool) -> String {
         self.recording(|| {
             gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });
-            let number = generation.map_or(f64::NAN, |generation| generation.0 as f64);
-            gauge!(GENERATION).set(number);
+            let number = revision.map_or(f64::NAN, |revision| revision.0 as f64);
+            gauge!(REVISION).set(number);
         });
         self.recorder.handle().render()
     }

@@ -5,11 +5,11 @@ use enrich_core::{Credits, RequestId};
 use enrich_wire::Response;
 use serde::Serialize;
 
-use super::Shared;
+use super::AppState;
 
 /// A page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Page {
+pub(super) enum AdminPage {
     /// The process is up.
     Health,
     /// The service can answer and charge.
@@ -31,7 +31,7 @@ struct Readiness {
     shutting_down: bool,
 }
 
-impl Page {
+impl AdminPage {
     /// All of them.
     pub(super) const ALL: [Self; 3] = [Self::Health, Self::Ready, Self::Metrics];
 
@@ -50,20 +50,20 @@ impl Page {
     }
 
     /// The page as it is now, and its body.
-    pub(super) async fn answer(self, shared: &Shared, request_id: &RequestId) -> (Response, Bytes) {
+    pub(super) async fn answer(self, app: &AppState, request_id: &RequestId) -> (Response, Bytes) {
         const JSON: &str = "application/json";
         let (status, content_type, body) = match self {
             Self::Health => (200, JSON, Bytes::from_static(br#"{"up":true}"#)),
             Self::Ready => {
-                let readiness = readiness(shared).await;
+                let readiness = readiness(app).await;
                 let body = serde_json::to_vec(&readiness).unwrap_or_default();
                 (if readiness.ready { 200 } else { 503 }, JSON, body.into())
             }
             Self::Metrics => {
-                let generation = shared.service.directory.generation().await.ok();
-                let is_charging = shared.service.ledger.is_charging();
-                let render = || shared.metrics.render(generation, is_charging).into_bytes();
-                let body = shared.renderings.get(render);
+                let revision = app.service.directory.revision().await.ok();
+                let is_charging = app.service.ledger.is_charging();
+                let render = || app.metrics.render(revision, is_charging).into_bytes();
+                let body = app.renderings.get(render);
                 (200, "text/plain; version=0.0.4; charset=utf-8", body)
             }
         };
@@ -78,20 +78,20 @@ impl Page {
             used: Credits::ZERO,
             is_found: None,
             key: None,
-            standing: None,
+            rate_limit_status: None,
             refusal: None,
         };
         (response, body)
     }
 }
 
-async fn readiness(shared: &Shared) -> Readiness {
-    let directory = shared.service.directory.generation().await;
+async fn readiness(app: &AppState) -> Readiness {
+    let directory = app.service.directory.revision().await;
     if let Err(error) = &directory {
         tracing::warn!(error = crate::explained::explained(error), "the directory cannot be read");
     }
     let directory = directory.is_ok();
-    let charging = shared.service.ledger.is_charging();
-    let shutting_down = shared.is_closing();
+    let charging = app.service.ledger.is_charging();
+    let shutting_down = app.is_closing();
     Readiness { ready: directory && charging && !shutting_down, directory, charging, shutting_down }
 }

@@ -11,11 +11,11 @@ use enrich_wire::Response;
 use tracing::field::display;
 use tracing::{error, info, warn};
 
-use super::Shared;
+use super::AppState;
 use crate::explained::explained;
 
 /// A request on its way through the handler.
-pub(super) struct Course {
+pub(super) struct CallContext {
     pub(super) started: Instant,
     /// As [`method_name`] has it.
     pub(super) method: &'static str,
@@ -23,19 +23,23 @@ pub(super) struct Course {
     pub(super) request_id: RequestId,
 }
 
-impl Course {
+impl CallContext {
     /// Writes down how the request was answered.
-    pub(super) fn finish(&self, shared: &Shared, response: &Response) {
+    pub(super) fn finish(&self, app: &AppState, response: &Response) {
         let took = self.started.elapsed();
-        shared.metrics.count(self.label, response, took);
+        app.metrics.count(self.label, response, took);
         let (endpoint, request_id) = (self.label, self.request_id.as_str());
         match &response.refusal {
             Some(refusal @ (Refusal::Failed(_) | Refusal::OutcomeUnknown(_))) => {
                 let (status, error) = (response.status, explained(refusal));
                 error!(endpoint, status, request_id, error, "a request failed on our side");
             }
-            Some(refusal @ (Refusal::NotCharging | Refusal::Overloaded | Refusal::KeepsFull)) => {
-                if let Some(unlogged) = shared.turned_away.admit(refusal, Instant::now()) {
+            Some(
+                refusal @ (Refusal::NotCharging
+                | Refusal::Overloaded
+                | Refusal::IdempotencyStoreFull),
+            ) => {
+                if let Some(unlogged) = app.turned_away.admit(refusal, Instant::now()) {
                     let (status, error) = (response.status, refusal.to_string());
                     let account = response.key.as_ref().map(|key| display(key.account));
                     warn!(
@@ -46,13 +50,13 @@ impl Course {
             }
             _ => {}
         }
-        if let (Some(key), Some(standing)) = (&response.key, &response.standing)
-            && standing.is_first_over
+        if let (Some(key), Some(rate_limit_status)) = (&response.key, &response.rate_limit_status)
+            && rate_limit_status.is_first_over
         {
             let (requests, window_seconds) =
-                (standing.limit.requests(), standing.limit.window_seconds());
+                (rate_limit_status.limit.requests(), rate_limit_status.limit.window_seconds());
             let (key, account) = (key.id, key.account);
-            match standing.scope {
+            match rate_limit_status.scope {
                 RateScope::Key => {
                     warn!(%key, requests, window_seconds, request_id, "a key is over its rate limit");
                 }
@@ -62,7 +66,7 @@ impl Course {
                 }
             }
         }
-        if shared.logs_requests {
+        if app.logs_requests {
             let (method, status) = (self.method, response.status);
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
             let span_key = response.key.as_ref().map(|key| display(key.id));

@@ -61,9 +61,9 @@ mod tests {
             assert_eq!(get()[0], number);
         }
         let slow: Vec<Bytes> = (0..OWN).map(|_| get()).collect();
-        let shared = get();
-        assert_eq!(shared.as_ptr(), slow[OWN - 1].as_ptr());
-        drop((slow, shared));
+        let app = get();
+        assert_eq!(app.as_ptr(), slow[OWN - 1].as_ptr());
+        drop((slow, app));
         assert_eq!(get()[0], made.get());
         assert!(renderings.0.lock().len() < 3, "what nobody reads is kept");
     }

@@ -1,12 +1,12 @@
 //! Paths: which row of which table, or which page, a request is for.
 
 use enrich_openapi::SiteFile;
-use enrich_wire::{Endpoint, Generation};
+use enrich_wire::{ApiVersion, Endpoint};
 
 use super::account;
-use super::page::Page;
+use super::page::AdminPage;
 use super::site;
-use crate::interface::GENERATIONS;
+use crate::interface::API_VERSIONS;
 
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +23,9 @@ pub(crate) enum Serves {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
     /// An endpoint.
-    Endpoint(&'static Generation, &'static Endpoint),
+    Endpoint(&'static ApiVersion, &'static Endpoint),
     /// A page beside the interface.
-    Page(Page),
+    AdminPage(AdminPage),
     /// A file of the interface's document.
     File(&'static SiteFile),
     /// The account page, wherever on it.
@@ -33,17 +33,17 @@ pub(super) enum Target {
     /// The bare address.
     Root,
     /// Nothing; the generation says so in its form.
-    Nothing(&'static Generation),
+    Nothing(&'static ApiVersion),
 }
 
 /// What `path` leads to at a listener. Paths are compared byte by byte, and no escaped letter is
 /// overlooked; an endpoint is found with a slash behind it too, since many clients put one there.
 pub(super) fn find(serves: Serves, path: &str) -> Target {
-    let generation = generation_of(path);
+    let api_version = api_version_of(path);
     let bare = path.strip_suffix('/').unwrap_or(path);
-    let endpoint = (serves != Serves::Pages).then(|| generation.endpoint(bare)).flatten();
+    let endpoint = (serves != Serves::Pages).then(|| api_version.endpoint(bare)).flatten();
     if let Some(endpoint) = endpoint {
-        return Target::Endpoint(generation, endpoint);
+        return Target::Endpoint(api_version, endpoint);
     }
     let file = (serves != Serves::Pages).then(|| site::at(path)).flatten();
     if let Some(file) = file {
@@ -54,19 +54,19 @@ pub(super) fn find(serves: Serves, path: &str) -> Target {
         _ if serves != Serves::Pages && account::is_at(path) => return Target::Account,
         _ => {}
     }
-    let page = (serves != Serves::Endpoints).then(|| Page::at(path)).flatten();
-    page.map_or(Target::Nothing(generation), Target::Page)
+    let page = (serves != Serves::Endpoints).then(|| AdminPage::at(path)).flatten();
+    page.map_or(Target::Nothing(api_version), Target::AdminPage)
 }
 
 /// The [labels](Target::label) of every endpoint.
 pub(super) fn labels() -> impl Iterator<Item = &'static str> {
-    GENERATIONS.iter().flat_map(|generation| generation.endpoints).map(|endpoint| endpoint.path)
+    API_VERSIONS.iter().flat_map(|api_version| api_version.endpoints).map(|endpoint| endpoint.path)
 }
 
 /// The generation whose form is spoken under `path`.
-fn generation_of(path: &str) -> &'static Generation {
-    let of_path = GENERATIONS.iter().find(|generation| path.starts_with(generation.prefix));
-    of_path.copied().unwrap_or(GENERATIONS[0])
+fn api_version_of(path: &str) -> &'static ApiVersion {
+    let of_path = API_VERSIONS.iter().find(|api_version| path.starts_with(api_version.prefix));
+    of_path.copied().unwrap_or(API_VERSIONS[0])
 }
 
 impl Target {
@@ -75,7 +75,7 @@ impl Target {
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Endpoint(_, endpoint) => endpoint.path,
-            Self::Page(page) => page.path(),
+            Self::AdminPage(page) => page.path(),
             Self::File(file) => file.path,
             Self::Account => account::ROOT,
             Self::Root | Self::Nothing(_) => "other",
@@ -83,10 +83,10 @@ impl Target {
     }
 
     /// The generation in whose form it is refused.
-    pub(super) fn generation(self) -> &'static Generation {
+    pub(super) fn api_version(self) -> &'static ApiVersion {
         match self {
-            Self::Endpoint(generation, _) | Self::Nothing(generation) => generation,
-            Self::Page(_) | Self::File(_) | Self::Account | Self::Root => GENERATIONS[0],
+            Self::Endpoint(api_version, _) | Self::Nothing(api_version) => api_version,
+            Self::AdminPage(_) | Self::File(_) | Self::Account | Self::Root => API_VERSIONS[0],
         }
     }
 }
@@ -97,11 +97,11 @@ mod tests {
 
     #[test]
     fn every_row_of_both_tables_is_found_at_its_path() {
-        for generation in GENERATIONS {
-            for endpoint in generation.endpoints {
+        for api_version in API_VERSIONS {
+            for endpoint in api_version.endpoints {
                 let target = find(Serves::Everything, endpoint.path);
                 assert!(
-                    matches!(target, Target::Endpoint(of, _) if of.number == generation.number)
+                    matches!(target, Target::Endpoint(of, _) if of.number == api_version.number)
                 );
                 assert_eq!(target.label(), endpoint.path);
             }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_endpoint_is_found_with_a_slash_behind_it() {
-        for endpoint in GENERATIONS.iter().flat_map(|generation| generation.endpoints) {
+        for endpoint in API_VERSIONS.iter().flat_map(|api_version| api_version.endpoints) {
             let path = format!("{}/", endpoint.path);
             let target = find(Serves::Everything, &path);
             assert!(
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn what_leads_nowhere_is_refused_in_the_form_of_its_prefix() {
         for (path, number) in [("/v2/nothing", 2), ("/v2", 1), ("/v1/nothing", 1), ("/v22/x", 1)] {
-            assert_eq!(find(Serves::Everything, path).generation().number, number, "{path}");
+            assert_eq!(find(Serves::Everything, path).api_version().number, number, "{path}");
         }
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn a_listener_serves_its_own_side_alone() {
         assert!(matches!(find(Serves::Endpoints, "/metrics"), Target::Nothing(_)));
         assert!(matches!(find(Serves::Pages, "/v1/cuf"), Target::Nothing(_)));
-        assert!(matches!(find(Serves::Pages, "/metrics"), Target::Page(_)));
+        assert!(matches!(find(Serves::Pages, "/metrics"), Target::AdminPage(_)));
         assert!(matches!(find(Serves::Endpoints, "/v1/cuf"), Target::Endpoint(..)));
     }
 

@@ -48,7 +48,7 @@ pub(super) fn answer(file: &'static SiteFile, request_id: &RequestId) -> Respons
         used: Credits::ZERO,
         is_found: None,
         key: None,
-        standing: None,
+        rate_limit_status: None,
         refusal: None,
     }
 }

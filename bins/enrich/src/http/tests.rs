@@ -3,11 +3,11 @@
 mod calls;
 #[path = "../../tests/http_raw/client.rs"]
 mod client;
+mod connection_slots;
 mod faults;
 mod framing;
 mod limits;
 mod pages;
-mod places;
 mod ports;
 mod site;
 
@@ -23,7 +23,7 @@ use actix_server::ServerHandle;
 use client::Client;
 use ports::Switches;
 
-use super::{Door, Listener, ListenerLimits, Patience, Serves, Shared};
+use super::{AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts};
 
 const LIMITS: ListenerLimits = ListenerLimits {
     workers: NonZeroUsize::new(2).unwrap(),
@@ -32,7 +32,7 @@ const LIMITS: ListenerLimits = ListenerLimits {
     guests: NonZeroUsize::new(4).unwrap(),
     head: Duration::from_secs(1),
     keep_alive: Duration::from_secs(30),
-    patience: Patience { answer: Duration::from_secs(3), write: Duration::from_secs(3) },
+    stall_timeouts: StallTimeouts { answer: Duration::from_secs(3), write: Duration::from_secs(3) },
     drain_seconds: 5,
 };
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -42,7 +42,7 @@ struct Site {
     address: SocketAddr,
     switches: Arc<Switches>,
     key: String,
-    shared: Arc<Shared>,
+    app: Arc<AppState>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
 }
@@ -54,20 +54,20 @@ impl Site {
 
     fn serving(serves: Serves) -> Self {
         let (service, switches, key) = ports::service();
-        let shared = Arc::new(Shared::new(Arc::new(service), BODY_TIMEOUT, true));
-        let door = Door { shared: Arc::clone(&shared), serves };
+        let app = Arc::new(AppState::new(Arc::new(service), BODY_TIMEOUT, true));
+        let state = ListenerState { app: Arc::clone(&app), serves };
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.address();
         let (sender, receiver) = sync_channel(1);
         let thread = std::thread::spawn(move || {
             System::new().block_on(async {
-                let server = listener.serve(door, LIMITS).unwrap();
+                let server = listener.serve(state, LIMITS).unwrap();
                 sender.send(server.handle()).unwrap();
                 server.await.unwrap();
             });
         });
         let handle = receiver.recv().unwrap();
-        Self { address, switches, key, shared, handle, thread: Some(thread) }
+        Self { address, switches, key, app, handle, thread: Some(thread) }
     }
 
     fn client(&self) -> Client {

@@ -48,13 +48,13 @@ mod tests {
         let (turned_away, start) = (TurnedAway::default(), Instant::now());
         let admit =
             |refusal, seconds| turned_away.admit(&refusal, start + Duration::from_secs(seconds));
-        assert_eq!(admit(Refusal::KeepsFull, 0), Some(0));
+        assert_eq!(admit(Refusal::IdempotencyStoreFull, 0), Some(0));
         for _ in 0..1_000 {
-            assert_eq!(admit(Refusal::KeepsFull, 9), None);
+            assert_eq!(admit(Refusal::IdempotencyStoreFull, 9), None);
         }
         assert_eq!(admit(Refusal::Overloaded, 9), Some(0));
-        assert_eq!(admit(Refusal::KeepsFull, 10), Some(1_000));
-        assert_eq!(admit(Refusal::KeepsFull, 11), None);
+        assert_eq!(admit(Refusal::IdempotencyStoreFull, 10), Some(1_000));
+        assert_eq!(admit(Refusal::IdempotencyStoreFull, 11), None);
         assert_eq!(admit(Refusal::Overloaded, 20), Some(0));
     }
 }

@@ -25,8 +25,8 @@ use enrich_dashboard::{Dashboard, Parts};
 use futures_util::future::{Either, select};
 use tracing::{error, info, warn};
 
-use crate::http::{Door, Listener, ListenerLimits, Patience, Serves, Shared};
-use crate::interface::GENERATIONS;
+use crate::http::{AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts};
+use crate::interface::API_VERSIONS;
 use crate::open_files;
 use crate::settings::{Settings, seconds};
 use tidying::tidy;
@@ -66,24 +66,24 @@ pub(crate) fn serve(
         let stop = told_to_stop().context("signals cannot be listened for")?;
         let prepared = prepare(public.address())?;
         let sign_ins = Arc::clone(&prepared.sign_ins);
-        let (shared, jobs, greeting) = shared(prepared, public.address(), settings)?;
-        let shared = Arc::new(shared);
-        let mut servers = Servers::start(&shared, public, admin, settings)?;
+        let (app, jobs, greeting) = app(prepared, public.address(), settings)?;
+        let app = Arc::new(app);
+        let mut servers = Servers::start(&app, public, admin, settings)?;
         // The servers begin when they are polled for the first time.
         yield_now().await;
         servers.still_run().await?;
         let (lists, signed_in) = (jobs.clone(), Arc::clone(&sign_ins));
-        let tidying = spawn(tidy(Arc::clone(&shared), lists, signed_in));
+        let tidying = spawn(tidy(Arc::clone(&app), lists, signed_in));
         greet(addresses, &greeting);
         let ended = servers.until(stop).await;
         watch_the_clock(settings);
-        shared.begin_closing();
+        app.begin_closing();
         servers.stop().await;
         tidying.abort();
         if let Some(jobs) = jobs {
             close(jobs).await;
         }
-        flush(shared.service()).await;
+        flush(app.service()).await;
         ended
     })
 }
@@ -101,11 +101,11 @@ pub(crate) struct Prepared {
 }
 
 /// What all workers share, the lists that are looked up, and what is printed.
-fn shared(
+fn app(
     prepared: Prepared,
     listens_on: SocketAddr,
     settings: &Settings,
-) -> anyhow::Result<(Shared, Option<Arc<Jobs>>, String)> {
+) -> anyhow::Result<(AppState, Option<Arc<Jobs>>, String)> {
     let Prepared { mut service, sign_ins, lists, greeting } = prepared;
     let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
     service.rate_limit = limit.unwrap_or_default();
@@ -116,27 +116,27 @@ fn shared(
     service.max_enrichment_items = settings.max_enrichment_items;
     let service = Arc::new(service);
     let body_timeout = seconds(settings.body_timeout);
-    let shared = Shared::new(Arc::clone(&service), body_timeout, settings.log_requests);
+    let app = AppState::new(Arc::clone(&service), body_timeout, settings.log_requests);
     if settings.no_account_page {
-        return Ok((shared, None, greeting));
+        return Ok((app, None, greeting));
     }
     let job_settings = settings.jobs();
     let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
     let clock = Arc::clone(&service.clock);
-    let jobs = Jobs::open(&lists, &GENERATIONS, callers, clock, job_settings);
+    let jobs = Jobs::open(&lists, &API_VERSIONS, callers, clock, job_settings);
     let jobs = jobs.with_context(|| format!("the lists in {} cannot be used", lists.display()))?;
     let jobs = Arc::new(jobs);
     tell_of(&jobs, &lists);
     let parts = Parts {
         service,
-        generations: &GENERATIONS,
+        api_versions: &API_VERSIONS,
         sign_ins,
         jobs: Arc::clone(&jobs),
         job_settings,
     };
     let dashboard = Dashboard::new(parts, settings.dashboard(listens_on));
     let dashboard = dashboard.context("the account page cannot be served")?;
-    Ok((shared.with_dashboard(dashboard), Some(jobs), greeting))
+    Ok((app.with_dashboard(dashboard), Some(jobs), greeting))
 }
 
 /// Says which lists there are none of, and why.
@@ -180,12 +180,12 @@ struct Running {
 
 impl Servers {
     fn start(
-        shared: &Arc<Shared>,
+        app: &Arc<AppState>,
         public: Listener,
         admin: Option<Listener>,
         settings: &Settings,
     ) -> anyhow::Result<Self> {
-        let patience = Patience {
+        let stall_timeouts = StallTimeouts {
             answer: seconds(settings.head_timeout) + seconds(settings.body_timeout) + ANSWER_TIME,
             write: WRITE_TIME,
         };
@@ -196,16 +196,16 @@ impl Servers {
             guests: NonZeroUsize::MIN.saturating_add(GUESTS / settings.workers()),
             head: seconds(settings.head_timeout),
             keep_alive: seconds(settings.keep_alive),
-            patience,
+            stall_timeouts,
             drain_seconds: settings.shutdown_timeout.into(),
         };
         let serves = if admin.is_some() { Serves::Endpoints } else { Serves::Everything };
-        let door = Door { shared: Arc::clone(shared), serves };
-        let public = Running::start(public.serve(door, limits)?);
+        let listener = ListenerState { app: Arc::clone(app), serves };
+        let public = Running::start(public.serve(listener, limits)?);
         // A worker of its own: whether the service is well can be asked when all others are busy.
         let limits = ListenerLimits { workers: NonZeroUsize::MIN, ..limits };
-        let door = Door { shared: Arc::clone(shared), serves: Serves::Pages };
-        let admin = admin.map(|admin| admin.serve(door, limits)).transpose()?;
+        let listener = ListenerState { app: Arc::clone(app), serves: Serves::Pages };
+        let admin = admin.map(|admin| admin.serve(listener, limits)).transpose()?;
         Ok(Self { public, admin: admin.map(Running::start) })
     }
 

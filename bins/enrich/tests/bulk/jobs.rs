@@ -11,12 +11,13 @@ use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::{Account, AccountId, Clock, KeyId, NewKey};
 use enrich_store::{Options, Store, SystemClock};
-use enrich_wire::Generation;
+use enrich_wire::ApiVersion;
 
-use crate::desk::numbered;
+use crate::fixture::numbered;
 use crate::server::import_fixtures;
 
-static GENERATIONS: [&Generation; 2] = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+static API_VERSIONS: [&ApiVersion; 2] =
+    [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
 /// A process: the store and the jobs over it.
 struct Process {
@@ -30,7 +31,7 @@ impl Process {
         let service = Arc::new(store.service(Arc::new(SystemClock)));
         let (callers, clock) = (Arc::new(MeteredCallers(service)), Arc::new(SystemClock));
         let settings = Settings::default();
-        let jobs = Jobs::open(&folder.join("jobs"), &GENERATIONS, callers, clock, settings);
+        let jobs = Jobs::open(&folder.join("jobs"), &API_VERSIONS, callers, clock, settings);
         Self { store, jobs: jobs.unwrap() }
     }
 

@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, call, server, text};
+use crate::fixture::{Fixture, call, server, text};
 
 /// Within which a running server follows.
 const A_SECOND: Duration = Duration::from_secs(1);
 
-fn create(desk: &Desk, name: &str, options: &[&str]) -> (String, String) {
-    let made = desk.json(&[&["account", "create", name, "--credits", "10"], options].concat());
+fn create(fixture: &Fixture, name: &str, options: &[&str]) -> (String, String) {
+    let made = fixture.json(&[&["account", "create", name, "--credits", "10"], options].concat());
     (text(&made["account"]), text(&made["key"]))
 }
 
 #[test]
 fn an_account_is_named_by_its_id_or_by_a_name_that_only_it_has() {
-    let desk = Desk::new();
-    let (quill, _) = create(&desk, "Quill Ltd", &[]);
+    let fixture = Fixture::new();
+    let (quill, _) = create(&fixture, "Quill Ltd", &[]);
     for words in [
         &["account", "show", "Quill Ltd"][..],
         &["credits", "show", "Quill Ltd"],
@@ -27,44 +27,44 @@ fn an_account_is_named_by_its_id_or_by_a_name_that_only_it_has() {
         &["account", "sign-out", "Quill Ltd"],
         &["key", "issue", "Quill Ltd"],
     ] {
-        assert_eq!(desk.json(words)["account"], quill.as_str(), "{words:?}");
+        assert_eq!(fixture.json(words)["account"], quill.as_str(), "{words:?}");
     }
-    assert_eq!(desk.json(&["key", "list", "Quill Ltd"]).as_array().unwrap().len(), 2);
-    assert!(desk.run(&["ledger", "export", "Quill Ltd"]).out.contains(&quill));
+    assert_eq!(fixture.json(&["key", "list", "Quill Ltd"]).as_array().unwrap().len(), 2);
+    assert!(fixture.run(&["ledger", "export", "Quill Ltd"]).out.contains(&quill));
 
-    let (other, _) = create(&desk, "Quill Ltd", &[]);
-    let ambiguous = desk.run(&["credits", "show", "Quill Ltd"]);
+    let (other, _) = create(&fixture, "Quill Ltd", &[]);
+    let ambiguous = fixture.run(&["credits", "show", "Quill Ltd"]);
     ambiguous.refused(1, "2 accounts are named Quill Ltd; use the id of one");
     assert!(ambiguous.err.contains(&quill) && ambiguous.err.contains(&other), "{ambiguous:?}");
-    assert_eq!(desk.json(&["credits", "show", &quill])["account"], quill.as_str());
+    assert_eq!(fixture.json(&["credits", "show", &quill])["account"], quill.as_str());
 
-    desk.json(&["account", "close", &other, "--yes"]);
-    assert_eq!(desk.json(&["credits", "show", "Quill Ltd"])["account"], quill.as_str());
-    desk.json(&["account", "rename", "Quill Ltd", "Quill Group"]);
-    assert_eq!(desk.json(&["account", "show", "Quill Group"])["account"], quill.as_str());
+    fixture.json(&["account", "close", &other, "--yes"]);
+    assert_eq!(fixture.json(&["credits", "show", "Quill Ltd"])["account"], quill.as_str());
+    fixture.json(&["account", "rename", "Quill Ltd", "Quill Group"]);
+    assert_eq!(fixture.json(&["account", "show", "Quill Group"])["account"], quill.as_str());
 }
 
 #[test]
 fn a_suspended_accounts_keys_are_refused_by_a_running_server_until_it_is_resumed() {
-    let desk = Desk::with_records();
-    let (account, key) = create(&desk, "Quill Ltd", &[]);
-    let (_, other) = create(&desk, "Inkwell", &[]);
-    let store = desk.store();
+    let fixture = Fixture::with_records();
+    let (account, key) = create(&fixture, "Quill Ltd", &[]);
+    let (_, other) = create(&fixture, "Inkwell", &[]);
+    let store = fixture.store();
     let service = server(&store);
     let ask = |key: &str| call(&service, key, "cuf", "r", json!({"companyName": "Quill"})).status;
     assert_eq!([ask(&key), ask(&other)], [200, 200]);
 
     let reason = ["--reason", "invoice 1042 is overdue"];
-    let shown = desk.json(&[&["account", "suspend", "Quill Ltd"], &reason[..]].concat());
+    let shown = fixture.json(&[&["account", "suspend", "Quill Ltd"], &reason[..]].concat());
     assert_eq!((&shown["status"], &shown["reason"]), (&json!("suspended"), &json!(reason[1])));
     assert_eq!(shown["keys"][0]["active"], false);
     thread::sleep(A_SECOND);
     assert_eq!([ask(&key), ask(&other)], [401, 200]);
-    let again = text(&desk.json(&["key", "issue", &account])["key"]);
+    let again = text(&fixture.json(&["key", "issue", &account])["key"]);
     assert_eq!(ask(&again), 401, "a new key is no way around it");
-    assert!(desk.run(&["account", "list"]).out.contains("suspended"));
+    assert!(fixture.run(&["account", "list"]).out.contains("suspended"));
 
-    let shown = desk.json(&["account", "resume", "Quill Ltd"]);
+    let shown = fixture.json(&["account", "resume", "Quill Ltd"]);
     assert_eq!((&shown["status"], &shown["reason"]), (&json!("active"), &Value::Null));
     thread::sleep(A_SECOND);
     assert_eq!([ask(&key), ask(&again)], [200, 200]);
@@ -72,23 +72,23 @@ fn a_suspended_accounts_keys_are_refused_by_a_running_server_until_it_is_resumed
 
 #[test]
 fn a_closed_account_is_closed_for_good_and_its_balance_stays() {
-    let desk = Desk::with_records();
-    let (account, key) = create(&desk, "Quill Ltd", &["--email", "ada@quill.example"]);
-    let store = desk.store();
+    let fixture = Fixture::with_records();
+    let (account, key) = create(&fixture, "Quill Ltd", &["--email", "ada@quill.example"]);
+    let store = fixture.store();
     let service = server(&store);
     let ask = || call(&service, &key, "cuf", "r", json!({"companyName": "Quill"})).status;
     assert_eq!(ask(), 200);
 
-    let unsure = desk.run_with_input(&["account", "close", "Quill Ltd"], "Quill\n");
+    let unsure = fixture.run_with_input(&["account", "close", "Quill Ltd"], "Quill\n");
     assert_eq!((unsure.status, unsure.out.as_str()), (1, ""), "{unsure:?}");
     assert!(unsure.err.contains("closing is final"), "{unsure:?}");
-    assert_eq!(desk.json(&["account", "show", &account])["status"], "active");
+    assert_eq!(fixture.json(&["account", "show", &account])["status"], "active");
 
-    let sure = desk.run_with_input(&["account", "close", "Quill Ltd"], "Quill Ltd\n");
+    let sure = fixture.run_with_input(&["account", "close", "Quill Ltd"], "Quill Ltd\n");
     assert_eq!(sure.status, 0, "{sure:?}");
     thread::sleep(A_SECOND);
     assert_eq!(ask(), 401);
-    let shown = desk.json(&["account", "show", &account]);
+    let shown = fixture.json(&["account", "show", &account]);
     assert_eq!((&shown["status"], &shown["balance"]), (&json!("closed"), &json!(9)));
     assert_eq!(shown["email"], Value::Null);
     for words in [
@@ -100,37 +100,37 @@ fn a_closed_account_is_closed_for_good_and_its_balance_stays() {
         &["key", "issue", &account],
         &["credits", "grant", &account, "5"],
     ] {
-        desk.run(words).refused(1, "is closed for good");
+        fixture.run(words).refused(1, "is closed for good");
     }
     // The address is free again.
-    create(&desk, "Quill Ltd", &["--email", "ada@quill.example"]);
-    assert_eq!(desk.json(&["ledger", "verify"])["ok"], true);
+    create(&fixture, "Quill Ltd", &["--email", "ada@quill.example"]);
+    assert_eq!(fixture.json(&["ledger", "verify"])["ok"], true);
 }
 
 #[test]
 fn a_key_ends_when_it_was_issued_to_end() {
-    let desk = Desk::new();
-    create(&desk, "Quill Ltd", &[]);
-    let issue = |when: &str| desk.json(&["key", "create", "Quill Ltd", "--expires", when]);
+    let fixture = Fixture::new();
+    create(&fixture, "Quill Ltd", &[]);
+    let issue = |when: &str| fixture.json(&["key", "create", "Quill Ltd", "--expires", when]);
     assert_eq!(issue("2999-01-31")["expires_at"], "2999-01-31T00:00:00Z");
     assert_eq!(issue("2999-01-31T12:00:00+01:00")["expires_at"], "2999-01-31T11:00:00Z");
     let for_a_while = issue("90d");
     assert!(for_a_while["active"] == true && for_a_while["expires_at"].is_string());
-    let past = desk.run(&["key", "issue", "Quill Ltd", "--expires", "2020-01-01"]);
+    let past = fixture.run(&["key", "issue", "Quill Ltd", "--expires", "2020-01-01"]);
     past.refused(1, "is not in the future");
-    desk.run(&["key", "issue", "Quill Ltd", "--expires", "soon"]).refused(2, "a date like");
+    fixture.run(&["key", "issue", "Quill Ltd", "--expires", "soon"]).refused(2, "a date like");
 }
 
 #[test]
 fn the_history_lists_the_newest_rows_last() {
-    let desk = Desk::with_records();
-    let (_, key) = create(&desk, "Quill Ltd", &[]);
-    let store = desk.store();
+    let fixture = Fixture::with_records();
+    let (_, key) = create(&fixture, "Quill Ltd", &[]);
+    let store = fixture.store();
     let asked = json!({"companyName": "Quill"});
     assert_eq!(call(&server(&store), &key, "cuf", "r", asked).status, 200);
-    desk.json(&["credits", "grant", "Quill Ltd", "5", "--note", "invoice 1042"]);
+    fixture.json(&["credits", "grant", "Quill Ltd", "5", "--note", "invoice 1042"]);
 
-    let all = desk.json(&["credits", "history", "Quill Ltd"]);
+    let all = fixture.json(&["credits", "history", "Quill Ltd"]);
     let rows: Vec<_> = all.as_array().unwrap().iter().collect();
     let of = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
     assert_eq!(of("kind"), ["grant", "charge", "grant"]);
@@ -138,18 +138,18 @@ fn the_history_lists_the_newest_rows_last() {
     assert_eq!(of("balance"), [10, 9, 14]);
     assert_eq!(of("endpoint"), [Value::Null, json!("/v1/cuf"), Value::Null]);
     assert_eq!(of("note"), ["first credits", "", "invoice 1042"]);
-    let last = desk.json(&["credits", "history", "Quill Ltd", "--limit", "2"]);
+    let last = fixture.json(&["credits", "history", "Quill Ltd", "--limit", "2"]);
     assert_eq!(last.as_array().unwrap()[..], all.as_array().unwrap()[1..]);
 
-    let table = desk.run(&["credits", "history", "Quill Ltd"]).out;
+    let table = fixture.run(&["credits", "history", "Quill Ltd"]).out;
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[0].starts_with("TIME") && lines.len() == 4, "{table}");
     assert!(lines[3].contains("+5") && lines[3].ends_with("invoice 1042"), "{table}");
 }
 
 /// A person with a phone, and a company and a person with several addresses.
-fn desk_with_lists() -> Desk {
-    let desk = Desk::new();
+fn desk_with_lists() -> Fixture {
+    let fixture = Fixture::new();
     let company = json!({
         "type": "company", "name": "Quill Ltd", "domains": ["quill.example"],
         "emails": ["a@quill.example", "b@quill.example", "c@quill.example"],
@@ -160,17 +160,17 @@ fn desk_with_lists() -> Desk {
         "company_domain": "quill.example", "linkedin": "linkedin.com/in/ada-penn-example",
         "emails": ["ada@quill.example", "penn@quill.example"], "phones": ["+44 7700 900123"],
     });
-    desk.file("records.jsonl", format!("{company}\n{person}\n"));
-    assert_eq!(desk.run(&["import", "records.jsonl"]).status, 0);
-    desk
+    fixture.file("records.jsonl", format!("{company}\n{person}\n"));
+    assert_eq!(fixture.run(&["import", "records.jsonl"]).status, 0);
+    fixture
 }
 
 #[test]
 fn a_national_number_is_read_with_the_accounts_country() {
-    let desk = desk_with_lists();
-    let (_, british) = create(&desk, "Quill Ltd", &["--country", "gb"]);
-    let (_, none) = create(&desk, "Inkwell", &[]);
-    let store = desk.store();
+    let fixture = desk_with_lists();
+    let (_, british) = create(&fixture, "Quill Ltd", &["--country", "gb"]);
+    let (_, none) = create(&fixture, "Inkwell", &[]);
+    let store = fixture.store();
     let service = server(&store);
     let ask = |key: &str, number: &str| {
         let response = call(&service, key, "mti", "r", json!({"phoneNumber": number}));
@@ -179,24 +179,24 @@ fn a_national_number_is_read_with_the_accounts_country() {
     assert_eq!(ask(&british, "07700 900123"), (200, Some(true)));
     assert_eq!(ask(&british, "+44 7700 900123"), (200, Some(true)));
     assert_eq!(ask(&none, "07700 900123"), (422, None));
-    assert_eq!(desk.json(&["account", "set", "Inkwell", "--country", "GB"])["country"], "GB");
+    assert_eq!(fixture.json(&["account", "set", "Inkwell", "--country", "GB"])["country"], "GB");
     thread::sleep(A_SECOND);
     assert_eq!(ask(&none, "07700 900123"), (200, Some(true)));
-    desk.json(&["account", "set", "Inkwell", "--country", "none"]);
+    fixture.json(&["account", "set", "Inkwell", "--country", "none"]);
     thread::sleep(A_SECOND);
     assert_eq!(ask(&none, "07700 900123"), (422, None));
 
     let lookup = ["lookup", "mti", "phoneNumber=07700 900123"];
-    assert_eq!(desk.run(&lookup).status, 1);
-    let with_country = desk.run(&[&lookup[..], &["--country", "GB"]].concat());
+    assert_eq!(fixture.run(&lookup).status, 1);
+    let with_country = fixture.run(&[&lookup[..], &["--country", "GB"]].concat());
     assert_eq!(with_country.json()["firstName"], "Ada");
 }
 
 #[test]
 fn the_lists_of_enrichment_answers_are_as_long_as_the_operator_allows() {
-    let desk = desk_with_lists();
-    let (_, key) = create(&desk, "Quill Ltd", &[]);
-    let store = desk.store();
+    let fixture = desk_with_lists();
+    let (_, key) = create(&fixture, "Quill Ltd", &[]);
+    let store = fixture.store();
     let mut service = server(&store);
     let counts = |service: &_, path: &str, asked: Value| {
         let response = call(service, &key, path, "r", asked);
@@ -211,13 +211,13 @@ fn the_lists_of_enrichment_answers_are_as_long_as_the_operator_allows() {
     service.max_enrichment_items = NonZeroU64::new(1);
     assert_eq!(counts(&service, "company_enrichment", company()), (3, 1, 1));
     let lookup = ["lookup", "company_enrichment", "companyName=Quill Ltd"];
-    let bounded = desk.run(&[&lookup[..], &["--max-enrichment-items", "2"]].concat()).json();
+    let bounded = fixture.run(&[&lookup[..], &["--max-enrichment-items", "2"]].concat()).json();
     assert_eq!(bounded["emails"].as_array().unwrap().len(), 2);
 
-    desk.file("list.csv", "name\nQuill Ltd\n");
+    fixture.file("list.csv", "name\nQuill Ltd\n");
     let bulk = ["bulk", "company_enrichment", "--in", "list.csv", "--map", "companyName=name"];
     let bounds = ["--max-enrichment-items", "2", "--out", "out.csv"];
-    assert_eq!(desk.run(&[&bulk[..], &bounds].concat()).status, 0);
-    let out = std::fs::read_to_string(desk.path().join("out.csv")).unwrap();
+    assert_eq!(fixture.run(&[&bulk[..], &bounds].concat()).status, 0);
+    let out = std::fs::read_to_string(fixture.path().join("out.csv")).unwrap();
     assert!(out.contains("b@quill.example") && !out.contains("c@quill.example"), "{out}");
 }

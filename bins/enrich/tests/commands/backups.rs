@@ -9,31 +9,31 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, call, server};
+use crate::fixture::{Fixture, call, server};
 
 const KILLS: u64 = 24;
 
-fn look_up_url(desk: &Desk, data: &str) -> Value {
-    let ran = desk.run(&["lookup", "cuf", "companyName=Quill Ltd", "--data", data]);
+fn look_up_url(fixture: &Fixture, data: &str) -> Value {
+    let ran = fixture.run(&["lookup", "cuf", "companyName=Quill Ltd", "--data", data]);
     assert_eq!(ran.status, 0, "{ran:?}");
     ran.json()["url"].clone()
 }
 
 /// Charged so far, as `ledger verify` of a folder adds it up.
-fn charged(desk: &Desk, data: &str) -> u64 {
-    let proof = desk.json(&["ledger", "verify", "--data", data]);
+fn charged(fixture: &Fixture, data: &str) -> u64 {
+    let proof = fixture.json(&["ledger", "verify", "--data", data]);
     assert_eq!(proof["ok"], true);
     proof["charged"].as_u64().unwrap()
 }
 
 #[test]
 fn a_backup_taken_while_calls_are_charged_adds_up_and_holds_all_that_was_charged_before() {
-    let desk = Desk::with_records();
-    let (_, key) = desk.account(1_000_000);
-    fs::create_dir_all(desk.data().join("bulk/0a")).unwrap();
-    fs::write(desk.data().join("bulk/0a/job.json"), "{}").unwrap();
-    fs::write(desk.data().join("bulk/in-use.lock"), "").unwrap();
-    let store = desk.store();
+    let fixture = Fixture::with_records();
+    let (_, key) = fixture.account(1_000_000);
+    fs::create_dir_all(fixture.data().join("bulk/0a")).unwrap();
+    fs::write(fixture.data().join("bulk/0a/job.json"), "{}").unwrap();
+    fs::write(fixture.data().join("bulk/in-use.lock"), "").unwrap();
+    let store = fixture.store();
     let service = server(&store);
     let (is_over, acknowledged) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -49,17 +49,17 @@ fn a_backup_taken_while_calls_are_charged_adds_up_and_holds_all_that_was_charged
         }
         for round in ["one", "two", "three"] {
             let before = acknowledged.load(Ordering::SeqCst);
-            let made = desk.json(&["backup", round]);
+            let made = fixture.json(&["backup", round]);
             let after = acknowledged.load(Ordering::SeqCst);
             let copied = made["charged"].as_u64().unwrap();
             assert!(before <= copied && copied <= after + 1, "{before} {copied} {after}");
             assert_eq!((&made["list_files"], &made["granted"]), (&1.into(), &1_000_000.into()));
             let data = format!("from-{round}");
-            let restored = desk.json(&["restore", round, "--data", &data]);
+            let restored = fixture.json(&["restore", round, "--data", &data]);
             assert_eq!(restored["charged"], made["charged"]);
-            assert_eq!(charged(&desk, &data), copied);
-            assert_eq!(look_up_url(&desk, &data), "quill.example");
-            let list = desk.path().join(&data).join("bulk/0a/job.json");
+            assert_eq!(charged(&fixture, &data), copied);
+            assert_eq!(look_up_url(&fixture, &data), "quill.example");
+            let list = fixture.path().join(&data).join("bulk/0a/job.json");
             assert_eq!(fs::read_to_string(list).unwrap(), "{}");
         }
         is_over.store(true, Ordering::SeqCst);
@@ -71,19 +71,19 @@ fn a_backup_taken_while_calls_are_charged_adds_up_and_holds_all_that_was_charged
 #[cfg(unix)]
 fn a_backup_and_what_is_restored_are_for_their_owner_alone() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::with_records();
-    desk.json(&["backup", "copy"]);
-    desk.json(&["restore", "copy", "--data", "again"]);
+    let fixture = Fixture::with_records();
+    fixture.json(&["backup", "copy"]);
+    fixture.json(&["restore", "copy", "--data", "again"]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     for folder in ["copy", "again"] {
-        let folder = desk.path().join(folder);
+        let folder = fixture.path().join(folder);
         assert_eq!(mode(&folder), 0o700);
         for file in fs::read_dir(&folder).unwrap() {
             let path = file.unwrap().path();
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
     }
-    let copied = fs::read_dir(desk.path().join("copy")).unwrap();
+    let copied = fs::read_dir(fixture.path().join("copy")).unwrap();
     let mut names: Vec<_> =
         copied.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -92,55 +92,55 @@ fn a_backup_and_what_is_restored_are_for_their_owner_alone() {
 
 #[test]
 fn a_restored_folder_is_told_with_its_age_and_what_comes_back_with_it() {
-    let desk = Desk::with_records();
-    let (account, key) = desk.account(5);
-    desk.json(&["backup", "copy"]);
-    let key_id = desk.first_key_id(&account);
-    desk.json(&["key", "revoke", &key_id]);
-    let ran = desk.run(&["restore", "copy", "--data", "again"]);
+    let fixture = Fixture::with_records();
+    let (account, key) = fixture.account(5);
+    fixture.json(&["backup", "copy"]);
+    let key_id = fixture.first_key_id(&account);
+    fixture.json(&["key", "revoke", &key_id]);
+    let ran = fixture.run(&["restore", "copy", "--data", "again"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.err.contains("Keys that were revoked since then work again"), "{ran:?}");
     assert!(ran.err.contains(" second") && ran.err.contains(" ago"), "{ran:?}");
-    let shown = desk.json(&["key", "show", &key_id, "--data", "again"]);
+    let shown = fixture.json(&["key", "show", &key_id, "--data", "again"]);
     assert_eq!(shown["key"], key);
 }
 
 #[test]
 fn a_backup_is_written_only_where_nothing_is() {
-    let desk = Desk::with_records();
-    fs::create_dir(desk.path().join("full")).unwrap();
-    desk.file("full/note.txt", "mine");
-    desk.run(&["backup", "full"]).refused(2, "full is not empty");
-    desk.run(&["backup", "enrich-data/inside"]).refused(2, "lies in the data folder");
-    desk.run(&["backup", "nowhere/copy"]).refused(2, "nowhere cannot be read or written");
-    desk.run(&["backup", "copy", "--data", "gone"]).refused(2, "there is no data folder");
-    assert_eq!(fs::read_to_string(desk.path().join("full/note.txt")).unwrap(), "mine");
-    assert!(!desk.path().join("copy").exists());
-    fs::create_dir(desk.path().join("empty")).unwrap();
-    desk.json(&["backup", "empty"]);
+    let fixture = Fixture::with_records();
+    fs::create_dir(fixture.path().join("full")).unwrap();
+    fixture.file("full/note.txt", "mine");
+    fixture.run(&["backup", "full"]).refused(2, "full is not empty");
+    fixture.run(&["backup", "enrich-data/inside"]).refused(2, "lies in the data folder");
+    fixture.run(&["backup", "nowhere/copy"]).refused(2, "nowhere cannot be read or written");
+    fixture.run(&["backup", "copy", "--data", "gone"]).refused(2, "there is no data folder");
+    assert_eq!(fs::read_to_string(fixture.path().join("full/note.txt")).unwrap(), "mine");
+    assert!(!fixture.path().join("copy").exists());
+    fs::create_dir(fixture.path().join("empty")).unwrap();
+    fixture.json(&["backup", "empty"]);
 }
 
 #[test]
 fn a_folder_that_does_not_add_up_gives_no_backup() {
-    let desk = Desk::with_records();
-    let (account, _) = desk.account(0);
-    desk.json(&["credits", "grant", &account, "5", "--note", "invoice 1042"]);
-    let path = desk.data().join("ledger.sqlite");
+    let fixture = Fixture::with_records();
+    let (account, _) = fixture.account(0);
+    fixture.json(&["credits", "grant", &account, "5", "--note", "invoice 1042"]);
+    let path = fixture.data().join("ledger.sqlite");
     let mut bytes = fs::read(&path).unwrap();
     let note = b"invoice 1042";
     let at = bytes.windows(note.len()).position(|part| part == note).unwrap();
     bytes[at] = b'I';
     fs::write(&path, bytes).unwrap();
-    desk.run(&["backup", "copy"]).refused(1, "is not as it was written");
-    assert!(!desk.path().join("copy").exists());
-    assert!(!desk.path().join("copy.unfinished").exists());
+    fixture.run(&["backup", "copy"]).refused(1, "is not as it was written");
+    assert!(!fixture.path().join("copy").exists());
+    assert!(!fixture.path().join("copy.unfinished").exists());
 }
 
 #[test]
 fn a_backup_that_was_changed_or_is_incomplete_is_not_restored() {
-    let desk = Desk::with_records();
-    desk.json(&["backup", "copy"]);
-    let copy = desk.path().join("copy");
+    let fixture = Fixture::with_records();
+    fixture.json(&["backup", "copy"]);
+    let copy = fixture.path().join("copy");
     let path = copy.join("directory.sqlite");
     let sound = fs::read(&path).unwrap();
     let name = b"Quill Ltd";
@@ -148,37 +148,37 @@ fn a_backup_that_was_changed_or_is_incomplete_is_not_restored() {
     let mut bytes = sound.clone();
     bytes[at] = b'K';
     fs::write(&path, bytes).unwrap();
-    let ran = desk.run(&["restore", "copy", "--data", "again"]);
+    let ran = fixture.run(&["restore", "copy", "--data", "again"]);
     ran.refused(1, "directory.sqlite of the backup is not as it was written");
     fs::write(&path, sound).unwrap();
     let manifest = fs::read(copy.join("backup.json")).unwrap();
     fs::remove_file(copy.join("backup.json")).unwrap();
-    let ran = desk.run(&["restore", "copy", "--data", "again"]);
+    let ran = fixture.run(&["restore", "copy", "--data", "again"]);
     ran.refused(1, "copy is no complete backup");
-    assert!(!desk.path().join("again").exists());
+    assert!(!fixture.path().join("again").exists());
     fs::write(copy.join("backup.json"), manifest).unwrap();
-    desk.json(&["restore", "copy", "--data", "again"]);
+    fixture.json(&["restore", "copy", "--data", "again"]);
 }
 
 #[test]
 fn a_backup_is_restored_only_where_nothing_is_and_nobody_works() {
-    let desk = Desk::with_records();
-    desk.json(&["backup", "copy"]);
-    let store = desk.store();
-    desk.run(&["restore", "copy"]).refused(2, "enrich-data is in use");
+    let fixture = Fixture::with_records();
+    fixture.json(&["backup", "copy"]);
+    let store = fixture.store();
+    fixture.run(&["restore", "copy"]).refused(2, "enrich-data is in use");
     drop(store);
-    desk.run(&["restore", "copy"]).refused(2, "enrich-data is not empty");
-    fs::create_dir(desk.path().join("other")).unwrap();
-    desk.file("other/note.txt", "mine");
-    desk.run(&["restore", "copy", "--data", "other"]).refused(2, "other is not empty");
-    assert_eq!(fs::read_dir(desk.path().join("other")).unwrap().count(), 1);
-    fs::create_dir(desk.path().join("empty")).unwrap();
-    desk.json(&["restore", "copy", "--data", "empty"]);
+    fixture.run(&["restore", "copy"]).refused(2, "enrich-data is not empty");
+    fs::create_dir(fixture.path().join("other")).unwrap();
+    fixture.file("other/note.txt", "mine");
+    fixture.run(&["restore", "copy", "--data", "other"]).refused(2, "other is not empty");
+    assert_eq!(fs::read_dir(fixture.path().join("other")).unwrap().count(), 1);
+    fs::create_dir(fixture.path().join("empty")).unwrap();
+    fixture.json(&["restore", "copy", "--data", "empty"]);
 }
 
 /// Starts a command and kills it after about so long; whether that was before its end.
-fn killed_after(desk: &Desk, words: &[&str], micros: u64) -> bool {
-    let mut child = desk.command(words).stdout(Stdio::null()).spawn().unwrap();
+fn killed_after(fixture: &Fixture, words: &[&str], micros: u64) -> bool {
+    let mut child = fixture.command(words).stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_micros(micros));
     let is_early = child.try_wait().unwrap().is_none();
     child.kill().unwrap();
@@ -187,70 +187,72 @@ fn killed_after(desk: &Desk, words: &[&str], micros: u64) -> bool {
 }
 
 /// Fills the directory, so that there is something to copy for a while.
-fn with_many_records() -> Desk {
-    let desk = Desk::new();
+fn with_many_records() -> Fixture {
+    let fixture = Fixture::new();
     let records: Vec<String> = (0..3000)
         .map(|number| {
             let name = format!("Lantern Works {number}");
             json!({"name": name, "domains": [format!("lantern-{number}.example")]}).to_string()
         })
         .collect();
-    desk.file("records.jsonl", records.join("\n"));
-    assert_eq!(desk.run(&["import", "records.jsonl"]).status, 0);
-    desk.account(7);
-    desk
+    fixture.file("records.jsonl", records.join("\n"));
+    assert_eq!(fixture.run(&["import", "records.jsonl"]).status, 0);
+    fixture.account(7);
+    fixture
 }
 
 #[test]
 fn a_backup_that_is_killed_is_complete_or_not_there() {
-    let desk = with_many_records();
+    let fixture = with_many_records();
     let (mut early, mut complete) = (0, 0);
     for round in 0..KILLS {
-        early += u64::from(killed_after(&desk, &["backup", "copy"], round * round * 800));
-        if !desk.path().join("copy").exists() {
-            desk.run(&["restore", "copy", "--data", "again"]).refused(1, "is no complete backup");
+        early += u64::from(killed_after(&fixture, &["backup", "copy"], round * round * 800));
+        if !fixture.path().join("copy").exists() {
+            fixture
+                .run(&["restore", "copy", "--data", "again"])
+                .refused(1, "is no complete backup");
             continue;
         }
         complete += 1;
-        desk.json(&["restore", "copy", "--data", "again"]);
+        fixture.json(&["restore", "copy", "--data", "again"]);
         assert_eq!(
-            desk.json(&["check", "--data", "again"])["directory"]["counts"]["companies"],
+            fixture.json(&["check", "--data", "again"])["directory"]["counts"]["companies"],
             3000
         );
         for folder in ["copy", "again"] {
-            fs::remove_dir_all(desk.path().join(folder)).unwrap();
+            fs::remove_dir_all(fixture.path().join(folder)).unwrap();
         }
     }
     assert!(early > 0, "none was killed before its end");
     println!("{early} were killed early, {complete} were complete");
     // What is left of the last one is in nobody's way.
-    desk.json(&["backup", "copy"]);
-    assert!(!desk.path().join("copy.unfinished").exists());
+    fixture.json(&["backup", "copy"]);
+    assert!(!fixture.path().join("copy.unfinished").exists());
 }
 
 #[test]
 fn a_restore_that_is_killed_leaves_no_folder_that_opens_and_can_be_run_again() {
-    let desk = with_many_records();
-    desk.json(&["backup", "copy"]);
-    let again = desk.path().join("again");
+    let fixture = with_many_records();
+    fixture.json(&["backup", "copy"]);
+    let again = fixture.path().join("again");
     let mut early = 0;
     for round in 0..KILLS {
         let restore = ["restore", "copy", "--data", "again"];
-        early += u64::from(killed_after(&desk, &restore, round * round * 800));
-        let listed = desk.run(&["account", "list", "--data", "again", "--json"]);
+        early += u64::from(killed_after(&fixture, &restore, round * round * 800));
+        let listed = fixture.run(&["account", "list", "--data", "again", "--json"]);
         if listed.status == 0 {
             assert_eq!(listed.json()[0]["balance"], 7, "{listed:?}");
-            assert_eq!(desk.json(&["check", "--data", "again"])["ok"], true);
+            assert_eq!(fixture.json(&["check", "--data", "again"])["ok"], true);
         } else {
             let is_refused = listed.err.contains("there is no data folder")
                 || listed.err.contains("is not finished");
             assert!(listed.status == 2 && is_refused, "{listed:?}");
             // A server does not make a new folder of it either.
-            let served = desk.run(&["import", "records.jsonl", "--data", "again"]);
+            let served = fixture.run(&["import", "records.jsonl", "--data", "again"]);
             if again.join("restore.unfinished").exists() {
                 served.refused(2, "is not finished");
-                desk.json(&restore);
-                assert_eq!(charged(&desk, "again"), 0);
+                fixture.json(&restore);
+                assert_eq!(charged(&fixture, "again"), 0);
             }
         }
         let _ = fs::remove_dir_all(&again);

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::desk::Desk;
+use crate::fixture::Fixture;
 
 #[test]
 fn sound_databases_are_counted() {
-    let desk = Desk::with_records();
-    desk.account(5);
-    let health = desk.json(&["check"]);
+    let fixture = Fixture::with_records();
+    fixture.account(5);
+    let health = fixture.json(&["check"]);
     assert_eq!(health["ok"], true);
     for database in ["directory", "ledger"] {
         assert!(health[database]["schema_version"].as_u64().unwrap() > 0, "{health}");
@@ -16,7 +16,7 @@ fn sound_databases_are_counted() {
     }
     assert_eq!(health["directory"]["counts"]["people"], 1);
     assert_eq!(health["ledger"]["counts"]["accounts"], 1);
-    let text = desk.run(&["check"]);
+    let text = fixture.run(&["check"]);
     assert_eq!(text.status, 0);
     assert!(
         text.out.contains("\n  companies           1\n") && text.out.ends_with("all is well\n"),
@@ -26,8 +26,8 @@ fn sound_databases_are_counted() {
 
 #[test]
 fn a_damaged_page_is_a_problem_and_ends_with_one() {
-    let desk = Desk::with_records();
-    let path = desk.data().join("directory.sqlite");
+    let fixture = Fixture::with_records();
+    let path = fixture.data().join("directory.sqlite");
     let mut bytes = fs::read(&path).unwrap();
     let pages = bytes.len() / 4096;
     assert!(pages > 2);
@@ -36,10 +36,10 @@ fn a_damaged_page_is_a_problem_and_ends_with_one() {
         bytes[page * 4096 + 1..page * 4096 + 8].fill(0xff);
     }
     fs::write(&path, bytes).unwrap();
-    let ran = desk.run(&["check", "--json"]);
+    let ran = fixture.run(&["check", "--json"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert_eq!(ran.json()["ok"], false);
-    let text = desk.run(&["check"]);
+    let text = fixture.run(&["check"]);
     assert_eq!(text.status, 1);
     assert!(text.out.contains("problem: "), "{text:?}");
     assert!(text.out.ends_with("not all is well\n"), "{text:?}");
@@ -47,19 +47,19 @@ fn a_damaged_page_is_a_problem_and_ends_with_one() {
 
 #[test]
 fn a_database_that_is_none_or_gone_is_a_problem_and_ends_with_one() {
-    let desk = Desk::with_records();
-    let path = desk.data().join("ledger.sqlite");
+    let fixture = Fixture::with_records();
+    let path = fixture.data().join("ledger.sqlite");
     fs::write(
         &path,
         b"this is no database, and long enough to be read as the head of one: ".repeat(9),
     )
     .unwrap();
-    let ran = desk.run(&["check", "--json"]);
+    let ran = fixture.run(&["check", "--json"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(ran.json()["problems"][0].as_str().unwrap().contains("ledger.sqlite"), "{ran:?}");
-    desk.run(&["account", "list"]).refused(2, "ledger.sqlite");
+    fixture.run(&["account", "list"]).refused(2, "ledger.sqlite");
     fs::remove_file(&path).unwrap();
-    let ran = desk.run(&["check"]);
+    let ran = fixture.run(&["check"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(ran.out.contains("lacks ledger.sqlite"), "{ran:?}");
 }

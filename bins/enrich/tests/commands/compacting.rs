@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::desk::{Desk, QUILL, call, server};
+use crate::fixture::{Fixture, QUILL, call, server};
 
 const KILLS: u64 = 16;
 
 /// A folder with one company that stays and many that can be taken out.
-fn with_two_sources() -> Desk {
-    let desk = Desk::new();
+fn with_two_sources() -> Fixture {
+    let fixture = Fixture::new();
     let records: Vec<String> = (0..4000)
         .map(|number| {
             let name = format!("Lantern Works {number} of Harbour Street");
@@ -23,44 +23,44 @@ fn with_two_sources() -> Desk {
             json!({"name": name, "domains": [domain], "emails": emails}).to_string()
         })
         .collect();
-    desk.file("many.jsonl", records.join("\n"));
-    desk.file("stays.jsonl", QUILL);
-    assert_eq!(desk.run(&["import", "many.jsonl", "stays.jsonl"]).status, 0);
-    desk
+    fixture.file("many.jsonl", records.join("\n"));
+    fixture.file("stays.jsonl", QUILL);
+    assert_eq!(fixture.run(&["import", "many.jsonl", "stays.jsonl"]).status, 0);
+    fixture
 }
 
 #[test]
 fn what_was_taken_out_is_given_back_to_the_disk() {
-    let desk = with_two_sources();
-    let size = || fs::metadata(desk.data().join("directory.sqlite")).unwrap().len();
-    desk.json(&["source", "remove", "many.jsonl"]);
+    let fixture = with_two_sources();
+    let size = || fs::metadata(fixture.data().join("directory.sqlite")).unwrap().len();
+    fixture.json(&["source", "remove", "many.jsonl"]);
     let before = size();
     assert!(before > 2_000_000, "{before}");
-    let done = desk.json(&["compact"]);
+    let done = fixture.json(&["compact"]);
     let after = size();
     assert!(after < 300_000, "{after}");
     assert_eq!(done["before_bytes"], before);
     assert_eq!(done["after_bytes"], after);
     assert_eq!(done["freed_bytes"], before - after);
-    assert_eq!(desk.json(&["check"])["ok"], true);
-    let found = desk.run(&["lookup", "cuf", "companyName=Quill Ltd"]).json();
+    assert_eq!(fixture.json(&["check"])["ok"], true);
+    let found = fixture.run(&["lookup", "cuf", "companyName=Quill Ltd"]).json();
     assert_eq!(found["url"], "quill.example");
-    let left = fs::read_dir(desk.data()).unwrap().map(|file| file.unwrap().file_name());
+    let left = fs::read_dir(fixture.data()).unwrap().map(|file| file.unwrap().file_name());
     let strays: Vec<_> = left.filter(|name| name.to_string_lossy().contains("etilqs")).collect();
     assert!(strays.is_empty(), "{strays:?}");
-    let text = desk.run(&["compact"]);
+    let text = fixture.run(&["compact"]);
     assert!(text.out.contains("\nfreed   0 bytes\n"), "{text:?}");
 }
 
 #[test]
 fn look_ups_and_charges_go_on_while_the_directory_is_compacted() {
-    let desk = with_two_sources();
-    let (_, key) = desk.account(1_000_000);
-    let store = desk.store();
+    let fixture = with_two_sources();
+    let (_, key) = fixture.account(1_000_000);
+    let store = fixture.store();
     store.directory.prepare().unwrap();
     let service = server(&store);
     let is_over = AtomicBool::new(false);
-    let size = || fs::metadata(desk.data().join("directory.sqlite")).unwrap().len();
+    let size = || fs::metadata(fixture.data().join("directory.sqlite")).unwrap().len();
     thread::scope(|scope| {
         let callers: Vec<_> = (0..2)
             .map(|caller| {
@@ -81,13 +81,13 @@ fn look_ups_and_charges_go_on_while_the_directory_is_compacted() {
                 })
             })
             .collect();
-        desk.json(&["compact"]);
-        desk.json(&["source", "remove", "many.jsonl"]);
+        fixture.json(&["compact"]);
+        fixture.json(&["source", "remove", "many.jsonl"]);
         let before = size();
-        desk.json(&["compact"]);
+        fixture.json(&["compact"]);
         assert!(size() < before / 4, "{before} then {}", size());
         // What a server keeps in memory follows what is changed after it, as ever.
-        desk.json(&["import", "many.jsonl"]);
+        fixture.json(&["import", "many.jsonl"]);
         is_over.store(true, Ordering::SeqCst);
         for caller in callers {
             caller.join().unwrap();
@@ -100,22 +100,22 @@ fn look_ups_and_charges_go_on_while_the_directory_is_compacted() {
 
 #[test]
 fn a_compaction_that_is_killed_changes_nothing() {
-    let desk = with_two_sources();
-    desk.json(&["source", "remove", "many.jsonl"]);
+    let fixture = with_two_sources();
+    fixture.json(&["source", "remove", "many.jsonl"]);
     let mut early = 0;
     for round in 0..KILLS {
-        let mut child = desk.command(&["compact"]).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = fixture.command(&["compact"]).stdout(Stdio::null()).spawn().unwrap();
         thread::sleep(Duration::from_micros(round * round * 800));
         early += u64::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(desk.json(&["check"])["ok"], true);
-        assert_eq!(desk.json(&["check"])["directory"]["counts"]["companies"], 1);
-        let found = desk.run(&["lookup", "cuf", "companyName=Quill Ltd"]).json();
+        assert_eq!(fixture.json(&["check"])["ok"], true);
+        assert_eq!(fixture.json(&["check"])["directory"]["counts"]["companies"], 1);
+        let found = fixture.run(&["lookup", "cuf", "companyName=Quill Ltd"]).json();
         assert_eq!(found["url"], "quill.example");
     }
     assert!(early > 0, "none was killed before its end");
-    desk.json(&["compact"]);
-    let size = fs::metadata(desk.data().join("directory.sqlite")).unwrap().len();
+    fixture.json(&["compact"]);
+    let size = fs::metadata(fixture.data().join("directory.sqlite")).unwrap().len();
     assert!(size < 300_000, "{size}");
 }

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::fixture::Fixture;
 
 #[test]
 fn the_table_is_the_published_one() {
-    let ran = Desk::new().run(&["endpoints"]);
+    let ran = Fixture::new().run(&["endpoints"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     insta::assert_snapshot!("endpoints", ran.out);
 }
 
 #[test]
 fn the_json_has_a_row_for_each_endpoint() {
-    let list = Desk::new().json(&["endpoints"]);
+    let list = Fixture::new().json(&["endpoints"]);
     let rows = list.as_array().unwrap();
     let of = |number: u8| rows.iter().filter(|row| row["generation"] == number).count();
     assert_eq!(of(1), enrich_wire_v1::ENDPOINTS.len());
@@ -39,7 +39,7 @@ fn the_json_has_a_row_for_each_endpoint() {
 
 #[test]
 fn the_document_is_printed_as_it_is_committed() {
-    let ran = Desk::new().run(&["openapi"]);
+    let ran = Fixture::new().run(&["openapi"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     assert!(ran.out == include_str!("../../../../docs/openapi.json"), "it is another document");
     let document: Value = serde_json::from_str(&ran.out).unwrap();

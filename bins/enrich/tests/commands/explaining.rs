@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{ADA, Desk, QUILL, Ran};
+use crate::fixture::{ADA, Fixture, QUILL, Ran};
 
 /// Names that are like one another.
 const INKS: &str = r#"{"type":"company","name":"Quill Ink Works Ltd","country":"GB","domains":["quill-ink-works.example"]}
@@ -20,11 +20,11 @@ const NEAR: &str = "companyName=Quill Inkk Works";
 /// Like a name that is held, and hardly meant.
 const FAR: &str = "companyName=Brass Ink Traders";
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.file("records.jsonl", format!("{QUILL}\n{ADA}\n{INKS}"));
-    assert_eq!(desk.run(&["import", "records.jsonl"]).status, 0);
-    desk
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.file("records.jsonl", format!("{QUILL}\n{ADA}\n{INKS}"));
+    assert_eq!(fixture.run(&["import", "records.jsonl"]).status, 0);
+    fixture
 }
 
 /// The domain that a look-up answers with.
@@ -34,8 +34,8 @@ fn url(ran: &Ran) -> String {
 }
 
 /// The explanation of a look-up.
-fn explained(desk: &Desk, words: &[&str]) -> Value {
-    let said = desk.json(&[&["lookup", "--explain"], words].concat());
+fn explained(fixture: &Fixture, words: &[&str]) -> Value {
+    let said = fixture.json(&[&["lookup", "--explain"], words].concat());
     assert!(said["body"].is_object(), "{said}");
     said["explained"].clone()
 }
@@ -46,28 +46,28 @@ fn reason(explained: &Value) -> &str {
 
 #[test]
 fn the_least_confidence_decides_what_is_found() {
-    let desk = desk();
+    let fixture = fixture();
     let at = |asked: &str, least: &str| {
-        url(&desk.run(&["lookup", "cuf", asked, "--min-confidence", least]))
+        url(&fixture.run(&["lookup", "cuf", asked, "--min-confidence", least]))
     };
-    assert_eq!(url(&desk.run(&["lookup", "cuf", NEAR])), "quill-ink-works.example");
+    assert_eq!(url(&fixture.run(&["lookup", "cuf", NEAR])), "quill-ink-works.example");
     assert_eq!(at(NEAR, "85"), "quill-ink-works.example");
     assert_eq!(at(NEAR, "100"), "");
-    assert_eq!(url(&desk.run(&["lookup", "cuf", FAR])), "");
+    assert_eq!(url(&fixture.run(&["lookup", "cuf", FAR])), "");
     assert_eq!(at(FAR, "1"), "quill-ink-works.example");
     // A name that one company alone bears is no surer than the share of those that are right.
     assert_eq!(at("companyName=Quill Ltd", "90"), "quill.example");
     assert_eq!(at("companyName=Quill Ltd", "100"), "");
     // What is no name is not weighed.
     let by_domain = ["lookup", "dte", "companyDomain=quill.example", "--min-confidence", "100"];
-    assert_eq!(desk.run(&by_domain).json()["emails"][0], "info@quill.example");
+    assert_eq!(fixture.run(&by_domain).json()["emails"][0], "info@quill.example");
 }
 
 #[test]
 fn the_least_confidence_may_be_an_environment_variable() {
-    let desk = desk();
+    let fixture = fixture();
     let with = |least: &str, words: &[&str]| -> Ran {
-        desk.command(words).env("ENRICH_MIN_CONFIDENCE", least).output().unwrap().into()
+        fixture.command(words).env("ENRICH_MIN_CONFIDENCE", least).output().unwrap().into()
     };
     assert_eq!(url(&with("100", &["lookup", "cuf", NEAR])), "");
     let flag = ["lookup", "cuf", NEAR, "--min-confidence", "50"];
@@ -77,10 +77,10 @@ fn the_least_confidence_may_be_an_environment_variable() {
 
 #[test]
 fn a_confidence_that_cannot_be_is_a_wrong_command_line() {
-    let desk = desk();
+    let fixture = fixture();
     for least in ["0", "101", "-1", "85.5", "high", ""] {
         let flag = format!("--min-confidence={least}");
-        let ran = desk.run(&["lookup", "cuf", NEAR, &flag]);
+        let ran = fixture.run(&["lookup", "cuf", NEAR, &flag]);
         ran.refused(2, "it is a whole number from 1 to 100");
         assert!(ran.err.contains("--min-confidence"), "{ran:?}");
     }
@@ -89,11 +89,11 @@ fn a_confidence_that_cannot_be_is_a_wrong_command_line() {
 /// The form of the text is tested beside it; what the numbers are, the weights decide.
 #[test]
 fn a_comparison_is_explained_for_people() {
-    let desk = desk();
-    let ran = desk.run(&["lookup", "cuf", NEAR, "--explain"]);
+    let fixture = fixture();
+    let ran = fixture.run(&["lookup", "cuf", NEAR, "--explain"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
-    let looked_up = desk.run(&["lookup", "cuf", NEAR]);
-    let explained = explained(&desk, &["cuf", NEAR]);
+    let looked_up = fixture.run(&["lookup", "cuf", NEAR]);
+    let explained = explained(&fixture, &["cuf", NEAR]);
     let first = &explained["company_name"]["candidates"][0];
     let heaviest = first["features"][0]["feature"].as_str().unwrap();
     let sure = explained["found"]["confidence"].as_u64().unwrap();
@@ -115,8 +115,8 @@ fn a_comparison_is_explained_for_people() {
 
 #[test]
 fn a_look_up_without_a_comparison_is_explained_for_people() {
-    let desk = desk();
-    let text = |words: &[&str]| desk.run(&[&["lookup", "--explain"], words].concat()).out;
+    let fixture = fixture();
+    let text = |words: &[&str]| fixture.run(&[&["lookup", "--explain"], words].concat()).out;
     let all = [
         text(&["cuf", "companyName=QUILL"]),
         text(&["cuf", "companyName=Nobody & Sons"]),
@@ -130,8 +130,8 @@ fn a_look_up_without_a_comparison_is_explained_for_people() {
 
 #[test]
 fn the_json_holds_every_company_and_every_feature() {
-    let desk = desk();
-    let explained = explained(&desk, &["cuf", NEAR]);
+    let fixture = fixture();
+    let explained = explained(&fixture, &["cuf", NEAR]);
     assert_eq!(explained["min_confidence"], 90);
     assert_eq!(explained["is_answered"], true);
     assert_eq!(explained["found"]["domain"], "quill-ink-works.example");
@@ -162,8 +162,8 @@ fn the_json_holds_every_company_and_every_feature() {
 
 #[test]
 fn the_reason_says_what_stood_in_the_way() {
-    let desk = desk();
-    let of = |words: &[&str]| explained(&desk, words);
+    let fixture = fixture();
+    let of = |words: &[&str]| explained(&fixture, words);
     let far = of(&["cuf", FAR]);
     assert_eq!((reason(&far), &far["found"]), ("below the least confidence (90)", &Value::Null));
 
@@ -183,8 +183,8 @@ fn the_reason_says_what_stood_in_the_way() {
     assert_eq!(reason(&abroad), expected);
     assert_eq!(abroad["company_name"]["country"], "CH");
 
-    desk.file("doubtful.jsonl", DOUBTFUL);
-    assert_eq!(desk.run(&["import", "doubtful.jsonl"]).status, 0);
+    fixture.file("doubtful.jsonl", DOUBTFUL);
+    assert_eq!(fixture.run(&["import", "doubtful.jsonl"]).status, 0);
     let doubtful = of(&["cuf", "companyName=Marsh Maralow Tannery"]);
     let expected = "the likeliest; the source that says its name is trusted no more";
     assert_eq!((reason(&doubtful), &doubtful["found"]["confidence"]), (expected, &json!(60)));
@@ -195,10 +195,10 @@ fn the_reason_says_what_stood_in_the_way() {
 
 #[test]
 fn the_employer_of_a_person_is_explained() {
-    let desk = desk();
+    let fixture = fixture();
     let at = |company: &str| {
         let company = format!("companyName={company}");
-        explained(&desk, &["pite", "personName=Ada Penn", &company])
+        explained(&fixture, &["pite", "personName=Ada Penn", &company])
     };
     let by_name = at("Quill");
     assert_eq!(by_name["company_name"]["is_employer"], true);
@@ -211,8 +211,8 @@ fn the_employer_of_a_person_is_explained() {
 
 #[test]
 fn fields_that_cannot_be_used_are_explained_by_their_body() {
-    let desk = desk();
-    let ran = desk.run(&["lookup", "cuf", "companyName=", "--explain", "--json"]);
+    let fixture = fixture();
+    let ran = fixture.run(&["lookup", "cuf", "companyName=", "--explain", "--json"]);
     assert_eq!(ran.status, 1);
     let said = ran.json();
     assert!(said["body"]["fields"].is_object(), "{said}");

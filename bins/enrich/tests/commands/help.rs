@@ -1,6 +1,6 @@
 //! Help.
 
-use crate::desk::Desk;
+use crate::fixture::Fixture;
 
 /// The commands below one, as its help lists them.
 fn below(help: &str) -> Vec<&str> {
@@ -12,13 +12,13 @@ fn below(help: &str) -> Vec<&str> {
 
 #[test]
 fn the_help_of_every_command_shows_an_example_of_it() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let mut to_visit: Vec<Vec<String>> = vec![Vec::new()];
     let mut visited = 0;
     while let Some(words) = to_visit.pop() {
         let mut asked: Vec<&str> = words.iter().map(String::as_str).collect();
         asked.push("--help");
-        let ran = desk.run(&asked);
+        let ran = fixture.run(&asked);
         assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{words:?}");
         let name = ["enrich"].into_iter().chain(words.iter().map(String::as_str));
         let name = name.collect::<Vec<_>>().join(" ");
@@ -34,14 +34,14 @@ fn the_help_of_every_command_shows_an_example_of_it() {
         visited += 1;
     }
     assert!(visited > 28, "{visited}");
-    assert!(!desk.data().exists());
+    assert!(!fixture.data().exists());
 }
 
 #[test]
 fn a_wrong_command_line_ends_with_two() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     for words in [&["imports"][..], &["import"], &["account", "create"], &["check", "--jason"]] {
-        let ran = desk.run(words);
+        let ran = fixture.run(words);
         assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{words:?}");
         assert!(ran.err.contains("Usage:"), "{ran:?}");
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::desk::{ADA, Desk, QUILL, feed};
+use crate::fixture::{ADA, Fixture, QUILL, feed};
 
 const BROKEN: &str = "{\"type\":\"company\",";
 
@@ -22,9 +22,9 @@ fn counts(mut report: Value) -> Value {
 
 #[test]
 fn a_file_imported_twice_is_unchanged_the_second_time_and_both_end_with_zero() {
-    let desk = Desk::new();
-    desk.file("crm.jsonl", format!("{QUILL}\n{ADA}\n"));
-    let first = desk.run(&["import", "crm.jsonl", "--json"]);
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl", format!("{QUILL}\n{ADA}\n"));
+    let first = fixture.run(&["import", "crm.jsonl", "--json"]);
     assert_eq!(first.status, 0, "{first:?}");
     assert_eq!(first.err, "created the data folder ./enrich-data\n");
     let expected = json!({
@@ -32,7 +32,7 @@ fn a_file_imported_twice_is_unchanged_the_second_time_and_both_end_with_zero() {
         "dropped": 0
     });
     assert_eq!(counts(first.json()), expected);
-    let second = desk.run(&["import", "crm.jsonl", "--json"]);
+    let second = fixture.run(&["import", "crm.jsonl", "--json"]);
     assert_eq!((second.status, second.err.as_str()), (0, ""));
     let expected = json!({
         "read": 2, "added": 0, "merged": 0, "unchanged": 2, "rejected": 0, "name_only": 0,
@@ -43,29 +43,29 @@ fn a_file_imported_twice_is_unchanged_the_second_time_and_both_end_with_zero() {
 
 #[test]
 fn where_nothing_was_taken_the_status_is_one() {
-    let desk = Desk::new();
-    desk.file("bad.jsonl", BROKEN);
-    desk.file("empty.csv", "");
-    let bad = desk.run(&["import", "bad.jsonl", "--json"]);
+    let fixture = Fixture::new();
+    fixture.file("bad.jsonl", BROKEN);
+    fixture.file("empty.csv", "");
+    let bad = fixture.run(&["import", "bad.jsonl", "--json"]);
     assert_eq!((bad.status, &bad.json()["rejected"]), (1, &1.into()));
     assert!(bad.err.contains("bad.jsonl: line 1: the line is not valid JSON"), "{bad:?}");
-    assert_eq!(desk.run(&["import", "empty.csv"]).status, 1);
+    assert_eq!(fixture.run(&["import", "empty.csv"]).status, 1);
 }
 
 #[test]
 fn a_file_that_cannot_be_read_ends_with_two_before_anything_is_changed() {
-    let desk = Desk::new();
-    desk.file("crm.jsonl", QUILL);
-    let ran = desk.run(&["import", "crm.jsonl", "gone.jsonl"]);
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl", QUILL);
+    let ran = fixture.run(&["import", "crm.jsonl", "gone.jsonl"]);
     ran.refused(2, "gone.jsonl: the input can't be opened");
-    assert!(!desk.data().exists());
+    assert!(!fixture.data().exists());
 }
 
 #[test]
 fn a_file_that_ends_in_the_middle_ends_with_two_and_says_what_was_kept() {
-    let desk = Desk::new();
-    desk.file("crm.jsonl.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03");
-    let ran = desk.run(&["import", "crm.jsonl.gz", "--json"]);
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03");
+    let ran = fixture.run(&["import", "crm.jsonl.gz", "--json"]);
     assert_eq!((ran.status, &ran.json()["read"]), (2, &0.into()));
     assert!(
         ran.err.contains("error: crm.jsonl.gz: the source can't be read completely"),
@@ -75,51 +75,51 @@ fn a_file_that_ends_in_the_middle_ends_with_two_and_says_what_was_kept() {
 
 #[test]
 fn strict_stops_at_the_first_bad_line_and_changes_nothing() {
-    let desk = Desk::new();
-    desk.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n{ADA}\n"));
-    let ran = desk.run(&["import", "crm.jsonl", "--strict", "--json"]);
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n{ADA}\n"));
+    let ran = fixture.run(&["import", "crm.jsonl", "--strict", "--json"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert_eq!((&ran.json()["added"], &ran.json()["rejected"]), (&0.into(), &1.into()));
     assert!(ran.err.contains("error: crm.jsonl: line 2 is rejected"), "{ran:?}");
-    assert_eq!(desk.json(&["source", "list"]), json!([]));
-    let looked_up = desk.run(&["lookup", "cuf", "companyName=Quill"]);
+    assert_eq!(fixture.json(&["source", "list"]), json!([]));
+    let looked_up = fixture.run(&["lookup", "cuf", "companyName=Quill"]);
     assert_eq!(looked_up.json()["url"], "");
 
-    desk.file("good.jsonl", format!("{QUILL}\n{ADA}\n"));
-    assert_eq!(desk.json(&["import", "good.jsonl", "--strict"])["added"], 2);
-    let two = desk.run(&["import", "good.jsonl", "crm.jsonl", "--strict"]);
+    fixture.file("good.jsonl", format!("{QUILL}\n{ADA}\n"));
+    assert_eq!(fixture.json(&["import", "good.jsonl", "--strict"])["added"], 2);
+    let two = fixture.run(&["import", "good.jsonl", "crm.jsonl", "--strict"]);
     two.refused(2, "--strict takes one file at a time");
 }
 
 #[test]
 fn standard_input_and_several_files_add_up() {
-    let desk = Desk::new();
-    desk.file("people.jsonl", ADA);
-    let ran = desk.run_with_input(&["import", "-", "people.jsonl", "--json"], QUILL);
+    let fixture = Fixture::new();
+    fixture.file("people.jsonl", ADA);
+    let ran = fixture.run_with_input(&["import", "-", "people.jsonl", "--json"], QUILL);
     assert_eq!((ran.status, &ran.json()["added"]), (0, &2.into()), "{ran:?}");
-    let sources = desk.json(&["source", "list"]);
+    let sources = fixture.json(&["source", "list"]);
     assert_eq!(
         (&sources[0]["source"], &sources[1]["source"]),
         (&"people.jsonl".into(), &"stdin".into())
     );
-    desk.run(&["import", "-", "-"]).refused(2, "standard input can be read once");
+    fixture.run(&["import", "-", "-"]).refused(2, "standard input can be read once");
 }
 
 #[test]
 fn the_name_of_the_source_is_what_was_said() {
-    let desk = Desk::new();
-    desk.file("crm.jsonl", QUILL);
-    assert_eq!(desk.run(&["import", "crm.jsonl", "--source", "the CRM"]).status, 0);
-    assert_eq!(desk.json(&["source", "list"])[0]["source"], "the CRM");
-    desk.run(&["import", "crm.jsonl", "--source", " "]).refused(2, "1 to 200 characters");
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl", QUILL);
+    assert_eq!(fixture.run(&["import", "crm.jsonl", "--source", "the CRM"]).status, 0);
+    assert_eq!(fixture.json(&["source", "list"])[0]["source"], "the CRM");
+    fixture.run(&["import", "crm.jsonl", "--source", " "]).refused(2, "1 to 200 characters");
 }
 
 #[test]
 fn rejected_lines_are_written_with_their_numbers_and_reasons() {
-    let desk = Desk::new();
-    desk.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n"));
-    assert_eq!(desk.run(&["import", "crm.jsonl", "--rejects", "bad.jsonl"]).status, 0);
-    let rejects = fs::read_to_string(desk.path().join("bad.jsonl")).unwrap();
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n"));
+    assert_eq!(fixture.run(&["import", "crm.jsonl", "--rejects", "bad.jsonl"]).status, 0);
+    let rejects = fs::read_to_string(fixture.path().join("bad.jsonl")).unwrap();
     assert_eq!(rejects.lines().count(), 1);
     let rejected: Value = serde_json::from_str(&rejects).unwrap();
     assert_eq!((&rejected["line"], &rejected["record"]), (&2.into(), &BROKEN.into()));
@@ -130,34 +130,34 @@ fn rejected_lines_are_written_with_their_numbers_and_reasons() {
 #[cfg(unix)]
 fn the_file_of_rejected_lines_is_its_owners_alone_also_when_it_was_there() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new();
-    desk.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n"));
-    desk.file("bad.jsonl", "");
-    let path = desk.path().join("bad.jsonl");
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl", format!("{QUILL}\n{BROKEN}\n"));
+    fixture.file("bad.jsonl", "");
+    let path = fixture.path().join("bad.jsonl");
     fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
-    assert_eq!(desk.run(&["import", "crm.jsonl", "--rejects", "bad.jsonl"]).status, 0);
+    assert_eq!(fixture.run(&["import", "crm.jsonl", "--rejects", "bad.jsonl"]).status, 0);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
 fn the_file_of_rejected_lines_is_never_the_one_that_is_read() {
-    let desk = Desk::new();
-    desk.file("crm.jsonl", QUILL);
-    let ran = desk.run(&["import", "crm.jsonl", "--rejects", "./crm.jsonl"]);
+    let fixture = Fixture::new();
+    fixture.file("crm.jsonl", QUILL);
+    let ran = fixture.run(&["import", "crm.jsonl", "--rejects", "./crm.jsonl"]);
     ran.refused(2, "write rejected lines to another file");
-    assert_eq!(fs::read_to_string(desk.path().join("crm.jsonl")).unwrap(), QUILL);
-    desk.run(&["import", "crm.jsonl", "--rejects", "no/where"]).refused(2, "cannot be written");
+    assert_eq!(fs::read_to_string(fixture.path().join("crm.jsonl")).unwrap(), QUILL);
+    fixture.run(&["import", "crm.jsonl", "--rejects", "no/where"]).refused(2, "cannot be written");
 }
 
 #[test]
 fn dropped_values_are_summed_up_by_field_and_reason() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let record = r#"{"type":"company","name":"Quill","emails":["x","y"],"ip":"z","colour":"red"}"#;
-    desk.file("crm.jsonl", record);
-    let text = desk.run(&["import", "crm.jsonl"]);
+    fixture.file("crm.jsonl", record);
+    let text = fixture.run(&["import", "crm.jsonl"]);
     assert_eq!(text.status, 0);
     assert!(text.out.contains("\ndropped    3\n"), "{text:?}");
-    let json = desk.run(&["import", "crm.jsonl", "--json"]);
+    let json = fixture.run(&["import", "crm.jsonl", "--json"]);
     for summary in [&text.out, &json.err] {
         let line = summary.lines().find(|line| line.contains("emails")).unwrap();
         assert!(line.trim_start().starts_with("2  emails"), "{line}");
@@ -168,8 +168,8 @@ fn dropped_values_are_summed_up_by_field_and_reason() {
 
 #[test]
 fn a_reader_that_went_away_is_no_error() {
-    let desk = Desk::new();
-    let mut command = desk.command(&["import", "-"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.command(&["import", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     // Nobody reads any more before there is anything to print.
     drop(child.stdout.take());
@@ -182,75 +182,79 @@ fn a_reader_that_went_away_is_no_error() {
 
 #[test]
 fn a_file_of_another_folder_does_not_join_the_source_of_its_name() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     for folder in ["one", "two"] {
-        fs::create_dir(desk.path().join(folder)).unwrap();
+        fs::create_dir(fixture.path().join(folder)).unwrap();
     }
-    desk.file("one/companies.jsonl", QUILL);
-    desk.file("two/companies.jsonl", ADA);
-    let both = desk.run(&["import", "one/companies.jsonl", "two/companies.jsonl"]);
+    fixture.file("one/companies.jsonl", QUILL);
+    fixture.file("two/companies.jsonl", ADA);
+    let both = fixture.run(&["import", "one/companies.jsonl", "two/companies.jsonl"]);
     both.refused(2, "the source companies.jsonl holds the records of another file");
-    assert!(!desk.data().exists());
+    assert!(!fixture.data().exists());
 
-    assert_eq!(desk.run(&["import", "one/companies.jsonl"]).status, 0);
-    let other = desk.run(&["import", "two/companies.jsonl"]);
+    assert_eq!(fixture.run(&["import", "one/companies.jsonl"]).status, 0);
+    let other = fixture.run(&["import", "two/companies.jsonl"]);
     other.refused(2, "name this file's source with --source");
-    assert_eq!(desk.json(&["import", "./one/../one/companies.jsonl"])["unchanged"], 1);
-    assert_eq!(desk.json(&["import", "two/companies.jsonl", "--source", "two"])["added"], 1);
+    assert_eq!(fixture.json(&["import", "./one/../one/companies.jsonl"])["unchanged"], 1);
+    assert_eq!(fixture.json(&["import", "two/companies.jsonl", "--source", "two"])["added"], 1);
     let said = ["import", "two/companies.jsonl", "--source", "companies.jsonl"];
-    assert_eq!(desk.run(&said).status, 0);
-    assert_eq!(desk.json(&["source", "list"]).as_array().unwrap().len(), 2);
+    assert_eq!(fixture.run(&said).status, 0);
+    assert_eq!(fixture.json(&["source", "list"]).as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn standard_input_is_always_the_same_source() {
-    let desk = Desk::new();
-    assert_eq!(desk.run_with_input(&["import", "-"], QUILL).status, 0);
-    assert_eq!(desk.run_with_input(&["import", "-"], ADA).status, 0);
-    desk.file("stdin", QUILL);
-    desk.run(&["import", "stdin"]).refused(2, "the source stdin holds the records of another file");
+    let fixture = Fixture::new();
+    assert_eq!(fixture.run_with_input(&["import", "-"], QUILL).status, 0);
+    assert_eq!(fixture.run_with_input(&["import", "-"], ADA).status, 0);
+    fixture.file("stdin", QUILL);
+    fixture
+        .run(&["import", "stdin"])
+        .refused(2, "the source stdin holds the records of another file");
 }
 
 #[test]
 fn an_import_that_was_killed_has_noted_where_its_records_are_from() {
-    let desk = Desk::with_records();
+    let fixture = Fixture::with_records();
     let mut lines = String::new();
     for number in 0..5_000 {
         let company = json!({"type": "company", "name": format!("Ink {number}"), "country": "GB"});
         writeln!(lines, "{company}").unwrap();
     }
-    let mut command = desk.command(&["import", "-"]);
+    let mut command = fixture.command(&["import", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     // More than a batch; the input stays open, so that the import does not end by itself.
     let mut input = child.stdin.take().unwrap();
     input.write_all(lines.as_bytes()).unwrap();
-    while desk.json(&["source", "list"]).as_array().unwrap().len() < 2 {
+    while fixture.json(&["source", "list"]).as_array().unwrap().len() < 2 {
         assert!(child.try_wait().unwrap().is_none(), "the import has ended");
         sleep(Duration::from_millis(20));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    desk.file("stdin", QUILL);
-    desk.run(&["import", "stdin"]).refused(2, "the source stdin holds the records of another file");
+    fixture.file("stdin", QUILL);
+    fixture
+        .run(&["import", "stdin"])
+        .refused(2, "the source stdin holds the records of another file");
 }
 
 #[test]
 fn a_table_of_a_spreadsheet_is_imported_and_what_was_detected_is_said() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let table = "Name;Domain;Web page\nMüller;quill.example;www.ink.example\nInk;;ink.example\n";
     let western: Vec<u8> = table.chars().map(|letter| letter as u8).collect();
-    desk.file("export.csv", western);
-    let ran = desk.run(&["import", "export.csv"]);
+    fixture.file("export.csv", western);
+    let ran = fixture.run(&["import", "export.csv"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.err.contains("export.csv: CSV, `;` between columns, Windows-1252\n"), "{ran:?}");
     assert!(ran.out.contains("name only  1\n"), "{ran:?}");
     let unused = "columns that look like domains or addresses were not used: Web page";
     assert!(ran.out.contains(unused), "{ran:?}");
-    let looked_up = desk.run(&["lookup", "cuf", "companyName=Müller"]);
+    let looked_up = fixture.run(&["lookup", "cuf", "companyName=Müller"]);
     assert_eq!(looked_up.json()["url"], "quill.example");
     let said = ["import", "export.csv", "--delimiter", ",", "--encoding", "utf-8"];
-    let other = desk.run(&said);
+    let other = fixture.run(&said);
     assert_eq!(other.status, 2, "{other:?}");
     assert!(other.err.contains("none of its columns is `first_name`, `name` or `domain`"));
-    desk.run(&["import", "export.csv", "--delimiter", "x"]).refused(2, "one of , ; tab |");
+    fixture.run(&["import", "export.csv", "--delimiter", "x"]).refused(2, "one of , ; tab |");
 }

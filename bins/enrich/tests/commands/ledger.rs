@@ -8,37 +8,37 @@ use enrich_store::SystemClock;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::desk::{Desk, call, server};
+use crate::fixture::{Fixture, call, server};
 
 #[test]
 fn a_ledger_that_adds_up_says_so_in_credits_and_rows() {
-    let desk = Desk::with_records();
-    let (_, key) = desk.account(10);
-    desk.account(0);
+    let fixture = Fixture::with_records();
+    let (_, key) = fixture.account(10);
+    fixture.account(0);
     {
-        let store = desk.store();
+        let store = fixture.store();
         let service = server(&store);
         for _ in 0..2 {
             let asked = json!({"companyName": "Quill Ltd"});
             assert_eq!(call(&service, &key, "company_enrichment", "r", asked).status, 200);
         }
     }
-    let proof = desk.json(&["ledger", "verify"]);
+    let proof = fixture.json(&["ledger", "verify"]);
     let expected = json!({
         "ok": true, "accounts": 2, "granted": 10, "charged": 6, "charges": 2, "faults": []
     });
     assert_eq!(proof, expected);
-    let text = desk.run(&["ledger", "verify"]);
+    let text = fixture.run(&["ledger", "verify"]);
     assert_eq!(text.status, 0);
     assert!(text.out.ends_with("everything adds up\n"), "{text:?}");
 }
 
 #[test]
 fn a_row_that_was_changed_is_found_and_ends_with_one() {
-    let desk = Desk::new();
-    let (account, _) = desk.account(0);
-    desk.json(&["credits", "grant", &account, "5", "--note", "invoice 1042"]);
-    let path = desk.data().join("ledger.sqlite");
+    let fixture = Fixture::new();
+    let (account, _) = fixture.account(0);
+    fixture.json(&["credits", "grant", &account, "5", "--note", "invoice 1042"]);
+    let path = fixture.data().join("ledger.sqlite");
     let mut bytes = fs::read(&path).unwrap();
     let note = b"invoice 1042";
     let places: Vec<usize> = bytes
@@ -53,28 +53,28 @@ fn a_row_that_was_changed_is_found_and_ends_with_one() {
     }
     fs::write(&path, bytes).unwrap();
 
-    let ran = desk.run(&["ledger", "verify", "--json"]);
+    let ran = fixture.run(&["ledger", "verify", "--json"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     let proof = ran.json();
     assert_eq!(proof["ok"], false);
     assert!(proof["faults"][0].as_str().unwrap().contains(&account), "{proof}");
-    let text = desk.run(&["ledger", "verify"]);
+    let text = fixture.run(&["ledger", "verify"]);
     assert_eq!(text.status, 1);
     assert!(text.out.contains("\nfault: ") && text.out.contains("does not add up"), "{text:?}");
 }
 
 #[test]
 fn every_row_is_exported_with_all_that_is_known_of_it() {
-    let desk = Desk::with_records();
-    let (account, key) = desk.account(10);
-    let key_id = desk.first_key_id(&account);
-    desk.json(&["credits", "grant", &account, "-1", "--note", "=1+1, or \"so\""]);
+    let fixture = Fixture::with_records();
+    let (account, key) = fixture.account(10);
+    let key_id = fixture.first_key_id(&account);
+    fixture.json(&["credits", "grant", &account, "-1", "--note", "=1+1, or \"so\""]);
     {
-        let store = desk.store();
+        let store = fixture.store();
         let asked = json!({"companyDomain": "quill.example"});
         assert_eq!(call(&server(&store), &key, "dte", "@SUM(A1)", asked).status, 200);
     }
-    let export = desk.run(&["ledger", "export", &account]);
+    let export = fixture.run(&["ledger", "export", &account]);
     assert_eq!((export.status, export.err.as_str()), (0, ""));
     let mut csv = csv::Reader::from_reader(export.out.as_bytes());
     let columns = csv.headers().unwrap().clone();
@@ -110,11 +110,11 @@ fn every_row_is_exported_with_all_that_is_known_of_it() {
 #[test]
 fn an_account_of_many_rows_is_exported_to_its_last() {
     const GRANTS: usize = 2001;
-    let desk = Desk::new();
-    let (account, _) = desk.account(0);
+    let fixture = Fixture::new();
+    let (account, _) = fixture.account(0);
     let owner: AccountId = account.parse().unwrap();
     {
-        let store = desk.store();
+        let store = fixture.store();
         let grants = (0..GRANTS).map(|_| {
             let at = SystemClock.now();
             let (id, note) = (ChargeId::new(at), String::new());
@@ -124,7 +124,7 @@ fn an_account_of_many_rows_is_exported_to_its_last() {
             assert!(matches!(granted.unwrap(), Granted::Written { .. }));
         }
     }
-    let export = desk.run(&["ledger", "export", &account]).out;
+    let export = fixture.run(&["ledger", "export", &account]).out;
     assert_eq!(export.lines().count(), GRANTS + 1);
     let sequences: Vec<usize> = export
         .lines()

@@ -2,39 +2,39 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, call, server};
+use crate::fixture::{Fixture, call, server};
 
 #[test]
 fn a_look_up_prints_the_bytes_the_endpoint_answers_with() {
-    let desk = Desk::with_records();
+    let fixture = Fixture::with_records();
     // One credit: after the endpoint's answer the balance is 0, as the command shows it.
-    let (_, key) = desk.account(1);
-    let looked_up = desk.run(&["lookup", "/v1/cuf", "companyName=Quill"]);
+    let (_, key) = fixture.account(1);
+    let looked_up = fixture.run(&["lookup", "/v1/cuf", "companyName=Quill"]);
     assert_eq!((looked_up.status, looked_up.err.as_str()), (0, ""));
-    let store = desk.store();
+    let store = fixture.store();
     let answer = call(&server(&store), &key, "cuf", "r", json!({"companyName": "Quill"}));
     assert_eq!(answer.status, 200);
     assert_eq!(looked_up.out.trim_end().as_bytes(), answer.body);
     assert!(looked_up.out.contains("\"url\":\"quill.example\",\"credit_count\":0"));
-    assert_eq!(desk.run(&["lookup", "cuf", "companyName=Quill", "--json"]).out, looked_up.out);
+    assert_eq!(fixture.run(&["lookup", "cuf", "companyName=Quill", "--json"]).out, looked_up.out);
 }
 
 #[test]
 fn a_look_up_charges_nobody() {
-    let desk = Desk::with_records();
-    let (account, _) = desk.account(5);
+    let fixture = Fixture::with_records();
+    let (account, _) = fixture.account(5);
     assert_eq!(
-        desk.run(&["lookup", "cone", "linkedin=linkedin.com/in/ada-penn-example"]).status,
+        fixture.run(&["lookup", "cone", "linkedin=linkedin.com/in/ada-penn-example"]).status,
         0
     );
-    assert_eq!(desk.json(&["credits", "show", &account])["balance"], 5);
-    assert_eq!(desk.json(&["ledger", "verify"])["charges"], 0);
+    assert_eq!(fixture.json(&["credits", "show", &account])["balance"], 5);
+    assert_eq!(fixture.json(&["ledger", "verify"])["charges"], 0);
 }
 
 #[test]
 fn a_look_up_of_generation_two_answers_in_its_envelope() {
-    let desk = Desk::with_records();
-    let ran = desk.run(&["lookup", "domain_to_name", "domain=https://www.quill.example/"]);
+    let fixture = Fixture::with_records();
+    let ran = fixture.run(&["lookup", "domain_to_name", "domain=https://www.quill.example/"]);
     assert_eq!(ran.status, 0);
     let expected = json!({
         "status": 1, "code": 1000, "errors": {},
@@ -45,8 +45,8 @@ fn a_look_up_of_generation_two_answers_in_its_envelope() {
 
 #[test]
 fn nothing_found_is_an_answer() {
-    let desk = Desk::with_records();
-    let ran = desk.run(&["lookup", "cuf", "companyName=Nobody & Sons"]);
+    let fixture = Fixture::with_records();
+    let ran = fixture.run(&["lookup", "cuf", "companyName=Nobody & Sons"]);
     assert_eq!(ran.status, 0);
     let expected = json!({
         "query": "Nobody & Sons", "url": "", "credit_count": 0, "confidence_level": 0
@@ -56,10 +56,10 @@ fn nothing_found_is_an_answer() {
 
 #[test]
 fn fields_that_cannot_be_used_are_refused_as_the_endpoint_refuses_them() {
-    let desk = Desk::with_records();
-    let (_, key) = desk.account(5);
-    let store = desk.store();
-    let ran = desk.run(&["lookup", "dte", "companyDomain=localhost", "limit=0"]);
+    let fixture = Fixture::with_records();
+    let (_, key) = fixture.account(5);
+    let store = fixture.store();
+    let ran = fixture.run(&["lookup", "dte", "companyDomain=localhost", "limit=0"]);
     assert_eq!((ran.status, ran.err.as_str()), (1, ""));
     let asked = json!({"companyDomain": "localhost", "limit": "0"});
     let answer = call(&server(&store), &key, "dte", "r", asked);
@@ -70,13 +70,13 @@ fn fields_that_cannot_be_used_are_refused_as_the_endpoint_refuses_them() {
 
 #[test]
 fn what_is_no_request_is_a_wrong_command_line() {
-    let desk = Desk::with_records();
+    let fixture = Fixture::with_records();
     for words in [
         &["lookup", "/v1/none", "a=b"][..],
         &["lookup", "cuf", "companyName"],
         &["lookup", "cuf", "=Quill"],
         &["lookup", "cuf", "companyName=a", "companyName=b"],
     ] {
-        desk.run(words).refused(2, "");
+        fixture.run(words).refused(2, "");
     }
 }

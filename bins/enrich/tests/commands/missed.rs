@@ -7,19 +7,19 @@ use std::process::Command;
 use enrich_store::{CountMisses, Options, Store};
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, call, server};
+use crate::fixture::{Fixture, call, server};
 
 /// A folder where a server that counts so was asked for these.
-fn asked(count_misses: CountMisses, names: &[&str]) -> Desk {
-    let desk = Desk::with_records();
-    let (_, key) = desk.account(100);
+fn asked(count_misses: CountMisses, names: &[&str]) -> Fixture {
+    let fixture = Fixture::with_records();
+    let (_, key) = fixture.account(100);
     let options = Options { count_misses, ..Options::default() };
-    let store = Store::open_or_create(&desk.data(), options).unwrap();
+    let store = Store::open_or_create(&fixture.data(), options).unwrap();
     let service = server(&store);
     for name in names {
         assert_eq!(call(&service, &key, "cuf", "r", json!({"companyName": name})).status, 200);
     }
-    desk
+    fixture
 }
 
 const NAMES: [&str; 6] = [
@@ -33,8 +33,8 @@ const NAMES: [&str; 6] = [
 
 #[test]
 fn names_that_were_missed_are_counted_and_those_that_were_found_are_not() {
-    let desk = asked(CountMisses::Texts, &NAMES);
-    let told = desk.json(&["stats", "--misses"]);
+    let fixture = asked(CountMisses::Texts, &NAMES);
+    let told = fixture.json(&["stats", "--misses"]);
     let told: Vec<(&str, u64)> = told
         .as_array()
         .unwrap()
@@ -42,19 +42,19 @@ fn names_that_were_missed_are_counted_and_those_that_were_found_are_not() {
         .map(|it| (it["name"].as_str().unwrap(), it["calls"].as_u64().unwrap()))
         .collect();
     assert_eq!(told, [("Zebrafinch Holdings", 3), ("Oxbow Lake AG", 1)]);
-    let text = desk.run(&["stats", "--misses"]);
+    let text = fixture.run(&["stats", "--misses"]);
     assert!(text.out.contains("Zebrafinch Holdings       3  20"), "{text:?}");
 }
 
 #[test]
 fn by_hashes_a_name_can_be_asked_for_and_is_not_on_the_disk() {
-    let desk = asked(CountMisses::Hashed, &NAMES);
-    let told = desk.json(&["stats", "--misses"]);
+    let fixture = asked(CountMisses::Hashed, &NAMES);
+    let told = fixture.json(&["stats", "--misses"]);
     assert_eq!((&told[0]["name"], &told[0]["calls"]), (&Value::Null, &3.into()));
-    let missed = |name| desk.json(&["stats", "--missed", name])["calls"].clone();
+    let missed = |name| fixture.json(&["stats", "--missed", name])["calls"].clone();
     assert_eq!(missed("zebrafinch Holdings"), 3);
     assert_eq!(missed("Quill Ltd"), 0);
-    for file in std::fs::read_dir(desk.data()).unwrap() {
+    for file in std::fs::read_dir(fixture.data()).unwrap() {
         let path = file.unwrap().path();
         let bytes = std::fs::read(&path).unwrap_or_default();
         let bytes = String::from_utf8_lossy(&bytes).to_lowercase();
@@ -64,27 +64,27 @@ fn by_hashes_a_name_can_be_asked_for_and_is_not_on_the_disk() {
 
 #[test]
 fn nothing_is_counted_unless_that_is_wanted() {
-    let desk = asked(CountMisses::Off, &NAMES);
-    assert_eq!(desk.json(&["stats", "--misses"]), json!([]));
-    assert_eq!(desk.json(&["stats", "--missed", "Zebrafinch Holdings"])["calls"], 0);
+    let fixture = asked(CountMisses::Off, &NAMES);
+    assert_eq!(fixture.json(&["stats", "--misses"]), json!([]));
+    assert_eq!(fixture.json(&["stats", "--missed", "Zebrafinch Holdings"])["calls"], 0);
 }
 
 #[test]
 fn a_name_can_be_forgotten() {
-    let desk = asked(CountMisses::Texts, &[NAMES[0], NAMES[3], "lamp.example"]);
-    let done = desk.json(&["forget", "--kind", "missed", "Zebrafinch holdings"]);
+    let fixture = asked(CountMisses::Texts, &[NAMES[0], NAMES[3], "lamp.example"]);
+    let done = fixture.json(&["forget", "--kind", "missed", "Zebrafinch holdings"]);
     assert_eq!((&done["forgotten"], &done["values"]), (&1.into(), &1.into()));
-    desk.json(&["forget", "lamp.example"]);
-    let told = desk.json(&["stats", "--misses"]);
+    fixture.json(&["forget", "lamp.example"]);
+    let told = fixture.json(&["stats", "--misses"]);
     assert_eq!((told.as_array().unwrap().len(), &told[0]["name"]), (1, &"Oxbow Lake AG".into()));
 }
 
 #[test]
 fn a_server_counts_them_if_its_setting_says_so_and_its_log_names_none() {
-    let desk = Desk::with_records();
-    let (_, key) = desk.account(100);
+    let fixture = Fixture::with_records();
+    let (_, key) = fixture.account(100);
     let serve = ["serve", "--listen", "127.0.0.1:0", "--count-misses", "texts", "--log-requests"];
-    let mut child = desk.command(&serve).spawn().unwrap();
+    let mut child = fixture.command(&serve).spawn().unwrap();
     let mut line = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();
@@ -101,6 +101,6 @@ fn a_server_counts_them_if_its_setting_says_so_and_its_log_names_none() {
     let ended = child.wait_with_output().unwrap();
     let log = String::from_utf8(ended.stderr).unwrap();
     assert!(log.contains("stopped") && !log.contains("Zebrafinch"), "{log}");
-    let told = desk.json(&["stats", "--misses"]);
+    let told = fixture.json(&["stats", "--misses"]);
     assert_eq!((&told[0]["name"], &told[0]["calls"]), (&"Zebrafinch Holdings".into(), &1.into()));
 }

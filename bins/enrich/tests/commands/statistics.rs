@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, call, server, text};
+use crate::fixture::{Fixture, call, server, text};
 
 /// A company of another country, of which less is known.
 const INK: &str = r#"{"type":"company","name":"Ink AG","country":"CH","domains":["ink.example"],"ip":"192.0.2.10"}"#;
 
 /// Two companies, a person, and five calls of one account.
-fn used() -> (Desk, String) {
-    let desk = Desk::with_records();
-    desk.file("ink.jsonl", INK);
-    assert_eq!(desk.run(&["import", "ink.jsonl"]).status, 0);
-    let (account, key) = desk.account(10);
-    desk.account(10);
-    let store = desk.store();
+fn used() -> (Fixture, String) {
+    let fixture = Fixture::with_records();
+    fixture.file("ink.jsonl", INK);
+    assert_eq!(fixture.run(&["import", "ink.jsonl"]).status, 0);
+    let (account, key) = fixture.account(10);
+    fixture.account(10);
+    let store = fixture.store();
     let service = server(&store);
     for name in ["Quill Ltd", "Quill Ltd", "Ink AG", "Nobody At All GmbH"] {
         let asked = json!({"companyName": name});
@@ -22,13 +22,13 @@ fn used() -> (Desk, String) {
     }
     assert_eq!(call(&service, &key, "lcuf", "r", json!({})).status, 422);
     drop((service, store));
-    (desk, account)
+    (fixture, account)
 }
 
 #[test]
 fn what_is_held_is_counted_by_attribute_country_and_source() {
-    let (desk, _) = used();
-    let told = desk.json(&["stats"]);
+    let (fixture, _) = used();
+    let told = fixture.json(&["stats"]);
     assert_eq!(told["subjects"], json!({"companies": 2, "people": 1, "domains": 1}));
     let companies = &told["coverage"]["companies"];
     for (attribute, count) in
@@ -56,8 +56,8 @@ fn what_is_held_is_counted_by_attribute_country_and_source() {
 
 #[test]
 fn what_was_asked_is_counted_by_endpoint_account_and_day() {
-    let (desk, account) = used();
-    let used = desk.json(&["stats", "--days", "2"])["usage"].clone();
+    let (fixture, account) = used();
+    let used = fixture.json(&["stats", "--days", "2"])["usage"].clone();
     let counts = json!({
         "calls": 5, "found": 3, "not_found": 1, "replayed": 0, "refused": 1, "credits": 3,
         "hit_rate": 0.75
@@ -83,13 +83,13 @@ fn what_was_asked_is_counted_by_endpoint_account_and_day() {
 
 #[test]
 fn the_text_says_the_same_and_an_empty_folder_has_statistics_too() {
-    let (desk, _) = used();
-    let told = desk.run(&["stats"]);
+    let (fixture, _) = used();
+    let told = fixture.run(&["stats"]);
     assert_eq!(told.status, 0, "{told:?}");
     for line in ["companies", "  linkedin", "GB ", "ink.jsonl", "/v1/cuf", "75.0 %", "together"] {
         assert!(told.out.contains(line), "{line}: {told:?}");
     }
-    let empty = Desk::new();
+    let empty = Fixture::new();
     empty.account(0);
     assert!(empty.run(&["stats"]).out.contains("no calls"));
     assert_eq!(empty.json(&["stats"])["usage"]["hit_rate"], Value::Null);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use enrich_core::port::intake::{Atomic, Load};
+use enrich_core::port::importer::{Atomic, Load};
 use enrich_core::{SourceName, Timestamp};
 use enrich_import::Source;
 use enrich_store::Store;
@@ -17,7 +17,7 @@ pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
         atomic: Atomic::Whole,
     };
     let mut unwatched = ();
-    let imported = enrich_import::import(source, &*store.intake, load, None, &mut unwatched);
+    let imported = enrich_import::import(source, &*store.importer, load, None, &mut unwatched);
     let report = pollster::block_on(imported).unwrap();
     assert!(report.read > 0 && report.dropped == 0, "{}: {report:?}", file.display());
 }

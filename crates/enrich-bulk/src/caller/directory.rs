@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::{Credits, Draft, Refusal};
+use enrich_core::{Credits, Refusal, ResponseTemplate};
 use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
@@ -52,7 +52,7 @@ impl Caller for DirectoryCaller {
             Ok(ask) => ask.bounded(endpoint.price, self.max_enrichment_items),
             Err(invalid) => return Called::Invalid(Refusal::Fields(invalid).to_string()),
         };
-        let found = match self.directory.find(&ask.question, ask.want).await {
+        let found = match self.directory.find(&ask.question, ask.projection).await {
             Ok(found) => found,
             Err(error @ StoreError::Overloaded) => {
                 return Called::Later {
@@ -67,7 +67,7 @@ impl Caller for DirectoryCaller {
         if draft.items == 0 {
             return Called::NotFound;
         }
-        match self.answers.read(&Draft::fill(&draft.body, Credits::ZERO)) {
+        match self.answers.read(&ResponseTemplate::fill(&draft.body, Credits::ZERO)) {
             Some(reading) => Called::Found { values: reading.values, credits: Credits::ZERO },
             None => Called::Failed("the answer cannot be read".to_owned()),
         }

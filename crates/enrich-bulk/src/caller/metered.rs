@@ -29,7 +29,7 @@ impl MeteredCaller {
 #[async_trait]
 impl Caller for MeteredCaller {
     async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
-        let Asked { generation, endpoint } = self.asked;
+        let Asked { api_version, endpoint } = self.asked;
         let body = body(fields);
         let request = Request {
             content_type: Some("application/json"),
@@ -39,7 +39,7 @@ impl Caller for MeteredCaller {
             ..Request::default()
         };
         let request_id = RequestId::make(self.service.clock.now());
-        let response = respond(&self.service, generation, endpoint, &request_id, request).await;
+        let response = respond(&self.service, api_version, endpoint, &request_id, request).await;
         let header = |name| response.headers.iter().find(|(known, _)| *known == name);
         let seconds = header("retry-after").and_then(|(_, value)| value.parse().ok());
         let reply = Reply {

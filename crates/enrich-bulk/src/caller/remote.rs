@@ -182,9 +182,9 @@ mod tests {
     use super::*;
 
     fn caller(url: &str) -> Result<RemoteCaller, RemoteError> {
-        let generation = &enrich_wire_v1::GENERATION;
-        let endpoint = generation.endpoint("/v1/cuf").unwrap();
-        RemoteCaller::new(url, Asked { generation, endpoint }, &ApiKey::generate().unwrap(), 1)
+        let api_version = &enrich_wire_v1::API_VERSION;
+        let endpoint = api_version.endpoint("/v1/cuf").unwrap();
+        RemoteCaller::new(url, Asked { api_version, endpoint }, &ApiKey::generate().unwrap(), 1)
     }
 
     #[tokio::test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::record::{self, Record, State};
-use super::{Desk, Entry, Job, JobError, Shared, scrub};
+use super::{Entry, Job, JobError, JobRegistry, JobsState, scrub};
 use crate::part;
 use crate::run::Counts;
 
@@ -35,16 +35,16 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
 }
 
 /// Reads all jobs of a folder that is locked.
-pub(super) fn load(folder: &Path) -> Result<Desk, JobError> {
+pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
     // Whoever uploaded these was told that it failed, or nothing at all.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,
     }
-    let mut desk = Desk::default();
+    let mut registry = JobRegistry::default();
     for id in record::ids(folder)? {
         let Some(mut record) = Record::read(folder, id) else {
-            desk.set_aside.push(set_aside(folder, &id.to_string()));
+            registry.set_aside.push(set_aside(folder, &id.to_string()));
             continue;
         };
         scrub::complete(&record.folder(folder), record.is_replacing)?;
@@ -58,16 +58,18 @@ pub(super) fn load(folder: &Path) -> Result<Desk, JobError> {
             let why = "the output of this list is damaged; upload the list again";
             record.state = State::Broken(why.to_owned());
         } else if is_under_way {
-            desk.waiting.push_back(id);
+            registry.waiting.push_back(id);
         }
         let bytes = Record::held_bytes(id, folder)?;
-        desk.jobs.insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
+        registry
+            .jobs
+            .insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
     }
     // Those that were started first go on first.
-    let jobs = &desk.jobs;
+    let jobs = &registry.jobs;
     let since = |id: &record::JobId| jobs.get(id).map(|entry| entry.record.created_at);
-    desk.waiting.make_contiguous().sort_by_key(since);
-    Ok(desk)
+    registry.waiting.make_contiguous().sort_by_key(since);
+    Ok(registry)
 }
 
 /// Puts a job's folder where nobody stumbles over it: it may hold rows that were paid. Where it is
@@ -83,16 +85,16 @@ fn set_aside(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// Waits until no other process has the folder, then goes on with its jobs.
-pub(super) fn take_over(shared: &Shared) {
-    let mut desk = shared.desk.lock();
-    while !desk.is_closing {
-        shared.changed.wait_for(&mut desk, LOOK_EACH);
+pub(super) fn take_over(shared: &JobsState) {
+    let mut registry = shared.registry.lock();
+    while !registry.is_closing {
+        shared.changed.wait_for(&mut registry, LOOK_EACH);
         // A folder that can't be read now is looked at again; until then its jobs are elsewhere.
-        if !desk.is_closing
+        if !registry.is_closing
             && let Ok(Some(lock)) = lock(&shared.folder)
             && let Ok(loaded) = load(&shared.folder)
         {
-            *desk = loaded;
+            *registry = loaded;
             *shared.locked.lock() = Some(lock);
             shared.changed.notify_all();
             return;

@@ -6,7 +6,7 @@ use enrich_core::AccountId;
 use enrich_import::Bounds;
 
 use super::record::{JobId, Record};
-use super::{Desk, Entry, JobError, Shared};
+use super::{Entry, JobError, JobRegistry, JobsState};
 use crate::stop::Stop;
 
 /// How many lists of an account are uploaded at once.
@@ -41,47 +41,47 @@ pub enum Refusal {
 }
 
 /// What an account holds while something of it is done, until it is dropped.
-pub(super) struct Place<'a> {
-    shared: &'a Shared,
+pub(super) struct AccountPermit<'a> {
+    shared: &'a JobsState,
     account: AccountId,
     is_upload: bool,
 }
 
-impl Drop for Place<'_> {
+impl Drop for AccountPermit<'_> {
     fn drop(&mut self) {
-        let mut desk = self.shared.desk.lock();
+        let mut registry = self.shared.registry.lock();
         if !self.is_upload {
-            desk.reading.remove(&self.account);
-        } else if let Some(uploads) = desk.uploading.get_mut(&self.account) {
+            registry.reading.remove(&self.account);
+        } else if let Some(uploads) = registry.uploading.get_mut(&self.account) {
             *uploads -= 1;
             if *uploads == 0 {
-                desk.uploading.remove(&self.account);
+                registry.uploading.remove(&self.account);
             }
         }
     }
 }
 
-impl Shared {
+impl JobsState {
     /// A place to upload a list.
-    pub(super) fn uploading(&self, account: AccountId) -> Result<Place<'_>, JobError> {
-        let mut desk = self.desk.lock();
-        if desk.is_elsewhere {
+    pub(super) fn uploading(&self, account: AccountId) -> Result<AccountPermit<'_>, JobError> {
+        let mut registry = self.registry.lock();
+        if registry.is_elsewhere {
             return Err(Refusal::Elsewhere.into());
         }
-        let uploads = desk.uploading.entry(account).or_default();
+        let uploads = registry.uploading.entry(account).or_default();
         if *uploads == MAX_UPLOADS {
             return Err(Refusal::Uploading(MAX_UPLOADS).into());
         }
         *uploads += 1;
-        Ok(Place { shared: self, account, is_upload: true })
+        Ok(AccountPermit { shared: self, account, is_upload: true })
     }
 
     /// A place to read a list to its end.
-    pub(super) fn reading(&self, account: AccountId) -> Result<Place<'_>, JobError> {
-        if !self.desk.lock().reading.insert(account) {
+    pub(super) fn reading(&self, account: AccountId) -> Result<AccountPermit<'_>, JobError> {
+        if !self.registry.lock().reading.insert(account) {
             return Err(Refusal::Reading.into());
         }
-        Ok(Place { shared: self, account, is_upload: false })
+        Ok(AccountPermit { shared: self, account, is_upload: false })
     }
 
     /// Whether the file system has room for more.
@@ -93,15 +93,15 @@ impl Shared {
     /// Whether the account has room for a new job that takes up so much.
     pub(super) fn see_room(
         &self,
-        desk: &Desk,
+        registry: &JobRegistry,
         account: AccountId,
         bytes: u64,
     ) -> Result<(), JobError> {
         let (max_jobs, max_bytes) = (self.settings.max_jobs, self.settings.max_account_bytes);
-        if desk.of_account(account).count() >= max_jobs {
+        if registry.of_account(account).count() >= max_jobs {
             return Err(JobError::TooMany(max_jobs));
         }
-        if desk.held_bytes(account).saturating_add(bytes) > max_bytes {
+        if registry.held_bytes(account).saturating_add(bytes) > max_bytes {
             return Err(Refusal::Full(max_bytes).into());
         }
         Ok(())
@@ -111,12 +111,12 @@ impl Shared {
     pub(super) fn see_room_of(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.see_space()?;
         let bytes = Record::held_bytes(id, &self.folder)?;
-        let mut desk = self.desk.lock();
-        if let Some(entry) = desk.jobs.get_mut(&id) {
+        let mut registry = self.registry.lock();
+        if let Some(entry) = registry.jobs.get_mut(&id) {
             entry.bytes = bytes;
         }
         let max_bytes = self.settings.max_account_bytes;
-        if desk.held_bytes(account) > max_bytes {
+        if registry.held_bytes(account) > max_bytes {
             return Err(Refusal::Full(max_bytes).into());
         }
         Ok(())
@@ -130,7 +130,7 @@ impl Shared {
     }
 }
 
-impl Desk {
+impl JobRegistry {
     pub(super) fn of_account(&self, account: AccountId) -> impl Iterator<Item = &Entry> {
         self.jobs.values().filter(move |entry| entry.record.account == account)
     }

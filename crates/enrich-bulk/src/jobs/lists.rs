@@ -10,7 +10,7 @@ use enrich_import::ReadAs;
 use super::folder::ARRIVING;
 use super::limits::{Refusal, is_too_slow};
 use super::record::{self, JobId, Record};
-use super::{Entry, Foreseen, Job, JobError, Jobs, Sample, Shared, State};
+use super::{Entry, Foreseen, Job, JobError, Jobs, JobsState, Sample, State};
 use crate::mapping::Mapping;
 use crate::preview::{NationalNumbers, Preview, PreviewError, preview};
 use crate::run::Counts;
@@ -33,7 +33,7 @@ impl Jobs {
     ) -> Result<Job, JobError> {
         let shared = &*self.shared;
         let _place = shared.uploading(account)?;
-        shared.see_room(&shared.desk.lock(), account, 0)?;
+        shared.see_room(&shared.registry.lock(), account, 0)?;
         shared.see_space()?;
         let record = Record::new(account, file_name, shared.clock.now())?;
         let (id, arriving) = (record.id, shared.folder.join(ARRIVING));
@@ -53,7 +53,7 @@ impl Jobs {
     pub fn sample(&self, account: AccountId, id: JobId, rows: usize) -> Result<Sample, JobError> {
         self.scrub_one(account, id)?;
         let shared = &*self.shared;
-        let record = shared.desk.lock().of(account, id)?.record.clone();
+        let record = shared.registry.lock().of(account, id)?.record.clone();
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
         let columns = input.columns().to_vec();
         let read_as = record.read_as;
@@ -76,15 +76,15 @@ impl Jobs {
     pub fn read_as(&self, account: AccountId, id: JobId, read_as: ReadAs) -> Result<(), JobError> {
         let shared = &*self.shared;
         let _place = shared.reading(account)?;
-        let mut record = shared.desk.lock().of(account, id)?.record.clone();
+        let mut record = shared.registry.lock().of(account, id)?.record.clone();
         record.read_as = read_as;
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
         let mut rows = 0;
         while input.next_row()?.is_some() {
             rows += 1;
         }
-        let mut desk = shared.desk.lock();
-        let entry = desk.of_mut(account, id)?;
+        let mut registry = shared.registry.lock();
+        let entry = registry.of_mut(account, id)?;
         if entry.record.state != State::New {
             return Err(JobError::WrongState(entry.record.state.in_words()));
         }
@@ -108,7 +108,7 @@ impl Jobs {
         mapping: &Mapping,
     ) -> Result<Preview, JobError> {
         let shared = &*self.shared;
-        let known = shared.desk.lock().of(account, id)?.foreseen.clone();
+        let known = shared.registry.lock().of(account, id)?.foreseen.clone();
         let country = pollster::block_on(shared.callers.country(account));
         let country = country.map_err(|error| io::Error::other(error.to_string()))?;
         if let Some(known) = known
@@ -119,7 +119,7 @@ impl Jobs {
             return Ok(known.preview);
         }
         let _place = shared.reading(account)?;
-        let record = shared.desk.lock().of(account, id)?.record.clone();
+        let record = shared.registry.lock().of(account, id)?.record.clone();
         let asked = shared.asked(endpoint)?;
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
         let numbers = NationalNumbers::Of(country);
@@ -128,7 +128,7 @@ impl Jobs {
             PreviewError::Input(error) => JobError::from(error),
             PreviewError::Mapping(error) => error.into(),
         })?;
-        if let Ok(entry) = shared.desk.lock().of_mut(account, id) {
+        if let Ok(entry) = shared.registry.lock().of_mut(account, id) {
             let (endpoint, mapping) = (endpoint.to_owned(), mapping.clone());
             entry.foreseen = Some(Foreseen { endpoint, mapping, country, preview });
         }
@@ -136,7 +136,7 @@ impl Jobs {
     }
 }
 
-impl Shared {
+impl JobsState {
     /// Stores a list and reads it to its end.
     fn arrive(
         &self,
@@ -155,7 +155,7 @@ impl Shared {
             }
             if bytes - looked_at >= LOOK_EACH_BYTES {
                 looked_at = bytes;
-                self.see_room(&self.desk.lock(), record.account, bytes)?;
+                self.see_room(&self.registry.lock(), record.account, bytes)?;
                 self.see_space()?;
             }
             Ok(())
@@ -175,14 +175,14 @@ impl Shared {
 
     /// Puts a list that has arrived among the others.
     fn keep(&self, arriving: &Path, entry: Entry) -> Result<Job, JobError> {
-        let mut desk = self.desk.lock();
-        if desk.is_closing {
+        let mut registry = self.registry.lock();
+        if registry.is_closing {
             return Err(Refusal::Elsewhere.into());
         }
-        self.see_room(&desk, entry.record.account, entry.bytes)?;
+        self.see_room(&registry, entry.record.account, entry.bytes)?;
         record::move_folder(arriving, &self.folder, entry.record.id)?;
         let job = entry.job();
-        desk.jobs.insert(job.id, entry);
+        registry.jobs.insert(job.id, entry);
         Ok(job)
     }
 }

@@ -18,7 +18,7 @@ impl Jobs {
     /// When there is no such job, or its files can't be read.
     pub fn output(&self, account: AccountId, id: JobId) -> Result<Option<Written>, JobError> {
         self.scrub_one(account, id)?;
-        let record = self.shared.desk.lock().of(account, id)?.record.clone();
+        let record = self.shared.registry.lock().of(account, id)?.record.clone();
         let (out, file_name) = (record.output(&self.shared.folder), record.output_name());
         loop {
             match File::open(&out) {
@@ -54,7 +54,7 @@ impl Jobs {
     ) -> Result<Option<Written>, JobError> {
         self.scrub_one(account, id)?;
         let folder = &self.shared.folder;
-        let record = self.shared.desk.lock().of(account, id)?.record.clone();
+        let record = self.shared.registry.lock().of(account, id)?.record.clone();
         let out = record.output(folder);
         if out.extension().is_none_or(|ending| ending != "xlsx") {
             return Ok(None);

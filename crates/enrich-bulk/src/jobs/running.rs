@@ -11,7 +11,7 @@ use enrich_import::{Format, Halt, ReadError};
 use enrich_text::Country;
 
 use super::record::{Record, State};
-use super::{Desk, JobError, JobId, Shared};
+use super::{JobError, JobId, JobRegistry, JobsState};
 use crate::caller::{Asked, Caller, MeteredCaller};
 use crate::part::{Opened, Output, Part, Purpose};
 use crate::run::{Counts, End, Options, Progress, RunError, Work, run};
@@ -78,7 +78,7 @@ impl Callers for MeteredCallers {
 }
 
 /// Runs jobs, one after the other, until the folder is closed.
-pub(super) fn work(shared: &Shared) {
+pub(super) fn work(shared: &JobsState) {
     while let Some((record, stop)) = next(shared) {
         let id = record.id;
         let mut watch = Watch::new(shared, &record, &stop);
@@ -88,9 +88,9 @@ pub(super) fn work(shared: &Shared) {
         };
         let held_back = watch.held_back.take();
         let bytes = Record::held_bytes(id, &shared.folder);
-        let mut desk = shared.desk.lock();
-        let is_closing = desk.is_closing;
-        let Some(entry) = desk.jobs.get_mut(&id) else { continue };
+        let mut registry = shared.registry.lock();
+        let is_closing = registry.is_closing;
+        let Some(entry) = registry.jobs.get_mut(&id) else { continue };
         (entry.stop, entry.rate_limited_until) = (None, None);
         entry.bytes = bytes.unwrap_or(entry.bytes);
         let (is_told, yields) = (take(&mut entry.is_told), take(&mut entry.is_yielding));
@@ -110,7 +110,7 @@ pub(super) fn work(shared: &Shared) {
         }
         let mut record = entry.record.clone();
         let saved = if yields && !is_told && state == State::Ended(End::Stopped) {
-            shared.put_in_line(&mut desk, record)
+            shared.put_in_line(&mut registry, record)
         } else {
             record.end(state, shared.clock.now());
             entry.record = record;
@@ -118,31 +118,31 @@ pub(super) fn work(shared: &Shared) {
         };
         // What can't be saved stands as running on disk, and runs once more: every row keeps its
         // idempotency key.
-        if let (Err(error), Some(entry)) = (saved, desk.jobs.get_mut(&id)) {
+        if let (Err(error), Some(entry)) = (saved, registry.jobs.get_mut(&id)) {
             entry.record.state = State::Broken(in_words(&error));
         }
     }
 }
 
 /// Waits for a job that is to be run.
-fn next(shared: &Shared) -> Option<(Record, Stop)> {
-    let mut desk = shared.desk.lock();
+fn next(shared: &JobsState) -> Option<(Record, Stop)> {
+    let mut registry = shared.registry.lock();
     loop {
-        if desk.is_closing {
+        if registry.is_closing {
             return None;
         }
-        if let Some(begun) = begin(shared, &mut desk) {
+        if let Some(begun) = begin(shared, &mut registry) {
             return Some(begun);
         }
-        if desk.waiting.is_empty() {
-            shared.changed.wait(&mut desk);
+        if registry.waiting.is_empty() {
+            shared.changed.wait(&mut registry);
         }
     }
 }
 
-fn begin(shared: &Shared, desk: &mut Desk) -> Option<(Record, Stop)> {
-    let id = desk.take_next()?;
-    let entry = desk.jobs.get_mut(&id)?;
+fn begin(shared: &JobsState, registry: &mut JobRegistry) -> Option<(Record, Stop)> {
+    let id = registry.take_next()?;
+    let entry = registry.jobs.get_mut(&id)?;
     let stop = Stop::default();
     (entry.record.state, entry.stop) = (State::Running, Some(stop.clone()));
     match entry.record.save(&shared.folder) {
@@ -158,7 +158,7 @@ fn begin(shared: &Shared, desk: &mut Desk) -> Option<(Record, Stop)> {
 /// What came of a job's rows and how it ended; why it couldn't be carried on, in words for the
 /// account.
 fn run_job(
-    shared: &Shared,
+    shared: &JobsState,
     record: Record,
     watch: &mut Watch<'_>,
 ) -> Result<(Counts, End), String> {
@@ -221,7 +221,7 @@ impl JobError {
 /// Keeps the counts of a job that runs, and sees that it takes up no more room and time than it
 /// may.
 struct Watch<'a> {
-    shared: &'a Shared,
+    shared: &'a JobsState,
     id: JobId,
     account: AccountId,
     stop: &'a Stop,
@@ -232,7 +232,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(shared: &'a Shared, record: &Record, stop: &'a Stop) -> Self {
+    fn new(shared: &'a JobsState, record: &Record, stop: &'a Stop) -> Self {
         let (id, account, began) = (record.id, record.account, Instant::now());
         Self { shared, id, account, stop, began, looked: None, held_back: None }
     }
@@ -249,7 +249,7 @@ impl<'a> Watch<'a> {
             return;
         }
         let settings = &self.shared.settings;
-        if self.shared.desk.lock().must_yield(self.id, self.began.elapsed(), settings) {
+        if self.shared.registry.lock().must_yield(self.id, self.began.elapsed(), settings) {
             self.stop.now();
         }
     }
@@ -257,7 +257,7 @@ impl<'a> Watch<'a> {
 
 impl Progress for Watch<'_> {
     fn advance(&mut self, counts: &Counts, _read_bytes: u64) {
-        if let Some(entry) = self.shared.desk.lock().jobs.get_mut(&self.id) {
+        if let Some(entry) = self.shared.registry.lock().jobs.get_mut(&self.id) {
             entry.counts = *counts;
         }
         self.look();
@@ -266,7 +266,7 @@ impl Progress for Watch<'_> {
     fn wait(&mut self, rate_limited_for: Option<Duration>) {
         let now = self.shared.clock.now();
         let until = rate_limited_for.and_then(|left| now.checked_add(left).ok());
-        if let Some(entry) = self.shared.desk.lock().jobs.get_mut(&self.id) {
+        if let Some(entry) = self.shared.registry.lock().jobs.get_mut(&self.id) {
             entry.rate_limited_until = until;
         }
         self.look();

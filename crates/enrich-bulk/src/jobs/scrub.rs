@@ -18,7 +18,7 @@ use enrich_import::{Delimiter, Format, Source, told_by_name};
 use parking_lot::Mutex;
 
 use super::record::{self, JobId, Record, State};
-use super::{JobError, Jobs, Shared};
+use super::{JobError, Jobs, JobsState};
 use crate::input::Input;
 use crate::part;
 use crate::run::End;
@@ -37,13 +37,13 @@ impl Jobs {
     /// other lists are looked through all the same.
     pub fn scrub(&self) -> Result<usize, JobError> {
         let Some(values) = self.shared.suppressed()? else { return Ok(0) };
-        let ids: Vec<JobId> = self.shared.desk.lock().jobs.keys().copied().collect();
+        let ids: Vec<JobId> = self.shared.registry.lock().jobs.keys().copied().collect();
         let (mut changed, mut failed) = (0, None);
         for id in ids {
             match self.shared.scrub(id, &*values) {
                 Ok(is_changed) => changed += usize::from(is_changed),
                 // It was deleted meanwhile.
-                Err(_) if !self.shared.desk.lock().jobs.contains_key(&id) => {}
+                Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
                 // The others are looked through all the same.
                 Err(error) => failed = Some(error),
             }
@@ -58,7 +58,7 @@ impl Jobs {
     ///
     /// When there is no such job, or the suppressed values can't be read.
     pub fn is_output_ready(&self, account: AccountId, id: JobId) -> Result<bool, JobError> {
-        let state = self.shared.desk.lock().of(account, id)?.record.state.clone();
+        let state = self.shared.registry.lock().of(account, id)?.record.state.clone();
         let count = self.shared.suppressed()?.map_or(0, |values| values.count());
         let is_scrubbed = count == 0 || self.shared.is_scrubbed(id, count);
         Ok(state == State::Ended(End::Whole) && is_scrubbed)
@@ -66,7 +66,7 @@ impl Jobs {
 
     /// The same for one list of an account, before it is shown.
     pub(super) fn scrub_one(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
-        self.shared.desk.lock().of(account, id)?;
+        self.shared.registry.lock().of(account, id)?;
         if let Some(values) = self.shared.suppressed()? {
             self.shared.scrub(id, &*values)?;
         }
@@ -74,7 +74,7 @@ impl Jobs {
     }
 }
 
-impl Shared {
+impl JobsState {
     fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, JobError> {
         let values = pollster::block_on(self.callers.suppressed());
         let values = values.map_err(|error| io::Error::other(error.to_string()))?;
@@ -89,13 +89,13 @@ impl Shared {
 
     /// Whether a list was looked through for this many suppressed values.
     fn is_scrubbed(&self, id: JobId, count: u64) -> bool {
-        self.desk.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
+        self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
     }
 
     /// The lock on the files of a list, held while they are looked through and rewritten.
     fn files_of(&self, id: JobId) -> Result<Arc<Mutex<()>>, JobError> {
-        let desk = self.desk.lock();
-        desk.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
+        let registry = self.registry.lock();
+        registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
     /// Looks through a list, once for the same suppressed values. Whether it was changed, or is to
@@ -107,8 +107,8 @@ impl Shared {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
         let (record, is_running) = {
-            let mut desk = self.desk.lock();
-            let Some(entry) = desk.jobs.get_mut(&id) else { return Ok(false) };
+            let mut registry = self.registry.lock();
+            let Some(entry) = registry.jobs.get_mut(&id) else { return Ok(false) };
             if entry.scrubbed() == values.count() {
                 return Ok(false);
             }
@@ -120,7 +120,7 @@ impl Shared {
         }
         let values = &since(&record, values);
         let holds = self.holds(&record, values)?;
-        if holds && let Some(entry) = self.desk.lock().jobs.get_mut(&id) {
+        if holds && let Some(entry) = self.registry.lock().jobs.get_mut(&id) {
             // It is put in line again, and its files are rewritten when it continues.
             entry.is_yielding = true;
             entry.stop.iter().for_each(Stop::now);
@@ -133,8 +133,8 @@ impl Shared {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
         let known = || {
-            let desk = self.desk.lock();
-            desk.jobs.get(&id).map(|entry| entry.record.clone()).ok_or(JobError::NotThere)
+            let registry = self.registry.lock();
+            registry.jobs.get(&id).map(|entry| entry.record.clone()).ok_or(JobError::NotThere)
         };
         let record = known()?;
         match self.suppressed()? {
@@ -181,8 +181,8 @@ impl Shared {
             remove_file(&record.list(&self.folder))?;
         }
         self.change(id, |record| (record.is_replacing, record.scrubbed) = (false, count))?;
-        let mut desk = self.desk.lock();
-        if let Some(entry) = desk.jobs.get_mut(&id) {
+        let mut registry = self.registry.lock();
+        if let Some(entry) = registry.jobs.get_mut(&id) {
             entry.scrubbed_running = count;
             entry.bytes = Record::held_bytes(id, &self.folder)?;
             if let Ok(Some(counts)) = part::counts_of(&entry.record.output(&self.folder)) {
@@ -225,17 +225,17 @@ impl Shared {
     }
 
     fn remove(&self, id: JobId) -> Result<bool, JobError> {
-        let mut desk = self.desk.lock();
+        let mut registry = self.registry.lock();
         record::remove(&self.folder, id)?;
-        desk.jobs.remove(&id);
-        desk.waiting.retain(|waiting| *waiting != id);
+        registry.jobs.remove(&id);
+        registry.waiting.retain(|waiting| *waiting != id);
         Ok(true)
     }
 
     /// Changes what is kept of a job, on disk first.
     fn change(&self, id: JobId, change: impl FnOnce(&mut Record)) -> Result<(), JobError> {
-        let mut desk = self.desk.lock();
-        if let Some(entry) = desk.jobs.get_mut(&id) {
+        let mut registry = self.registry.lock();
+        if let Some(entry) = registry.jobs.get_mut(&id) {
             let mut record = entry.record.clone();
             change(&mut record);
             record.save(&self.folder)?;
@@ -286,7 +286,7 @@ fn order_holds(record: &Record, values: &dyn SuppressedValues) -> bool {
 
 /// Whether a row of what was uploaded holds such a value.
 fn list_holds(
-    shared: &Shared,
+    shared: &JobsState,
     record: &Record,
     values: &dyn SuppressedValues,
 ) -> Result<bool, JobError> {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use enrich_core::AccountId;
 
 use super::record::JobId;
-use super::{Desk, Settings};
+use super::{JobRegistry, Settings};
 
-impl Desk {
+impl JobRegistry {
     /// Takes the next job out of the line: of the account with the fewest that run, then of the one
     /// whose last turn was the longest ago, then the first in line.
     pub(super) fn take_next(&mut self) -> Option<JobId> {

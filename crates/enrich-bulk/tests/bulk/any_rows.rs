@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::desk::{Books, Desk};
+use crate::fixture::{Books, Fixture};
 
 fn cell() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -54,7 +54,7 @@ proptest! {
             list.write_record([id, company, note]).unwrap();
         }
         let list = String::from_utf8(list.into_inner().unwrap()).unwrap();
-        let written = Desk::new().written(("l.csv", &list), "out.csv", &Books::default());
+        let written = Fixture::new().written(("l.csv", &list), "out.csv", &Books::default());
         let mut reader = csv::Reader::from_reader(written.as_bytes());
         let back: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
         prop_assert_eq!(back.len(), rows.len());
@@ -69,11 +69,11 @@ proptest! {
     #[test]
     fn properties_of_any_bytes(list in "[a-z,\"\n\r{}:é]{0,200}") {
         for name in ["l.csv", "l.jsonl"] {
-            let desk = Desk::new();
+            let fixture = Fixture::new();
             let header = if name == "l.csv" { "Company\n" } else { "{\"Company\":\"Quill\"}\n" };
             // A header alone is refused.
             let list = format!("{header}{list}\nx\n");
-            let written = desk.written((name, &list), "out.jsonl", &Books::default());
+            let written = fixture.written((name, &list), "out.jsonl", &Books::default());
             for line in written.lines() {
                 let value: serde_json::Value = serde_json::from_str(line).unwrap();
                 let names = ["status", "status_2"];

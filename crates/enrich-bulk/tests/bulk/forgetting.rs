@@ -9,7 +9,7 @@ use enrich_bulk::{End, Source};
 use enrich_core::{Clock, Timestamp};
 use enrich_import::Rows;
 
-use crate::desk::numbered;
+use crate::fixture::numbered;
 use crate::office::{Noon, Office, has_ended, order, text};
 
 const LIST: &str = "Company,site\nQuill 0,\nInkwell,https://www.inkwell.example/\nQuill 1,\n";

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use enrich_bulk::{End, Format, Input, Opened, Options, Part, Purpose, ReadError, Source, Stop};
 use enrich_import::{Cells, Rows};
 
-use crate::desk::{Books, Desk, numbered};
+use crate::fixture::{Books, Fixture, numbered};
 
 /// The rows of a workbook, the header among them.
 fn sheet(path: &std::path::Path) -> Vec<Vec<String>> {
@@ -36,46 +36,46 @@ fn workbook(rows: &[[&str; 2]]) -> Vec<u8> {
 
 #[test]
 fn cells_that_a_workbook_cuts_are_counted_and_stand_whole_in_a_file_beside_it() {
-    let (desk, books) = (Desk::new(), Books::default());
+    let (fixture, books) = (Fixture::new(), Books::default());
     let long = "x".repeat(40_000);
     let list = format!("Company,note\nQuill,{long}\nQuill,=1+1\n");
     let run = |out| {
         let (options, stop) = (Options::default(), Stop::default());
-        desk.run(("leads.csv", &list), out, &books, options, &stop).unwrap().counts.cut_cells
+        fixture.run(("leads.csv", &list), out, &books, options, &stop).unwrap().counts.cut_cells
     };
     assert_eq!(run("out.csv"), 0);
     assert_eq!(run("out.xlsx"), 1);
-    assert_eq!(sheet(&desk.path("out.xlsx"))[1][1].len(), 32_767);
-    assert_eq!(desk.names(), ["out.csv", "out.xlsx", "out.xlsx.csv"]);
-    assert_eq!(desk.read("out.xlsx.csv"), format!("\u{feff}{}", desk.read("out.csv")));
+    assert_eq!(sheet(&fixture.path("out.xlsx"))[1][1].len(), 32_767);
+    assert_eq!(fixture.names(), ["out.csv", "out.xlsx", "out.xlsx.csv"]);
+    assert_eq!(fixture.read("out.xlsx.csv"), format!("\u{feff}{}", fixture.read("out.csv")));
 }
 
 #[test]
 fn a_list_with_semicolons_comes_out_with_semicolons() {
-    let (desk, books) = (Desk::new(), Books::default());
+    let (fixture, books) = (Fixture::new(), Books::default());
     let list = "id;Company\n1;Quill, Ltd\n2;nobody\n";
     let expected = "id;Company;url;confidence_level;status;error;credits\n\
                     1;Quill, Ltd;Quill, Ltd.example;97;found;;1\n2;nobody;;;not_found;;0\n";
-    assert_eq!(desk.written(("leads.csv", list), "out.csv", &books), expected);
+    assert_eq!(fixture.written(("leads.csv", list), "out.csv", &books), expected);
     assert_eq!(books.total(), 1);
 }
 
 #[test]
 fn tabs_are_written_where_the_output_s_name_says_so() {
-    let (desk, books) = (Desk::new(), Books::default());
-    let written = desk.written(("leads.csv", "id,Company\n1,Quill\n"), "out.tsv", &books);
+    let (fixture, books) = (Fixture::new(), Books::default());
+    let written = fixture.written(("leads.csv", "id,Company\n1,Quill\n"), "out.tsv", &books);
     assert!(written.starts_with("id\tCompany\turl\t"), "{written}");
     assert!(written.contains("\n1\tQuill\tQuill.example\t97\tfound\t\t1\n"), "{written}");
 }
 
 #[test]
 fn a_list_in_another_encoding_comes_out_as_utf_8_that_spreadsheets_know() {
-    let (desk, books) = (Desk::new(), Books::default());
+    let (fixture, books) = (Fixture::new(), Books::default());
     let list: Vec<u8> = "id;Company\n1;Müller\n".chars().map(|letter| letter as u8).collect();
     let list = input("leads.csv", list);
-    let outcome = desk.run_input(list, "out.csv", &books, Options::default(), &Stop::default());
+    let outcome = fixture.run_input(list, "out.csv", &books, Options::default(), &Stop::default());
     assert_eq!(outcome.unwrap().end, End::Whole);
-    let written = desk.read("out.csv");
+    let written = fixture.read("out.csv");
     // The encoding shows in the first row, so it is known when the header is written.
     assert!(written.starts_with("\u{feff}id;Company;"), "{written}");
     assert!(written.contains("1;Müller;Müller.example;"), "{written}");
@@ -83,16 +83,16 @@ fn a_list_in_another_encoding_comes_out_as_utf_8_that_spreadsheets_know() {
 
 #[test]
 fn a_workbook_comes_out_as_a_workbook() {
-    let (desk, books) = (Desk::new(), Books::default());
+    let (fixture, books) = (Fixture::new(), Books::default());
     let list = workbook(&[["id", "Company"], ["=1+1", "Quill"], ["", "nobody"]]);
     let list = input("leads.xlsx", list);
-    let outcome = desk.run_input(list, "out.xlsx", &books, Options::default(), &Stop::default());
+    let outcome = fixture.run_input(list, "out.xlsx", &books, Options::default(), &Stop::default());
     assert_eq!(outcome.unwrap().end, End::Whole);
-    let rows = sheet(&desk.path("out.xlsx"));
+    let rows = sheet(&fixture.path("out.xlsx"));
     assert_eq!(rows[0], ["id", "Company", "url", "confidence_level", "status", "error", "credits"]);
     assert_eq!(rows[1], ["=1+1", "Quill", "Quill.example", "97", "found", "", "1"]);
     assert_eq!(rows[2], ["", "nobody", "", "", "not_found", "", "0"]);
-    assert_eq!(desk.names(), ["out.xlsx"]);
+    assert_eq!(fixture.names(), ["out.xlsx"]);
 }
 
 #[test]
@@ -110,42 +110,42 @@ fn a_run_that_was_stopped_goes_on_in_every_format_and_pays_no_row_twice() {
         ("leads.csv", semicolons.into_bytes(), "out.xlsx"),
         ("leads.xlsx", sheet_of, "out.jsonl.gz"),
     ] {
-        let desk = Desk::new();
+        let fixture = Fixture::new();
         let mut books = Books::default();
         for at in [40, 60] {
             let stop = Stop::default();
             books.at_call = Some((at, stop.clone()));
             let list = input(name, bytes.clone());
-            let outcome = desk.run_input(list, out, &books, Options::default(), &stop).unwrap();
+            let outcome = fixture.run_input(list, out, &books, Options::default(), &stop).unwrap();
             assert_eq!(outcome.end, End::Stopped, "{out}");
         }
         books.at_call = None;
         let list = input(name, bytes.clone());
-        let outcome = desk.run_input(list, out, &books, Options::default(), &Stop::default());
+        let outcome = fixture.run_input(list, out, &books, Options::default(), &Stop::default());
         let outcome = outcome.unwrap();
         assert_eq!((outcome.end, outcome.counts.rows), (End::Whole, 200), "{out}");
         assert_eq!(outcome.counts.credits, books.total(), "{out}");
         if out == "out.xlsx" {
-            let rows = sheet(&desk.path(out));
+            let rows = sheet(&fixture.path(out));
             assert_eq!(rows.len(), 201);
             assert!(rows.iter().skip(1).enumerate().all(|(at, row)| row[0] == at.to_string()));
         }
-        assert_eq!(desk.names(), [out]);
+        assert_eq!(fixture.names(), [out]);
     }
 }
 
 #[test]
 fn a_workbook_whose_name_was_not_given_before_a_crash_is_made_again() {
-    let (desk, books) = (Desk::new(), Books::default());
+    let (fixture, books) = (Fixture::new(), Books::default());
     let stop = Stop::default();
     let list = || input("leads.csv", numbered(20).into_bytes());
-    desk.run_input(list(), "out.xlsx", &books, Options::default(), &stop).unwrap();
-    let (out, job) = (desk.path("out.xlsx"), desk.path("out.xlsx.job"));
+    fixture.run_input(list(), "out.xlsx", &books, Options::default(), &stop).unwrap();
+    let (out, job) = (fixture.path("out.xlsx"), fixture.path("out.xlsx.job"));
     assert!(out.exists() && !job.exists());
     // A process that ended between writing the workbook and naming it has left a piece of it.
-    std::fs::write(desk.path("other.xlsx.new"), "half").unwrap();
-    desk.run_input(list(), "other.xlsx", &books, Options::default(), &stop).unwrap();
-    assert_eq!(sheet(&desk.path("other.xlsx")).len(), 21);
+    std::fs::write(fixture.path("other.xlsx.new"), "half").unwrap();
+    fixture.run_input(list(), "other.xlsx", &books, Options::default(), &stop).unwrap();
+    assert_eq!(sheet(&fixture.path("other.xlsx")).len(), 21);
 }
 
 #[test]
@@ -164,27 +164,28 @@ fn a_list_without_rows_is_refused_before_anything_is_asked() {
 
 #[test]
 fn an_output_that_was_answered_before_gets_columns_with_numbers_or_a_prefix() {
-    let (desk, books) = (Desk::new(), Books::default());
-    let first = desk.written(("leads.csv", "Company\nQuill\n"), "first.csv", &books);
-    let second = desk.written(("first.csv", &first), "second.csv", &books);
+    let (fixture, books) = (Fixture::new(), Books::default());
+    let first = fixture.written(("leads.csv", "Company\nQuill\n"), "first.csv", &books);
+    let second = fixture.written(("first.csv", &first), "second.csv", &books);
     let header = second.lines().next().unwrap();
     let added = "url_2,confidence_level_2,status_2,error_2,credits_2";
     assert_eq!(header, format!("Company,url,confidence_level,status,error,credits,{added}"));
-    let third = desk.written(("second.csv", &second), "third.jsonl", &books);
+    let third = fixture.written(("second.csv", &second), "third.jsonl", &books);
     assert!(third.contains("\"status_3\":\"found\""), "{third}");
 
-    let purpose = Purpose { prefix: "site_".to_owned(), ..desk.purpose() };
-    let Opened::ToDo(part) = Part::open(&desk.path("p.csv"), Format::Csv, &purpose).unwrap() else {
+    let purpose = Purpose { prefix: "site_".to_owned(), ..fixture.purpose() };
+    let Opened::ToDo(part) = Part::open(&fixture.path("p.csv"), Format::Csv, &purpose).unwrap()
+    else {
         panic!("it was not begun");
     };
     drop(part);
-    let other = Part::open(&desk.path("p.csv"), Format::Csv, &desk.purpose()).err().unwrap();
+    let other = Part::open(&fixture.path("p.csv"), Format::Csv, &fixture.purpose()).err().unwrap();
     assert!(other.to_string().contains("was started with the prefix site_"), "{other}");
 }
 
 #[test]
 fn a_workbook_is_not_packed_once_more() {
-    let desk = Desk::new();
-    let refused = Part::open(&desk.path("out.xlsx.gz"), Format::Csv, &desk.purpose()).err();
+    let fixture = Fixture::new();
+    let refused = Part::open(&fixture.path("out.xlsx.gz"), Format::Csv, &fixture.purpose()).err();
     assert!(refused.unwrap().to_string().contains("is already compressed"));
 }

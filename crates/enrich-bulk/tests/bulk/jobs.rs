@@ -7,7 +7,7 @@ use enrich_bulk::{End, Mapping};
 use enrich_core::{Clock, KeyId, Timestamp};
 use enrich_text::Country;
 
-use crate::desk::numbered;
+use crate::fixture::numbered;
 use crate::office::{Noon, Office, has_ended, order, text};
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use enrich_bulk::jobs::{JobError, Refusal, Settings, State};
 use enrich_bulk::{End, Input, Mapping, Source};
 
-use crate::desk::numbered;
+use crate::fixture::numbered;
 use crate::office::{Office, has_ended, one_at_a_time, order, text};
 
 const MEBIBYTE: u64 = 1024 * 1024;

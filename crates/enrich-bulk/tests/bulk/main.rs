@@ -6,7 +6,7 @@
 )]
 
 mod any_rows;
-mod desk;
+mod fixture;
 mod forgetting;
 mod formats;
 mod jobs;

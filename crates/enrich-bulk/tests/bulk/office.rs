@@ -9,14 +9,14 @@ use async_trait::async_trait;
 use enrich_bulk::jobs::{Callers, Job, JobId, Order, Settings, State};
 use enrich_bulk::{Asked, Called, Caller, Jobs, Mapping, RowFields};
 use enrich_core::port::error::StoreError;
-use enrich_core::port::intake::Suppressed;
+use enrich_core::port::importer::Suppressed;
 use enrich_core::{AccountId, Clock, KeyId, SuppressedValues, Timestamp};
 use enrich_text::Country;
-use enrich_wire::Generation;
+use enrich_wire::ApiVersion;
 
-use crate::desk::Books;
+use crate::fixture::Books;
 
-pub(crate) static GENERATIONS: [&Generation; 1] = [&enrich_wire_v1::GENERATION];
+pub(crate) static API_VERSIONS: [&ApiVersion; 1] = [&enrich_wire_v1::API_VERSION];
 
 pub(crate) struct Noon;
 
@@ -27,10 +27,10 @@ impl Clock for Noon {
 }
 
 /// All accounts ask the same books.
-struct Shared(Arc<Books>);
+struct SharedCalls(Arc<Books>);
 
 #[async_trait]
-impl Caller for Shared {
+impl Caller for SharedCalls {
     async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
         self.0.call(fields, idempotency).await
     }
@@ -41,7 +41,7 @@ impl Caller for Shared {
 }
 
 #[async_trait]
-impl Callers for Shared {
+impl Callers for SharedCalls {
     async fn caller(
         &self,
         _asked: Asked,
@@ -109,8 +109,8 @@ impl Office {
     }
 
     pub(crate) fn open_with(&self, settings: Settings) -> Jobs {
-        let callers = Arc::new(Shared(Arc::clone(&self.books)));
-        Jobs::open(&self.jobs(), &GENERATIONS, callers, Arc::new(Noon), settings).unwrap()
+        let callers = Arc::new(SharedCalls(Arc::clone(&self.books)));
+        Jobs::open(&self.jobs(), &API_VERSIONS, callers, Arc::new(Noon), settings).unwrap()
     }
 
     /// The folder of jobs.

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 
 use enrich_bulk::{Counts, End, Format, Input, Opened, Options, Part, RunError, Source, Stop};
 
-use crate::desk::{Books, Desk, numbered};
+use crate::fixture::{Books, Fixture, numbered};
 
 #[test]
 fn a_stopped_run_goes_on_where_it_was() {
     let list = numbered(300);
-    let (whole, desk) = (Desk::new(), Desk::new());
+    let (whole, fixture) = (Fixture::new(), Fixture::new());
     let expected = whole.written(("l.csv", &list), "out.csv", &Books::default());
     let mut books = Books::default();
     let mut runs = 0;
@@ -20,18 +20,18 @@ fn a_stopped_run_goes_on_where_it_was() {
         let calls = *books.calls.get_mut();
         books.at_call = Some((calls + 37, stop.clone()));
         let outcome =
-            desk.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
+            fixture.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
         assert_eq!(outcome.counts.credits, outcome.counts.found);
         runs += 1;
         if outcome.end == End::Whole {
             break;
         }
         assert_eq!(outcome.end, End::Stopped);
-        assert_eq!(desk.names(), ["out.csv.job", "out.csv.part"]);
+        assert_eq!(fixture.names(), ["out.csv.job", "out.csv.part"]);
     }
     assert!(runs > 5, "{runs}");
-    assert_eq!(desk.read("out.csv"), expected);
-    assert_eq!(desk.names(), ["out.csv"]);
+    assert_eq!(fixture.read("out.csv"), expected);
+    assert_eq!(fixture.names(), ["out.csv"]);
     let paid = expected.lines().filter(|line| line.ends_with(",found,,1")).count() as u64;
     assert_eq!(books.total(), paid);
     // An orderly stop keeps all that was answered: no row is asked twice.
@@ -41,21 +41,21 @@ fn a_stopped_run_goes_on_where_it_was() {
 #[test]
 fn what_was_written_behind_the_last_word_is_cut_off() {
     for ending in ["csv", "csv.gz", "csv.zst", "jsonl"] {
-        let (desk, out) = (Desk::new(), format!("out.{ending}"));
+        let (fixture, out) = (Fixture::new(), format!("out.{ending}"));
         let mut books = Books::default();
         let list = numbered(100);
         for at in [30, 60, 90] {
             let stop = Stop::default();
             books.at_call = Some((at, stop.clone()));
             let options = Options::default();
-            desk.run(("l.csv", &list), &out, &books, options, &stop).unwrap();
-            let part = desk.path(&format!("{out}.part"));
+            fixture.run(("l.csv", &list), &out, &books, options, &stop).unwrap();
+            let part = fixture.path(&format!("{out}.part"));
             let mut part = fs::OpenOptions::new().append(true).open(part).unwrap();
             part.write_all(b"1,Quill 1,torn").unwrap();
         }
         let options = Options::default();
-        desk.run(("l.csv", &list), &out, &books, options, &Stop::default()).unwrap();
-        let bytes = fs::read(desk.path(&out)).unwrap();
+        fixture.run(("l.csv", &list), &out, &books, options, &Stop::default()).unwrap();
+        let bytes = fs::read(fixture.path(&out)).unwrap();
         let mut text = String::new();
         match ending {
             "csv.gz" => {
@@ -72,41 +72,42 @@ fn what_was_written_behind_the_last_word_is_cut_off() {
 
 #[test]
 fn a_job_goes_on_with_its_own_list_mapping_and_endpoint_alone() {
-    let (mut desk, stop) = (Desk::new(), Stop::default());
+    let (mut fixture, stop) = (Fixture::new(), Stop::default());
     let books = Books { at_call: Some((20, stop.clone())), ..Books::default() };
     let list = numbered(100);
-    desk.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
-    let error = |desk: &Desk, list: &str| {
+    fixture.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
+    let error = |fixture: &Fixture, list: &str| {
         let stop = Stop::default();
-        let run = desk.run(("l.csv", list), "out.csv", &books, Options::default(), &stop);
+        let run = fixture.run(("l.csv", list), "out.csv", &books, Options::default(), &stop);
         run.unwrap_err().to_string()
     };
     let other = list.replace("2,Quill 2", "2,Quill two");
-    assert!(error(&desk, &other).contains("not the list that the job was started with"));
-    assert!(error(&desk, "id,Company\n0,Quill 0\n").contains("not the list"));
-    desk.mapping = enrich_bulk::Mapping::parse(["companyName=id"]).unwrap();
-    assert!(error(&desk, &list).contains("another mapping"));
-    desk.mapping = enrich_bulk::Mapping::parse(["companyName=Company"]).unwrap();
-    desk.endpoint = crate::desk::endpoint("/v1/lcuf");
-    assert!(error(&desk, &list).contains("the endpoint /v1/cuf"));
+    assert!(error(&fixture, &other).contains("not the list that the job was started with"));
+    assert!(error(&fixture, "id,Company\n0,Quill 0\n").contains("not the list"));
+    fixture.mapping = enrich_bulk::Mapping::parse(["companyName=id"]).unwrap();
+    assert!(error(&fixture, &list).contains("another mapping"));
+    fixture.mapping = enrich_bulk::Mapping::parse(["companyName=Company"]).unwrap();
+    fixture.endpoint = crate::fixture::endpoint("/v1/lcuf");
+    assert!(error(&fixture, &list).contains("the endpoint /v1/cuf"));
 }
 
 /// A desk that asks with two columns, and what a crash leaves of a run of it.
-fn crashed_with_two_fields(list: &str) -> (Desk, Books) {
-    let mut desk = Desk::new();
-    desk.endpoint = crate::desk::endpoint("/v1/pite");
-    desk.mapping = enrich_bulk::Mapping::parse(["companyName=Company", "personName=id"]).unwrap();
+fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
+    let mut fixture = Fixture::new();
+    fixture.endpoint = crate::fixture::endpoint("/v1/pite");
+    fixture.mapping =
+        enrich_bulk::Mapping::parse(["companyName=Company", "personName=id"]).unwrap();
     let stop = Stop::default();
     let books = Books { at_call: Some((20, stop.clone())), ..Books::default() };
-    desk.run(("l.csv", list), "out.csv", &books, Options::default(), &stop).unwrap();
-    crash_behind_the_first_rows(&desk);
-    (desk, books)
+    fixture.run(("l.csv", list), "out.csv", &books, Options::default(), &stop).unwrap();
+    crash_behind_the_first_rows(&fixture);
+    (fixture, books)
 }
 
 /// Takes back all rows that are written, and keeps no answer: what a crash leaves of rows that
 /// were on their way.
-fn crash_behind_the_first_rows(desk: &Desk) {
-    let path = desk.path("out.csv.job");
+fn crash_behind_the_first_rows(fixture: &Fixture) {
+    let path = fixture.path("out.csv.job");
     let mut job: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     job["counts"] = serde_json::to_value(Counts::default()).unwrap();
     (job["rows_hash"], job["output_bytes"]) = ("".into(), 0.into());
@@ -118,23 +119,24 @@ fn crash_behind_the_first_rows(desk: &Desk) {
 fn a_job_goes_on_with_its_fields_in_another_order_and_pays_no_row_twice() {
     let list = "id,Company\n".to_owned()
         + &(0..60).map(|row| format!("Ada {row},Quill {row}\n")).collect::<String>();
-    let (mut desk, books) = crashed_with_two_fields(&list);
+    let (mut fixture, books) = crashed_with_two_fields(&list);
     assert!(books.total() >= 20);
-    desk.mapping = enrich_bulk::Mapping::parse(["personName=id", "companyName=Company"]).unwrap();
-    desk.written(("l.csv", &list), "out.csv", &books);
+    fixture.mapping =
+        enrich_bulk::Mapping::parse(["personName=id", "companyName=Company"]).unwrap();
+    fixture.written(("l.csv", &list), "out.csv", &books);
     assert_eq!(books.total(), 60);
 }
 
 #[test]
 fn a_job_does_not_go_on_with_a_field_more_or_less() {
     let list = numbered(60);
-    let (mut desk, books) = crashed_with_two_fields(&list);
+    let (mut fixture, books) = crashed_with_two_fields(&list);
     let calls = books.calls.load(Ordering::SeqCst);
     let more = ["companyName=Company", "personName=id", "companyDomain:=quill.example"];
     for terms in [&more[..], &more[..1]] {
-        desk.mapping = enrich_bulk::Mapping::parse(terms.iter().copied()).unwrap();
+        fixture.mapping = enrich_bulk::Mapping::parse(terms.iter().copied()).unwrap();
         let (options, stop) = (Options::default(), Stop::default());
-        let refused = desk.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap_err();
+        let refused = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap_err();
         let said = "another mapping (`companyName=Company`, `personName=id`)";
         assert!(refused.to_string().contains(said), "{terms:?}: {refused}");
     }
@@ -143,88 +145,88 @@ fn a_job_does_not_go_on_with_a_field_more_or_less() {
 
 #[test]
 fn a_later_row_may_be_changed_before_a_job_goes_on() {
-    let (desk, stop) = (Desk::new(), Stop::default());
+    let (fixture, stop) = (Fixture::new(), Stop::default());
     let mut books = Books { at_call: Some((20, stop.clone())), ..Books::default() };
     let list = numbered(100);
-    desk.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
+    fixture.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
     books.at_call = None;
     let list = list.replace("95,Quill 95", "95,Quill ninety-five");
-    let written = desk.written(("l.csv", &list), "out.csv", &books);
+    let written = fixture.written(("l.csv", &list), "out.csv", &books);
     assert!(written.contains("95,Quill ninety-five,Quill ninety-five.example"));
 }
 
 #[test]
 fn an_output_that_is_there_is_left_alone() {
-    let desk = Desk::new();
-    desk.written(("l.csv", &numbered(3)), "out.csv", &Books::default());
-    let again = Part::open(&desk.path("out.csv"), Format::Csv, &desk.purpose());
+    let fixture = Fixture::new();
+    fixture.written(("l.csv", &numbered(3)), "out.csv", &Books::default());
+    let again = Part::open(&fixture.path("out.csv"), Format::Csv, &fixture.purpose());
     assert!(again.err().unwrap().to_string().contains("already exists"));
 }
 
 #[test]
 fn an_end_between_the_naming_and_the_tidying_up_is_told_as_whole() {
-    let (desk, stop) = (Desk::new(), Stop::default());
+    let (fixture, stop) = (Fixture::new(), Stop::default());
     let books = Books { at_call: Some((1, stop.clone())), ..Books::default() };
     let list = "id,Company\n1,nobody\n";
-    desk.run(("l.csv", list), "out.csv", &books, Options::default(), &stop).unwrap();
-    let part = desk.path("out.csv.part");
+    fixture.run(("l.csv", list), "out.csv", &books, Options::default(), &stop).unwrap();
+    let part = fixture.path("out.csv.part");
     fs::write(&part, "x").unwrap();
-    let job = desk.path("out.csv.job");
+    let job = fixture.path("out.csv.job");
     let counts = Counts { rows: 7, ..Counts::default() };
     let whole = serde_json::json!({
-        "job": "0", "purpose": desk.purpose(), "counts": counts, "rows_hash": "",
+        "job": "0", "purpose": fixture.purpose(), "counts": counts, "rows_hash": "",
         "output_bytes": 1, "ahead": [], "is_whole": true,
     });
-    let _ = fs::remove_file(desk.path("out.csv"));
+    let _ = fs::remove_file(fixture.path("out.csv"));
     fs::write(&job, whole.to_string()).unwrap();
-    let out = desk.path("out.csv");
-    let opened = || Part::open(&out, Format::Csv, &desk.purpose()).unwrap();
+    let out = fixture.path("out.csv");
+    let opened = || Part::open(&out, Format::Csv, &fixture.purpose()).unwrap();
     assert!(matches!(opened(), Opened::Whole(known) if known == counts));
-    assert_eq!((desk.read("out.csv").as_str(), desk.names().len()), ("x", 1));
+    assert_eq!((fixture.read("out.csv").as_str(), fixture.names().len()), ("x", 1));
     fs::write(&job, whole.to_string()).unwrap();
     assert!(matches!(opened(), Opened::Whole(known) if known == counts));
-    assert_eq!(desk.names(), ["out.csv"]);
+    assert_eq!(fixture.names(), ["out.csv"]);
 }
 
 #[test]
 fn two_processes_do_not_write_one_output() {
-    let desk = Desk::new();
-    let out = desk.path("out.csv");
-    let first = Part::open(&out, Format::Csv, &desk.purpose()).unwrap();
-    let second = Part::open(&out, Format::Csv, &desk.purpose());
+    let fixture = Fixture::new();
+    let out = fixture.path("out.csv");
+    let first = Part::open(&out, Format::Csv, &fixture.purpose()).unwrap();
+    let second = Part::open(&out, Format::Csv, &fixture.purpose());
     assert!(second.err().unwrap().to_string().contains("by another process"));
     drop(first);
-    assert!(Part::open(&out, Format::Csv, &desk.purpose()).is_ok());
+    assert!(Part::open(&out, Format::Csv, &fixture.purpose()).is_ok());
 }
 
 #[cfg(unix)]
 #[test]
 fn its_owner_alone_may_read_what_is_written() {
     use std::os::unix::fs::PermissionsExt;
-    let (desk, stop) = (Desk::new(), Stop::default());
+    let (fixture, stop) = (Fixture::new(), Stop::default());
     let books = Books { at_call: Some((5, stop.clone())), ..Books::default() };
     let list = numbered(60);
-    desk.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
-    for name in desk.names() {
-        let mode = fs::metadata(desk.path(&name)).unwrap().permissions().mode();
+    fixture.run(("l.csv", &list), "out.csv", &books, Options::default(), &stop).unwrap();
+    for name in fixture.names() {
+        let mode = fs::metadata(fixture.path(&name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
 }
 
 #[test]
 fn what_was_answered_before_a_list_breaks_off_is_kept() {
-    let (desk, books) = (Desk::new(), Books::default());
+    let (fixture, books) = (Fixture::new(), Books::default());
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
     encoder.write_all(numbered(50_000).as_bytes()).unwrap();
     let bytes = encoder.finish().unwrap();
-    fs::write(desk.path("l.csv.gz"), &bytes[..bytes.len() / 2]).unwrap();
-    let list = || Input::open(Source::file(&desk.path("l.csv.gz")).unwrap()).unwrap();
+    fs::write(fixture.path("l.csv.gz"), &bytes[..bytes.len() / 2]).unwrap();
+    let list = || Input::open(Source::file(&fixture.path("l.csv.gz")).unwrap()).unwrap();
     let (options, stop) = (Options { concurrency: 64, ..Options::default() }, Stop::default());
-    let error = desk.run_input(list(), "out.csv", &books, options, &stop).unwrap_err();
+    let error = fixture.run_input(list(), "out.csv", &books, options, &stop).unwrap_err();
     assert!(matches!(error, RunError::Input(_)), "{error}");
     let asked = books.calls.swap(0, Ordering::SeqCst);
-    fs::write(desk.path("l.csv.gz"), &bytes).unwrap();
-    let outcome = desk.run_input(list(), "out.csv", &books, options, &stop).unwrap();
+    fs::write(fixture.path("l.csv.gz"), &bytes).unwrap();
+    let outcome = fixture.run_input(list(), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.end, outcome.counts.rows), (End::Whole, 50_000));
     assert_eq!(outcome.counts.credits, books.total());
     assert!(asked > 10_000 && asked < 40_000, "{asked}");

@@ -7,7 +7,7 @@ use enrich_bulk::{End, Input, Mapping, NationalNumbers, Options, Source, Stop, p
 use enrich_text::Country;
 use parking_lot::Mutex;
 
-use crate::desk::{Books, Desk, endpoint, numbered};
+use crate::fixture::{Books, Fixture, endpoint, numbered};
 
 const MIXED: &str = "id,Company,note\n1,Quill,a\n2,nobody,=1+1\n3,bad,\"x,y\"\n4,broken,\n5,,b\n\
                      6,short\n7,Quill,c,d\n";
@@ -15,7 +15,7 @@ const MIXED: &str = "id,Company,note\n1,Quill,a\n2,nobody,=1+1\n3,bad,\"x,y\"\n4
 #[test]
 fn every_row_comes_back_with_what_became_of_it() {
     let books = Books::default();
-    let written = Desk::new().written(("leads.csv", MIXED), "out.csv", &books);
+    let written = Fixture::new().written(("leads.csv", MIXED), "out.csv", &books);
     let expected = "\
 id,Company,note,url,confidence_level,status,error,credits
 1,Quill,a,Quill.example,97,found,,1
@@ -34,7 +34,7 @@ id,Company,note,url,confidence_level,status,error,credits
 fn json_lines_keep_their_text() {
     let list =
         "{\"id\":1,\"Company\" : \"Quill\"}\n{\"Company\":\"nobody\",\"status\":1}\n[1]\n{}\n";
-    let written = Desk::new().written(("leads.jsonl", list), "out.jsonl", &Books::default());
+    let written = Fixture::new().written(("leads.jsonl", list), "out.jsonl", &Books::default());
     let expected = [
         r#"{"id":1,"Company" : "Quill","url":"Quill.example","confidence_level":97,"status_2":"found","error":null,"credits":1}"#,
         r#"{"Company":"nobody","status":1,"url":null,"confidence_level":null,"status_2":"not_found","error":null,"credits":0}"#,
@@ -47,7 +47,7 @@ fn json_lines_keep_their_text() {
 #[test]
 fn json_lines_become_csv_and_csv_becomes_json_lines() {
     let list = "{\"Company\":\"nobody\",\"n\":[1,\"b\"]}\nno object\n";
-    let written = Desk::new().written(("leads.jsonl", list), "out.csv", &Books::default());
+    let written = Fixture::new().written(("leads.jsonl", list), "out.csv", &Books::default());
     let expected = "\
 Company,n,other_fields,url,confidence_level,status,error,credits
 nobody,1|b,,,,not_found,,0
@@ -55,7 +55,7 @@ nobody,1|b,,,,not_found,,0
 ";
     assert_eq!(written, expected);
     let list = "Company,x,x\nnobody,1,2\n";
-    let written = Desk::new().written(("leads.csv", list), "out.jsonl", &Books::default());
+    let written = Fixture::new().written(("leads.csv", list), "out.jsonl", &Books::default());
     let expected = r#"{"Company":"nobody","x":"1","x_2":"2","url":null,"confidence_level":null,"status":"not_found","error":null,"credits":0}"#;
     assert_eq!(written, format!("{expected}\n"));
 }
@@ -63,7 +63,7 @@ nobody,1|b,,,,not_found,,0
 #[test]
 fn added_columns_take_no_name_that_is_there() {
     let list = "Company,status,enrich_status\nnobody,1,2\n";
-    let written = Desk::new().written(("leads.csv", list), "out.csv", &Books::default());
+    let written = Fixture::new().written(("leads.csv", list), "out.csv", &Books::default());
     let header = "Company,status,enrich_status,url,confidence_level,status_2,error,credits";
     assert_eq!(written.lines().next(), Some(header));
 }
@@ -72,11 +72,11 @@ fn added_columns_take_no_name_that_is_there() {
 fn no_more_rows_are_asked_at_once_than_was_said() {
     let books = Books::default();
     let options = Options { concurrency: 7, ..Options::default() };
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let list = numbered(200);
-    desk.run(("l.csv", &list), "out.csv", &books, options, &Stop::default()).unwrap();
+    fixture.run(("l.csv", &list), "out.csv", &books, options, &Stop::default()).unwrap();
     assert_eq!(books.most_at_once.load(Ordering::SeqCst), 7);
-    let ids: Vec<String> = desk.read("out.csv").lines().skip(1).map(first_cell).collect();
+    let ids: Vec<String> = fixture.read("out.csv").lines().skip(1).map(first_cell).collect();
     assert_eq!(ids, (0..200).map(|id| id.to_string()).collect::<Vec<_>>());
 }
 
@@ -86,45 +86,45 @@ fn first_cell(line: &str) -> String {
 
 #[test]
 fn a_ceiling_is_never_passed_and_can_be_raised() {
-    let (desk, books, list) = (Desk::new(), Books::default(), numbered(100));
+    let (fixture, books, list) = (Fixture::new(), Books::default(), numbered(100));
     let mut options = Options { concurrency: 9, max_credits: Some(20), ..Options::default() };
     let stop = Stop::default();
-    let outcome = desk.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.end, outcome.counts.credits, books.total()), (End::Ceiling, 20, 20));
     options.max_credits = Some(21);
-    let outcome = desk.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.end, outcome.counts.credits, books.total()), (End::Ceiling, 21, 21));
     options.max_credits = Some(10_000);
-    let outcome = desk.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.end, outcome.counts.rows), (End::Whole, 100));
     assert_eq!((outcome.counts.credits, outcome.counts.found), (books.total(), books.total()));
 }
 
 #[test]
 fn under_a_ceiling_a_list_needs_a_limit() {
-    let mut desk = Desk::new();
-    desk.endpoint = endpoint("/v1/dte");
-    desk.mapping = Mapping::parse(["companyDomain=Company", "limit=limit"]).unwrap();
+    let mut fixture = Fixture::new();
+    fixture.endpoint = endpoint("/v1/dte");
+    fixture.mapping = Mapping::parse(["companyDomain=Company", "limit=limit"]).unwrap();
     let list = "Company,limit\nquill.example,\nquill.example,5\n";
     let options = Options { max_credits: Some(1), ..Options::default() };
     let (books, stop) = (Books::default(), Stop::default());
-    let outcome = desk.run(("l.csv", list), "out.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(("l.csv", list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.counts.invalid, outcome.counts.found), (1, 1));
-    assert!(desk.read("out.csv").contains("a row without `limit` has no highest price"));
+    assert!(fixture.read("out.csv").contains("a row without `limit` has no highest price"));
 }
 
 #[test]
 fn without_credits_a_run_ends_and_what_was_paid_stays() {
-    let (desk, list) = (Desk::new(), numbered(50));
+    let (fixture, list) = (Fixture::new(), numbered(50));
     let books = Books { left: Mutex::new(Some(12)), ..Books::default() };
     let (options, stop) = (Options::default(), Stop::default());
-    let outcome = desk.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!(outcome.end, End::OutOfCredits("0 credits are left".to_owned()));
     *books.left.lock() = None;
     // What was answered behind the row that couldn't be paid isn't asked again.
     let paid = books.charged.lock().clone();
     let calls = books.calls.swap(0, Ordering::SeqCst);
-    let outcome = desk.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.end, outcome.counts.rows), (End::Whole, 50));
     assert_eq!(outcome.counts.credits, books.total());
     assert!(calls + books.calls.load(Ordering::SeqCst) <= 50 + 16, "{calls}: {}", paid.len());
@@ -132,13 +132,13 @@ fn without_credits_a_run_ends_and_what_was_paid_stays() {
 
 #[test]
 fn a_refusal_and_a_silence_end_the_run() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let (books, options, stop) = (Books::default(), Options::default(), Stop::default());
     let list = ("l.csv", "Company\nQuill\nwrong\nQuill\n");
-    let outcome = desk.run(list, "a.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(list, "a.csv", &books, options, &stop).unwrap();
     assert_eq!(outcome.end, End::Refused("the API key is missing or invalid".to_owned()));
     let list = ("l.csv", "Company\nQuill\ngone\nQuill\n");
-    let outcome = desk.run(list, "b.csv", &books, options, &stop).unwrap();
+    let outcome = fixture.run(list, "b.csv", &books, options, &stop).unwrap();
     assert_eq!(outcome.end, End::Unreachable("connection refused".to_owned()));
     assert_eq!(outcome.counts.rows, 1);
 }
@@ -146,8 +146,8 @@ fn a_refusal_and_a_silence_end_the_run() {
 #[test]
 fn who_is_busy_is_asked_again() {
     let books = Books { busy: AtomicU64::new(40), ..Books::default() };
-    let desk = Desk::new();
-    let written = desk.written(("l.csv", &numbered(20)), "out.csv", &books);
+    let fixture = Fixture::new();
+    let written = fixture.written(("l.csv", &numbered(20)), "out.csv", &books);
     assert_eq!(written.lines().count(), 21);
     assert!(!written.contains("failed"));
     assert_eq!(books.busy.load(Ordering::SeqCst), 0);
@@ -159,7 +159,7 @@ fn a_stop_ends_pauses_at_once() {
     let books = Books { at_call: Some((30, stop.clone())), ..Books::default() };
     let list = format!("Company\n{}", "gone\n".repeat(16));
     let options = Options { patience: Duration::from_secs(10_000), ..Options::default() };
-    let outcome = Desk::new().run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
+    let outcome = Fixture::new().run(("l.csv", &list), "out.csv", &books, options, &stop).unwrap();
     assert_eq!((outcome.end, outcome.counts.rows), (End::Stopped, 0));
     assert!(books.calls.load(Ordering::SeqCst) < 30 + 16);
 }

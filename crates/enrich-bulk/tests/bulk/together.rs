@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use enrich_bulk::End;
 use enrich_bulk::jobs::{JobError, Refusal, Settings, State};
 
-use crate::desk::numbered;
+use crate::fixture::numbered;
 use crate::office::{Office, has_ended, one_at_a_time, order, text, wait};
 
 #[test]

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use crate::account::AccountId;
 use crate::port::error::StoreError;
-use crate::question::{Question, Want};
-use crate::subject::{Found, Generation};
+use crate::question::{Projection, Question};
+use crate::subject::{DirectoryRevision, Found};
 use crate::suppressed::SuppressedValues;
 
 /// On whose behalf a look-up is made: what must not be starved by others, nor starve them.
@@ -26,10 +26,14 @@ impl From<AccountId> for Tenant {
 /// Answers questions from the look-up data.
 #[async_trait]
 pub trait Directory: Send + Sync {
-    /// The subject that answers `question`, with at least what `want` names.
+    /// The subject that answers `question`, with at least what `projection` names.
     ///
     /// `None` when nobody fits, or when several fit a name and cannot be told apart.
-    async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError>;
+    async fn find(
+        &self,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError>;
 
     /// The same on behalf of a tenant. A directory that makes expensive look-ups wait lets tenants
     /// take turns; one that does not has nothing to do with the tenant.
@@ -37,10 +41,10 @@ pub trait Directory: Send + Sync {
         &self,
         tenant: Tenant,
         question: &Question,
-        want: Want,
+        projection: Projection,
     ) -> Result<Option<Found>, StoreError> {
         let _ = tenant;
-        self.find(question, want).await
+        self.find(question, projection).await
     }
 
     /// The values that are suppressed now, so that what was answered before can be held against
@@ -50,5 +54,5 @@ pub trait Directory: Send + Sync {
     }
 
     /// The state the directory is in.
-    async fn generation(&self) -> Result<Generation, StoreError>;
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError>;
 }

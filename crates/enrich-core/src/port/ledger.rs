@@ -7,8 +7,8 @@ use crate::account::{AccountId, KeyId};
 use crate::credits::{Credits, Price};
 use crate::ledger_entry::{ChargeId, Entry};
 use crate::port::error::StoreError;
-use crate::repeat::{IdempotencyKey, Keep, Kept, RequestId};
-use crate::subject::Generation;
+use crate::repeat::{IdempotencyKey, IdempotencyRecord, RequestId, StoredResponse};
+use crate::subject::DirectoryRevision;
 
 /// A charge to be decided. Its `Debug` shows nothing of the answer or the idempotency key.
 #[derive(Clone, Debug)]
@@ -29,11 +29,11 @@ pub struct Charge {
     /// The caller's id for the request, or the one made for it.
     pub request_id: RequestId,
     /// The directory the answer came from.
-    pub generation: Generation,
+    pub revision: DirectoryRevision,
     /// When.
     pub at: Timestamp,
     /// The answer to keep for a repeat.
-    pub keep: Option<Keep>,
+    pub idempotency: Option<IdempotencyRecord>,
 }
 
 impl Charge {
@@ -52,7 +52,7 @@ pub enum Charged {
         balance: Credits,
     },
     /// Not taken: the idempotency key was there already.
-    Replayed(Kept),
+    Replayed(StoredResponse),
     /// Not taken: the balance is too low.
     Insufficient {
         /// The balance.
@@ -71,7 +71,7 @@ pub enum ChargeError {
     Overloaded,
     /// No more idempotency records fit; nothing was taken.
     #[error("no more idempotency records can be kept; nothing was charged")]
-    KeepsFull,
+    IdempotencyStoreFull,
     /// Whether it was taken cannot be told; the idempotency record decides on a repeat.
     #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -155,7 +155,7 @@ pub trait Ledger: Send + Sync {
     ///
     /// Good enough to be shown, and to look something up for; who is to be refused for want of
     /// credits has them [counted](Self::balance) first.
-    async fn glance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+    async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         self.balance(account).await
     }
 
@@ -166,7 +166,7 @@ pub trait Ledger: Send + Sync {
         key: &IdempotencyKey,
         asked: &[u8],
         now: Timestamp,
-    ) -> Result<Option<Kept>, StoreError>;
+    ) -> Result<Option<StoredResponse>, StoreError>;
 
     /// Decides a charge, in order of arrival. Returns after it is durable.
     ///

@@ -1,6 +1,6 @@
 //! What an embedding program takes from what was found, and how many items it is charged as.
 
-use crate::draft::Draft;
+use crate::response_template::ResponseTemplate;
 
 /// What a program takes from what was found ([`Service::ask`](super::Service::ask)).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +22,10 @@ impl Picked {
     }
 
     /// The draft that is charged by.
-    pub(super) fn into_draft(self) -> Draft {
+    pub(super) fn into_draft(self) -> ResponseTemplate {
         match self.items {
-            0 => Draft::default(),
-            items => Draft { items, body: self.text.into_bytes() },
+            0 => ResponseTemplate::default(),
+            items => ResponseTemplate { items, body: self.text.into_bytes() },
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::assets;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::visit::Visit;
+use crate::page_context::PageContext;
 
-pub(crate) async fn show(visit: &Visit<'_>) -> Result<Response, Fault> {
-    match visit.blanks.as_slice() {
+pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
+    match context.path_parameters.as_slice() {
         [hash, name] => assets::file(hash, name).ok_or(Fault::NoSuchPage),
         _ => Err(Fault::NoSuchPage),
     }

@@ -8,9 +8,9 @@ use enrich_bulk::jobs::{Job, State};
 
 use crate::fault::Fault;
 use crate::http::{Body, Response};
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::shown::{Number, Time, number, span};
 use crate::upload::{NotTaken, take};
-use crate::visit::{Frame, Member, Visit, page};
 
 #[derive(Template)]
 #[template(path = "bulk.html")]
@@ -54,8 +54,8 @@ pub(crate) struct JobRow {
 }
 
 impl JobRow {
-    pub(crate) fn of(visit: &Visit<'_>, job: &Job) -> Self {
-        let keep_seconds = visit.dashboard.job_settings.keep_seconds;
+    pub(crate) fn of(context: &PageContext<'_>, job: &Job) -> Self {
+        let keep_seconds = context.dashboard.job_settings.keep_seconds;
         let (state, reason) = in_words(&job.state);
         let is_under_way = matches!(job.state, State::Waiting | State::Running);
         let since = job.ended_at.unwrap_or(job.created_at);
@@ -65,7 +65,7 @@ impl JobRow {
         Self {
             id: job.id.to_string(),
             file_name: job.file_name.clone(),
-            title: order.map_or("", |order| visit.title(&order.endpoint)),
+            title: order.map_or("", |order| context.title(&order.endpoint)),
             endpoint: order.map_or_else(String::new, |order| order.endpoint.clone()),
             created: Time(job.created_at),
             kept_until: until.filter(|_| !is_under_way).map(Time),
@@ -127,37 +127,40 @@ fn in_words(state: &State) -> (&'static str, String) {
     (word, reason.to_owned())
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    shown(visit, member, 200, None).await
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    shown(context, session, 200, None).await
 }
 
 /// Takes a list and goes to its page.
 pub(crate) async fn upload(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     body: Body,
 ) -> Result<Response, Fault> {
-    let content_type = visit.request.content_type.as_deref();
-    match take(visit.dashboard, member.account.id, content_type, body).await {
+    let content_type = context.request.content_type.as_deref();
+    match take(context.dashboard, session.account.id, content_type, body).await {
         Ok(job) => Ok(Response::see(format!("/account/bulk/{}", job.id))),
-        Err(NotTaken::Said(said)) => shown(visit, member, 422, Some(said)).await,
-        Err(NotTaken::TooLarge(said)) => shown(visit, member, 413, Some(said)).await,
+        Err(NotTaken::Said(said)) => shown(context, session, 422, Some(said)).await,
+        Err(NotTaken::TooLarge(said)) => shown(context, session, 413, Some(said)).await,
         Err(NotTaken::Fault(fault)) => Err(fault),
     }
 }
 
 async fn shown(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     status: u16,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
-    let settings = visit.dashboard.job_settings;
-    let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
-    let own = visit.dashboard.files.run(account, move || jobs.of_account(account)).await?;
+    let settings = context.dashboard.job_settings;
+    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), session.account.id);
+    let own = context.dashboard.files.run(account, move || jobs.of_account(account)).await?;
     let page_of = BulkPage {
-        frame: visit.frame(member, "/account/bulk").await?,
-        jobs: own.iter().map(|job| JobRow::of(visit, job)).collect(),
+        frame: context.frame(session, "/account/bulk").await?,
+        jobs: own.iter().map(|job| JobRow::of(context, job)).collect(),
         most_bytes: settings.max_upload_bytes,
         most_mebibytes: Number(settings.max_upload_bytes / (1024 * 1024)),
         kept: span(settings.keep_seconds),

@@ -16,8 +16,8 @@ use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::shown::{Number, Time, key_name_in};
-use crate::visit::{Frame, Member, Visit, page};
 
 /// How many calls are on a page.
 const ON_A_PAGE: usize = 50;
@@ -92,15 +92,18 @@ struct Rows {
     days: Days,
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let today = Day::of(visit.now);
-    let (days, fault) = match Days::read(&visit.query, today) {
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let today = Day::of(context.now);
+    let (days, fault) = match Days::read(&context.query, today) {
         Ok(days) => (days, None),
         Err(said) => (Days::last_30(today), Some(said)),
     };
-    let wanted = visit.query.text("id");
-    let (service, account) = (Arc::clone(&visit.dashboard.service), member.account.id);
-    let (searched, before) = (wanted.to_owned(), visit.query.text("before").parse().ok());
+    let wanted = context.query.text("id");
+    let (service, account) = (Arc::clone(&context.dashboard.service), session.account.id);
+    let (searched, before) = (wanted.to_owned(), context.query.text("before").parse().ok());
     let read = move || async move {
         let rows = rows(&service, account, days).await?;
         let before = before.filter(|before| *before < rows.end);
@@ -108,12 +111,12 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
         let gathered = gather(&service, account, from, &searched).await?;
         Ok((before, gathered, service.accounts.keys(account).await?))
     };
-    let (before, gathered, keys) = visit.dashboard.scans.read(account, read).await?;
+    let (before, gathered, keys) = context.dashboard.scans.read(account, read).await?;
     let (first, last) = (days.first.to_string(), days.last.to_string());
     let range = [("from", first.as_str()), ("to", &last), ("id", wanted)];
     let at = |before: u64| query(&[&range[..], &[("before", &before.to_string())]].concat());
     let page_of = CallsPage {
-        frame: visit.frame(member, "/account/calls").await?,
+        frame: context.frame(session, "/account/calls").await?,
         fault,
         days,
         wanted,
@@ -129,7 +132,7 @@ pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response,
             .charges
             .into_iter()
             .filter_map(|row| CallRow::of(row, &keys))
-            .map(|row| CallRow { title: visit.title(&row.endpoint), ..row })
+            .map(|row| CallRow { title: context.title(&row.endpoint), ..row })
             .collect(),
     };
     page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
@@ -190,13 +193,16 @@ fn is_wanted(entry: &Entry, wanted: &str) -> bool {
 }
 
 /// All charges of the range, newest first, as they are read.
-pub(crate) async fn export(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let Ok(days) = Days::read(&visit.query, Day::of(visit.now)) else {
-        return show(visit, member).await;
+pub(crate) async fn export(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let Ok(days) = Days::read(&context.query, Day::of(context.now)) else {
+        return show(context, session).await;
     };
-    let service = Arc::clone(&visit.dashboard.service);
-    let account = member.account.id;
-    let download = Arc::new(visit.dashboard.scans.download(account)?);
+    let service = Arc::clone(&context.dashboard.service);
+    let account = session.account.id;
+    let download = Arc::new(context.dashboard.scans.download(account)?);
     let keys = Arc::new(service.accounts.keys(account).await?);
     let rows = {
         let service = Arc::clone(&service);

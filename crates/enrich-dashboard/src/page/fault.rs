@@ -4,11 +4,11 @@ use askama::Template;
 
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::visit::Frame;
+use crate::page_context::Frame;
 
 #[derive(Template)]
 #[template(path = "fault.html")]
-struct Page<'a> {
+struct FaultPage<'a> {
     frame: Frame,
     title: &'static str,
     said: String,
@@ -21,7 +21,7 @@ pub(crate) fn response(fault: Fault, request_id: Option<&str>) -> Response {
     let (status, said) = (fault.status(), fault.to_string());
     let frame = Frame { owner: None, here: "" };
     let request_id = request_id.filter(|_| matches!(fault, Fault::Failed(_)));
-    let page = Page { frame, title: fault.title(), said, request_id };
+    let page = FaultPage { frame, title: fault.title(), said, request_id };
     // The words alone, where even the template fails.
     let html = page.render().unwrap_or_else(|_| fault.title().to_owned());
     let mut response = Response::html(status, html);

@@ -5,8 +5,8 @@ use enrich_core::{SignIn, Token};
 
 use crate::fault::Fault;
 use crate::http::Response;
+use crate::page_context::{Frame, PageContext, page};
 use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
-use crate::visit::{Frame, Visit, page};
 
 use super::sign_in::begin;
 
@@ -27,49 +27,49 @@ struct NoInvitationPage {
     frame: Frame,
 }
 
-pub(crate) async fn show(visit: &Visit<'_>) -> Result<Response, Fault> {
-    match invited(visit).await? {
-        Some((_, sign_in)) => shown(visit, &sign_in, 200, None),
-        None => not_good(visit),
+pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
+    match invited(context).await? {
+        Some((_, sign_in)) => shown(context, &sign_in, 200, None),
+        None => not_good(context),
     }
 }
 
 /// Sets the password and signs in.
-pub(crate) async fn submit(visit: &Visit<'_>) -> Result<Response, Fault> {
-    let Some((token, sign_in)) = invited(visit).await? else { return not_good(visit) };
-    let (password, again) = (visit.form.raw("password"), visit.form.raw("again"));
+pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault> {
+    let Some((token, sign_in)) = invited(context).await? else { return not_good(context) };
+    let (password, again) = (context.form.raw("password"), context.form.raw("again"));
     let password = match Password::chosen(password, again, &sign_in.email.to_string()) {
         Ok(password) => password,
-        Err(unfit) => return shown(visit, &sign_in, 422, Some(unfit.to_string())),
+        Err(unfit) => return shown(context, &sign_in, 422, Some(unfit.to_string())),
     };
-    let hash = visit.dashboard.passwords.hash(password).await?;
-    let accepted = visit.dashboard.sign_ins.accept(&token, hash.clone(), visit.now).await?;
+    let hash = context.dashboard.passwords.hash(password).await?;
+    let accepted = context.dashboard.sign_ins.accept(&token, hash.clone(), context.now).await?;
     if accepted.is_none() {
-        return not_good(visit);
+        return not_good(context);
     }
-    match begin(visit, &sign_in, Some(&hash)).await? {
+    match begin(context, &sign_in, Some(&hash)).await? {
         Some(cookie) => Ok(Response::see("/account/welcome").with("set-cookie", cookie)),
         // Another password was set a moment later.
         None => Ok(Response::see("/account/sign-in")),
     }
 }
 
-async fn invited(visit: &Visit<'_>) -> Result<Option<(Token, SignIn)>, Fault> {
-    let Ok(token) = Token::parse(visit.blank()) else { return Ok(None) };
-    let sign_in = visit.dashboard.sign_ins.invited(&token, visit.now).await?;
+async fn invited(context: &PageContext<'_>) -> Result<Option<(Token, SignIn)>, Fault> {
+    let Ok(token) = Token::parse(context.blank()) else { return Ok(None) };
+    let sign_in = context.dashboard.sign_ins.invited(&token, context.now).await?;
     Ok(sign_in.map(|sign_in| (token, sign_in)))
 }
 
 fn shown(
-    visit: &Visit<'_>,
+    context: &PageContext<'_>,
     sign_in: &SignIn,
     status: u16,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
     let page_of = InvitationPage {
-        frame: visit.open_frame(),
+        frame: context.open_frame(),
         email: sign_in.email.to_string(),
-        action: &visit.request.path,
+        action: &context.request.path,
         fault,
         least_characters: LEAST_CHARACTERS,
         most_bytes: MOST_BYTES,
@@ -77,6 +77,6 @@ fn shown(
     page(status, &page_of)
 }
 
-fn not_good(visit: &Visit<'_>) -> Result<Response, Fault> {
-    page(404, &NoInvitationPage { frame: visit.open_frame() })
+fn not_good(context: &PageContext<'_>) -> Result<Response, Fault> {
+    page(404, &NoInvitationPage { frame: context.open_frame() })
 }

@@ -18,9 +18,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::scans::Download;
 use crate::shown::span;
-use crate::visit::{Frame, Member, Visit, page};
 
 use super::bulk::JobRow;
 use super::keys::{KeyChoice, active_keys, key_choices};
@@ -58,184 +58,208 @@ struct HeldUp {
     left: String,
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    shown(visit, member, None).await
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    shown(context, session, None).await
 }
 
 /// Starts it, as the form shows it.
-pub(crate) async fn start(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let id = id(visit)?;
+pub(crate) async fn start(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let id = id(context)?;
     let refused = |said: &str| Some(Complaint::Page(said.to_owned()));
-    let endpoint = visit.form.text("endpoint").to_owned();
-    let mapping = match order::of_form(visit, &endpoint, &visit.form) {
+    let endpoint = context.form.text("endpoint").to_owned();
+    let mapping = match order::of_form(context, &endpoint, &context.form) {
         Some(Ok(mapping)) => mapping,
-        Some(Err(said)) => return shown(visit, member, refused(&said)).await,
-        None => return shown(visit, member, refused("Choose an endpoint first.")).await,
+        Some(Err(said)) => return shown(context, session, refused(&said)).await,
+        None => return shown(context, session, refused("Choose an endpoint first.")).await,
     };
-    let (key, max_credits) = match chosen(visit, member).await? {
+    let (key, max_credits) = match chosen(context, session).await? {
         Ok(chosen) => chosen,
-        Err(complaint) => return shown(visit, member, Some(complaint)).await,
+        Err(complaint) => return shown(context, session, Some(complaint)).await,
     };
     let order = Order { endpoint, mapping, key, max_credits };
-    if let Some(complaint) = order::refused(visit, member, id, &order).await? {
-        return shown(visit, member, Some(complaint)).await;
+    if let Some(complaint) = order::refused(context, session, id, &order).await? {
+        return shown(context, session, Some(complaint)).await;
     }
-    let started = on_list(visit, member, move |jobs, account| jobs.start(account, id, order));
-    acted(visit, member, started.await?).await
+    let started = on_list(context, session, move |jobs, account| jobs.start(account, id, order));
+    acted(context, session, started.await?).await
 }
 
 /// Reads the list with another delimiter or encoding from now on.
-pub(crate) async fn read_as(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let id = id(visit)?;
-    let Some(read_as) = reading::of_form(&visit.form) else {
+pub(crate) async fn read_as(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let id = id(context)?;
+    let Some(read_as) = reading::of_form(&context.form) else {
         let said = "Choose how to read the list from the choices there are.".to_owned();
-        return shown(visit, member, Some(Complaint::Page(said))).await;
+        return shown(context, session, Some(Complaint::Page(said))).await;
     };
-    let read = on_list(visit, member, move |jobs, account| jobs.read_as(account, id, read_as));
-    acted(visit, member, read.await?).await
+    let read = on_list(context, session, move |jobs, account| jobs.read_as(account, id, read_as));
+    acted(context, session, read.await?).await
 }
 
-pub(crate) async fn stop(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let id = id(visit)?;
-    act(visit, member, move |jobs, account| jobs.stop(account, id)).await
+pub(crate) async fn stop(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let id = id(context)?;
+    act(context, session, move |jobs, account| jobs.stop(account, id)).await
 }
 
-pub(crate) async fn go_on(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let id = id(visit)?;
-    let (key, max_credits) = match chosen(visit, member).await? {
+pub(crate) async fn go_on(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let id = id(context)?;
+    let (key, max_credits) = match chosen(context, session).await? {
         Ok(chosen) => chosen,
-        Err(complaint) => return shown(visit, member, Some(complaint)).await,
+        Err(complaint) => return shown(context, session, Some(complaint)).await,
     };
-    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+    let job = on_files(context, session, move |jobs, account| jobs.get(account, id)).await?;
     if let Some(order) = job.and_then(|job| job.order) {
         let order = Order { max_credits, ..order };
-        if let Some(complaint) = order::refused(visit, member, id, &order).await? {
-            return shown(visit, member, Some(complaint)).await;
+        if let Some(complaint) = order::refused(context, session, id, &order).await? {
+            return shown(context, session, Some(complaint)).await;
         }
     }
-    act(visit, member, move |jobs, account| jobs.go_on(account, id, key, max_credits)).await
+    act(context, session, move |jobs, account| jobs.go_on(account, id, key, max_credits)).await
 }
 
-pub(crate) async fn delete(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let id = id(visit)?;
-    if !visit.form.has("sure") {
+pub(crate) async fn delete(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let id = id(context)?;
+    if !context.form.has("sure") {
         let said = "Tick the box to confirm: a deleted list cannot be restored.".to_owned();
-        return shown(visit, member, Some(Complaint::Page(said))).await;
+        return shown(context, session, Some(Complaint::Page(said))).await;
     }
-    let deleted = on_files(visit, member, move |jobs, account| jobs.delete(account, id)).await?;
+    let deleted = on_files(context, session, move |jobs, account| jobs.delete(account, id)).await?;
     match deleted.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see("/account/bulk")),
-        Err(said) => shown(visit, member, Some(Complaint::Page(said?))).await,
+        Err(said) => shown(context, session, Some(Complaint::Page(said?))).await,
     }
 }
 
 /// The rows with their answers, all of them or as far as they are.
-pub(crate) async fn output(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let id = id(visit)?;
+pub(crate) async fn output(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let id = id(context)?;
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
-    let is_ready = on_files(visit, member, move |jobs, account| jobs.is_output_ready(account, id));
+    let is_ready =
+        on_files(context, session, move |jobs, account| jobs.is_output_ready(account, id));
     let written = match is_ready.await? {
-        _ if visit.query.text("as") == "csv" => {
-            on_list(visit, member, move |jobs, account| jobs.output_as_csv(account, id)).await?
+        _ if context.query.text("as") == "csv" => {
+            on_list(context, session, move |jobs, account| jobs.output_as_csv(account, id)).await?
         }
-        Ok(true) => on_files(visit, member, output).await?,
+        Ok(true) => on_files(context, session, output).await?,
         // Rows are looked through for forgotten values, or made into a workbook, which may take
         // long; or this fails for the same reason again.
-        Ok(false) | Err(_) => on_list(visit, member, output).await?,
+        Ok(false) | Err(_) => on_list(context, session, output).await?,
     };
     match written.map_err(Fault::of_job) {
-        Ok(Some(written)) => Ok(file(visit.dashboard.files.download(member.account.id)?, written)),
+        Ok(Some(written)) => {
+            Ok(file(context.dashboard.files.download(session.account.id)?, written))
+        }
         Ok(None) => {
             let said = "There are no results yet.".to_owned();
-            shown(visit, member, Some(Complaint::Page(said))).await
+            shown(context, session, Some(Complaint::Page(said))).await
         }
-        Err(said) => shown(visit, member, Some(Complaint::Page(said?))).await,
+        Err(said) => shown(context, session, Some(Complaint::Page(said?))).await,
     }
 }
 
 /// The id that the path names.
-fn id(visit: &Visit<'_>) -> Result<JobId, Fault> {
-    visit.blank().parse().map_err(|_| Fault::NoSuchPage)
+fn id(context: &PageContext<'_>) -> Result<JobId, Fault> {
+    context.blank().parse().map_err(|_| Fault::NoSuchPage)
 }
 
 /// Does something with the account's jobs where waiting for files holds up nobody.
 async fn on_files<T: Send + 'static>(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
 ) -> Result<T, Fault> {
-    let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
-    visit.dashboard.files.run(account, move || work(&jobs, account)).await
+    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), session.account.id);
+    context.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
 /// The same for what reads a list, which may take long.
 async fn on_list<T: Send + 'static>(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
 ) -> Result<T, Fault> {
-    let (jobs, account) = (Arc::clone(&visit.dashboard.jobs), member.account.id);
-    visit.dashboard.scans.run(account, move || work(&jobs, account)).await
+    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), session.account.id);
+    context.dashboard.scans.run(account, move || work(&jobs, account)).await
 }
 
 /// Changes a job and goes back to its page.
 async fn act(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     change: impl FnOnce(&Jobs, AccountId) -> Result<(), JobError> + Send + 'static,
 ) -> Result<Response, Fault> {
-    let changed = on_files(visit, member, change).await?;
-    acted(visit, member, changed).await
+    let changed = on_files(context, session, change).await?;
+    acted(context, session, changed).await
 }
 
 async fn acted(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     changed: Result<(), JobError>,
 ) -> Result<Response, Fault> {
     match changed.map_err(Fault::of_job) {
-        Ok(()) => Ok(Response::see(format!("/account/bulk/{}", visit.blank()))),
-        Err(said) => shown(visit, member, Some(Complaint::Page(said?))).await,
+        Ok(()) => Ok(Response::see(format!("/account/bulk/{}", context.blank()))),
+        Err(said) => shown(context, session, Some(Complaint::Page(said?))).await,
     }
 }
 
 async fn shown(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     complaint: Option<Complaint>,
 ) -> Result<Response, Fault> {
-    let id = id(visit)?;
-    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+    let id = id(context)?;
+    let job = on_files(context, session, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
-    let (sample, unread) = match sample(visit, member, &job).await?.map_err(Fault::of_job) {
+    let (sample, unread) = match sample(context, session, &job).await?.map_err(Fault::of_job) {
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
     // Showing its rows may have emptied some of them.
-    let job = on_files(visit, member, move |jobs, account| jobs.get(account, id)).await?;
+    let job = on_files(context, session, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
     // A form that was refused shows what was typed.
-    let is_sent = visit.form.has("endpoint") || visit.form.has("ceiling");
-    let fields = if is_sent { &visit.form } else { &visit.query };
+    let is_sent = context.form.has("endpoint") || context.form.has("ceiling");
+    let fields = if is_sent { &context.form } else { &context.query };
     let asked = if job.state == State::New {
-        asked_of(visit, member, id, &sample.columns, fields, complaint.as_ref()).await?
+        asked_of(context, session, id, &sample.columns, fields, complaint.as_ref()).await?
     } else {
         None
     };
-    let row = JobRow::of(visit, &job);
+    let row = JobRow::of(context, &job);
     let ordered_with = job.order.as_ref().map(|order| order.key.to_string()).unwrap_or_default();
     let key = if fields.has("key") { fields.text("key") } else { &ordered_with };
-    let held_up = held_up(visit, &job).await?;
+    let held_up = held_up(context, &job).await?;
     let status = if complaint.is_some() || unread.is_some() { 422 } else { 200 };
     let page_of = JobPage {
-        frame: visit.frame(member, "/account/bulk").await?,
-        choices: endpoint_choices(visit, fields.text("endpoint")),
+        frame: context.frame(session, "/account/bulk").await?,
+        choices: endpoint_choices(context, fields.text("endpoint")),
         reading: Reading::of(&sample),
         sample,
         asked,
         held_up,
         ceiling: Ceiling::of(fields, row.ceiling_typed.clone(), complaint.as_ref()),
-        keys: key_choices(&active_keys(visit, member).await?, key),
+        keys: key_choices(&active_keys(context, session).await?, key),
         fault: match complaint {
             Some(Complaint::Page(said)) => Some(said),
             _ => unread,
@@ -246,33 +270,33 @@ async fn shown(
 }
 
 /// Whether the key's rate limit holds a list up, and for how long.
-async fn held_up(visit: &Visit<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
-    let until = job.rate_limited_until.filter(|until| *until > visit.now);
+async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
+    let until = job.rate_limited_until.filter(|until| *until > context.now);
     let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };
-    let service = &visit.dashboard.service;
+    let service = &context.dashboard.service;
     let key = service.accounts.key(order.key).await?;
     let limit = key.map_or(service.rate_limit, |key| service.rate_limit.with(key.rate));
     let rows = job.rows.unwrap_or_default().saturating_sub(job.counts.rows);
-    let windows = rows.div_ceil(limit.requests().into());
-    let seconds = windows.saturating_mul(limit.window_seconds().into());
+    let rate_limiter = rows.div_ceil(limit.requests().into());
+    let seconds = rate_limiter.saturating_mul(limit.window_seconds().into());
     Ok(Some(HeldUp {
         limit,
-        continues_in: span(visit.now.duration_until(until).as_secs() + 1),
+        continues_in: span(context.now.duration_until(until).as_secs() + 1),
         left: span(i64::try_from(seconds).unwrap_or(i64::MAX)),
     }))
 }
 
 /// The first rows of a list that is to be started; of another none.
 async fn sample(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     job: &Job,
 ) -> Result<Result<Sample, JobError>, Fault> {
     if job.state != State::New {
         return Ok(Ok(Sample::default()));
     }
     let id = job.id;
-    on_list(visit, member, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
+    on_list(context, session, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
 }
 
 /// A file, piece by piece.

@@ -8,7 +8,7 @@ use crate::curl;
 use crate::fault::Fault;
 use crate::form::line;
 use crate::http::Response;
-use crate::visit::{Frame, Member, Visit, page};
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 
 use super::keys::{KeyRow, no_room};
 
@@ -38,83 +38,101 @@ struct KeyPage {
     overlaps: [(&'static str, &'static str, SignedDuration); 4],
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let key = own(visit, member).await?;
-    let age = key.created_at.duration_until(visit.now);
-    let is_new = visit.query.has("new") && age < NEW_FOR && key.is_active(visit.now);
-    shown(visit, member, &key, is_new, None).await
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let key = own(context, session).await?;
+    let age = key.created_at.duration_until(context.now);
+    let is_new = context.query.has("new") && age < NEW_FOR && key.is_active(context.now);
+    shown(context, session, &key, is_new, None).await
 }
 
 /// Shows the key itself once more.
-pub(crate) async fn reveal(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let key = own(visit, member).await?;
-    shown(visit, member, &key, key.is_active(visit.now), None).await
+pub(crate) async fn reveal(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let key = own(context, session).await?;
+    shown(context, session, &key, key.is_active(context.now), None).await
 }
 
-pub(crate) async fn label(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let key = own(visit, member).await?;
-    match line(visit.form.raw("label")) {
+pub(crate) async fn label(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let key = own(context, session).await?;
+    match line(context.form.raw("label")) {
         Ok(label) => {
-            visit.dashboard.service.accounts.set_label(key.id, label).await?;
+            context.dashboard.service.accounts.set_label(key.id, label).await?;
             Ok(saved(key.id, "label"))
         }
-        Err(said) => shown(visit, member, &key, false, Some(said)).await,
+        Err(said) => shown(context, session, &key, false, Some(said)).await,
     }
 }
 
 /// Gives the key a limit of its own, or takes it away. Its window stays as it is, and no limit lets
 /// more through than the server's, or than the key has already.
-pub(crate) async fn limit(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let key = own(visit, member).await?;
-    let most = most_requests(visit, &key);
-    let requests = match visit.form.text("requests") {
-        "" if may_be_empty(visit, &key) => None,
+pub(crate) async fn limit(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let key = own(context, session).await?;
+    let most = most_requests(context, &key);
+    let requests = match context.form.text("requests") {
+        "" if may_be_empty(context, &key) => None,
         text => match text.parse::<u32>() {
             Ok(requests) if (1..=most).contains(&requests) => Some(requests),
             _ => {
                 let said = format!("A limit is a whole number from 1 to {most}.");
-                return shown(visit, member, &key, false, Some(said)).await;
+                return shown(context, session, &key, false, Some(said)).await;
             }
         },
     };
     let rate = RateOverride { requests, ..key.rate };
-    visit.dashboard.service.accounts.set_rate(key.id, rate).await?;
+    context.dashboard.service.accounts.set_rate(key.id, rate).await?;
     Ok(saved(key.id, "limit"))
 }
 
 /// Makes a key with the same label and limit; the old one lives on for as long as was chosen.
-pub(crate) async fn rotate(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let key = own(visit, member).await?;
-    let accounts = &visit.dashboard.service.accounts;
-    if !key.is_active(visit.now) {
+pub(crate) async fn rotate(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let key = own(context, session).await?;
+    let accounts = &context.dashboard.service.accounts;
+    if !key.is_active(context.now) {
         let said = "This key has already ended. Generate a new one instead.".to_owned();
-        return shown(visit, member, &key, false, Some(said)).await;
+        return shown(context, session, &key, false, Some(said)).await;
     }
-    let chosen = visit.form.text("overlap");
+    let chosen = context.form.text("overlap");
     let Some((_, _, overlap)) = OVERLAPS.iter().find(|(name, _, _)| *name == chosen) else {
         let said = "Choose how long the old key keeps working.".to_owned();
-        return shown(visit, member, &key, false, Some(said)).await;
+        return shown(context, session, &key, false, Some(said)).await;
     };
-    let old_until = visit.now.checked_add(*overlap).map_err(Fault::failed)?;
-    let successor = NewKey::generate(key.account, key.label.clone(), visit.now);
+    let old_until = context.now.checked_add(*overlap).map_err(Fault::failed)?;
+    let successor = NewKey::generate(key.account, key.label.clone(), context.now);
     let successor = NewKey { rate: key.rate, ..successor.map_err(Fault::failed)? };
     let id = successor.id;
     let limit = KeyLimit::PER_ACCOUNT;
     let stored = accounts.rotate_key(key.id, old_until, successor, limit).await?;
     if let Some(said) = no_room(stored)? {
-        return shown(visit, member, &key, false, Some(said)).await;
+        return shown(context, session, &key, false, Some(said)).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
 
 /// Ends the key now.
-pub(crate) async fn revoke(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let key = own(visit, member).await?;
-    if !visit.form.has("sure") {
+pub(crate) async fn revoke(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let key = own(context, session).await?;
+    if !context.form.has("sure") {
         let said = "Tick the box to confirm: a revoked key cannot be restored.".to_owned();
-        return shown(visit, member, &key, false, Some(said)).await;
+        return shown(context, session, &key, false, Some(said)).await;
     }
-    visit.dashboard.service.accounts.expire_key(key.id, visit.now, visit.now).await?;
+    context.dashboard.service.accounts.expire_key(key.id, context.now, context.now).await?;
     Ok(Response::see("/account/keys"))
 }
 
@@ -124,17 +142,17 @@ fn saved(id: KeyId, what: &str) -> Response {
 }
 
 /// The key that the path names, if it is this account's.
-async fn own(visit: &Visit<'_>, member: &Member) -> Result<KeyInfo, Fault> {
-    let id: KeyId = visit.blank().parse().map_err(|_| Fault::NoSuchPage)?;
-    let key = visit.dashboard.service.accounts.key(id).await?;
-    key.filter(|key| key.account == member.account.id).ok_or(Fault::NoSuchPage)
+async fn own(context: &PageContext<'_>, session: &AccountSession) -> Result<KeyInfo, Fault> {
+    let id: KeyId = context.blank().parse().map_err(|_| Fault::NoSuchPage)?;
+    let key = context.dashboard.service.accounts.key(id).await?;
+    key.filter(|key| key.account == session.account.id).ok_or(Fault::NoSuchPage)
 }
 
 /// The most requests that the key's owner may give it: as many as it has, or as the server's limit
 /// lets through. Where the key's window is its own, that is no more than the server's number in a
 /// longer one, and its share of it in a shorter one.
-fn most_requests(visit: &Visit<'_>, key: &KeyInfo) -> u32 {
-    let server = visit.dashboard.service.rate_limit;
+fn most_requests(context: &PageContext<'_>, key: &KeyInfo) -> u32 {
+    let server = context.dashboard.service.rate_limit;
     let own = server.with(key.rate);
     let as_fast = u64::from(server.requests()) * u64::from(own.window_seconds())
         / u64::from(server.window_seconds());
@@ -143,38 +161,38 @@ fn most_requests(visit: &Visit<'_>, key: &KeyInfo) -> u32 {
 }
 
 /// Whether the key may do with the server's number of requests, in its own window.
-fn may_be_empty(visit: &Visit<'_>, key: &KeyInfo) -> bool {
-    visit.dashboard.service.rate_limit.requests() <= most_requests(visit, key)
+fn may_be_empty(context: &PageContext<'_>, key: &KeyInfo) -> bool {
+    context.dashboard.service.rate_limit.requests() <= most_requests(context, key)
 }
 
 async fn shown(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     key: &KeyInfo,
     shows_secret: bool,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
-    let service = &visit.dashboard.service;
+    let service = &context.dashboard.service;
     let secret = if shows_secret { service.accounts.reveal(key.id).await? } else { None };
     let status = if fault.is_some() { 422 } else { 200 };
-    let address = visit.dashboard.address(visit.request);
+    let address = context.dashboard.address(context.request);
     let secret = secret.map(|key| key.expose().to_owned());
     let page_of = KeyPage {
-        frame: visit.frame(member, "/account/keys").await?,
+        frame: context.frame(session, "/account/keys").await?,
         first_call: secret
             .as_ref()
-            .and_then(|key| curl::first_call(&address, visit.dashboard.generations, key)),
-        done: match visit.query.text("saved") {
+            .and_then(|key| curl::first_call(&address, context.dashboard.api_versions, key)),
+        done: match context.query.text("saved") {
             _ if fault.is_some() => None,
             "label" => Some("The label is saved."),
             "limit" => Some("The limit is saved."),
             _ => None,
         },
-        key: KeyRow::of(key, service.rate_limit, visit.now),
+        key: KeyRow::of(key, service.rate_limit, context.now),
         secret,
         fault,
-        most_requests: most_requests(visit, key),
-        may_be_empty: may_be_empty(visit, key),
+        most_requests: most_requests(context, key),
+        may_be_empty: may_be_empty(context, key),
         overlaps: OVERLAPS,
     };
     page(status, &page_of)

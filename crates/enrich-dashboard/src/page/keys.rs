@@ -7,8 +7,8 @@ use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey, RateLimit, Timestamp};
 use crate::fault::Fault;
 use crate::form::line;
 use crate::http::Response;
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::shown::{Time, key_name};
-use crate::visit::{Frame, Member, Visit, page};
 
 #[derive(Template)]
 #[template(path = "keys.html")]
@@ -51,21 +51,27 @@ impl KeyRow {
     }
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    shown(visit, member, 200, None).await
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    shown(context, session, 200, None).await
 }
 
 /// Makes a key and goes to its page, which shows it.
-pub(crate) async fn generate(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let label = match line(visit.form.raw("label")) {
+pub(crate) async fn generate(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let label = match line(context.form.raw("label")) {
         Ok(label) => label,
-        Err(said) => return shown(visit, member, 422, Some(said)).await,
+        Err(said) => return shown(context, session, 422, Some(said)).await,
     };
-    let accounts = &visit.dashboard.service.accounts;
-    let key = NewKey::generate(member.account.id, label, visit.now).map_err(Fault::failed)?;
+    let accounts = &context.dashboard.service.accounts;
+    let key = NewKey::generate(session.account.id, label, context.now).map_err(Fault::failed)?;
     let id = key.id;
     if let Some(said) = no_room(accounts.add_key(key, KeyLimit::PER_ACCOUNT).await?)? {
-        return shown(visit, member, 422, Some(said)).await;
+        return shown(context, session, 422, Some(said)).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
@@ -88,17 +94,17 @@ pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
 }
 
 async fn shown(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     status: u16,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
-    let service = &visit.dashboard.service;
-    let keys = service.accounts.keys(member.account.id).await?;
-    let rows = keys.iter().rev().map(|key| KeyRow::of(key, service.rate_limit, visit.now));
+    let service = &context.dashboard.service;
+    let keys = service.accounts.keys(session.account.id).await?;
+    let rows = keys.iter().rev().map(|key| KeyRow::of(key, service.rate_limit, context.now));
     let (active, ended) = rows.partition(|row| row.is_active);
-    let label = if fault.is_some() { visit.form.text("label").to_owned() } else { String::new() };
-    let frame = visit.frame(member, "/account/keys").await?;
+    let label = if fault.is_some() { context.form.text("label").to_owned() } else { String::new() };
+    let frame = context.frame(session, "/account/keys").await?;
     page(status, &KeysPage { frame, fault, label, active, ended })
 }
 
@@ -110,9 +116,12 @@ pub(crate) struct KeyChoice {
 }
 
 /// The keys that are in use, newest first.
-pub(crate) async fn active_keys(visit: &Visit<'_>, member: &Member) -> Result<Vec<KeyInfo>, Fault> {
-    let keys = visit.dashboard.service.accounts.keys(member.account.id).await?;
-    Ok(keys.into_iter().rev().filter(|key| key.is_active(visit.now)).collect())
+pub(crate) async fn active_keys(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Vec<KeyInfo>, Fault> {
+    let keys = context.dashboard.service.accounts.keys(session.account.id).await?;
+    Ok(keys.into_iter().rev().filter(|key| key.is_active(context.now)).collect())
 }
 
 /// Keys to choose from.

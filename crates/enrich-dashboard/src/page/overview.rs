@@ -11,8 +11,8 @@ use crate::curl;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::http::Response;
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::shown::{Number, Share};
-use crate::visit::{Frame, Member, Visit, page};
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -41,44 +41,54 @@ struct DayRow {
     credits: u64,
 }
 
-pub(crate) async fn redirect(_: &Visit<'_>, _: &Member) -> Result<Response, Fault> {
+pub(crate) async fn redirect(_: &PageContext<'_>, _: &AccountSession) -> Result<Response, Fault> {
     Ok(Response::see("/account/"))
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    shown(visit, member, false).await
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    shown(context, session, false).await
 }
 
 /// The same with a key in the first call, as a key's own page shows it when asked.
-pub(crate) async fn first_call(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    shown(visit, member, true).await
+pub(crate) async fn first_call(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    shown(context, session, true).await
 }
 
-async fn shown(visit: &Visit<'_>, member: &Member, shows_key: bool) -> Result<Response, Fault> {
-    let (service, account) = (Arc::clone(&visit.dashboard.service), member.account.id);
-    let range = Days::last_30(Day::of(visit.now));
+async fn shown(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+    shows_key: bool,
+) -> Result<Response, Fault> {
+    let (service, account) = (Arc::clone(&context.dashboard.service), session.account.id);
+    let range = Days::last_30(Day::of(context.now));
     let read = move || async move {
         let counts = service.usage.days(account, range.first.0, range.last.0).await?;
         Ok((counts, service.accounts.keys(account).await?))
     };
-    let (counts, keys) = visit.dashboard.scans.read(account, read).await?;
+    let (counts, keys) = context.dashboard.scans.read(account, read).await?;
     let is_unused = counts.is_empty() && keys.iter().all(|key| key.last_used_at.is_none());
-    let newest = keys.iter().rev().find(|key| key.is_active(visit.now));
+    let newest = keys.iter().rev().find(|key| key.is_active(context.now));
     let first_call = match newest.filter(|_| is_unused) {
-        Some(key) => call_with(visit, key, shows_key).await?,
+        Some(key) => call_with(context, key, shows_key).await?,
         None => None,
     };
     let days = by_day(range, &counts);
     let found: u64 = days.iter().map(|row| row.found).sum();
     let not_found: u64 = days.iter().map(|row| row.not_found).sum();
     let page_of = OverviewPage {
-        frame: visit.frame(member, "/account/").await?,
-        left: Number(visit.balance(member).await?.0),
+        frame: context.frame(session, "/account/").await?,
+        left: Number(context.balance(session).await?.0),
         today: Number(days.last().map_or(0, |row| row.credits)),
         in_30_days: Number(days.iter().map(|row| row.credits).sum()),
         share: Share { part: found, whole: found + not_found },
         first_call,
-        has_keys: keys.iter().any(|key| key.is_active(visit.now)),
+        has_keys: keys.iter().any(|key| key.is_active(context.now)),
         days,
     };
     page(200, &page_of)
@@ -86,19 +96,19 @@ async fn shown(visit: &Visit<'_>, member: &Member, shows_key: bool) -> Result<Re
 
 /// The first call with a key, or with its beginning.
 async fn call_with(
-    visit: &Visit<'_>,
+    context: &PageContext<'_>,
     key: &KeyInfo,
     shows_key: bool,
 ) -> Result<Option<FirstCall>, Fault> {
-    let dashboard = visit.dashboard;
+    let dashboard = context.dashboard;
     let secret = match shows_key {
         true => dashboard.service.accounts.reveal(key.id).await?,
         false => None,
     };
     let cut = format!("{}…", key.hint);
     let text = secret.as_ref().map_or(cut.as_str(), |key| key.expose());
-    let address = dashboard.address(visit.request);
-    let command = curl::first_call(&address, dashboard.generations, text);
+    let address = dashboard.address(context.request);
+    let command = curl::first_call(&address, dashboard.api_versions, text);
     Ok(command.map(|command| FirstCall { command, has_key: secret.is_some() }))
 }
 

@@ -5,14 +5,14 @@
 
 use askama::Template;
 use enrich_core::{RequestId, Token};
-use enrich_wire::{Endpoint, Generation, Request, respond};
+use enrich_wire::{ApiVersion, Endpoint, Request, respond};
 use serde_json::Value;
 
 use crate::curl;
 use crate::fault::Fault;
 use crate::http::{Call, Response};
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::shown::Number;
-use crate::visit::{Frame, Member, Visit, page};
 
 use super::EndpointChoice;
 use super::endpoint_choices;
@@ -54,30 +54,36 @@ struct Outcome {
 /// An endpoint with its generation.
 #[derive(Clone, Copy)]
 struct Chosen {
-    generation: &'static Generation,
+    api_version: &'static ApiVersion,
     endpoint: &'static Endpoint,
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let chosen = chosen(visit, visit.query.text("endpoint")).ok_or(Fault::NoSuchPage)?;
-    shown(visit, member, chosen, Ok(None)).await
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let chosen = chosen(context, context.query.text("endpoint")).ok_or(Fault::NoSuchPage)?;
+    shown(context, session, chosen, Ok(None)).await
 }
 
 /// Makes the call with one of the account's own keys.
-pub(crate) async fn call(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let path = visit.form.text("endpoint");
-    let chosen = chosen(visit, path).filter(|_| !path.is_empty()).ok_or(Fault::NoSuchPage)?;
-    let accounts = &visit.dashboard.service.accounts;
-    let wanted = visit.form.text("key");
-    let keys = active_keys(visit, member).await?;
+pub(crate) async fn call(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let path = context.form.text("endpoint");
+    let chosen = chosen(context, path).filter(|_| !path.is_empty()).ok_or(Fault::NoSuchPage)?;
+    let accounts = &context.dashboard.service.accounts;
+    let wanted = context.form.text("key");
+    let keys = active_keys(context, session).await?;
     let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
-        return shown(visit, member, chosen, Err(NO_KEY)).await;
+        return shown(context, session, chosen, Err(NO_KEY)).await;
     };
     let Some(secret) = accounts.reveal(key.id).await? else {
-        return shown(visit, member, chosen, Err(NO_KEY)).await;
+        return shown(context, session, chosen, Err(NO_KEY)).await;
     };
-    let body = body(visit, chosen.endpoint);
-    let attempt = visit.form.text("attempt");
+    let body = body(context, chosen.endpoint);
+    let attempt = context.form.text("attempt");
     let request = Request {
         content_type: Some("application/json"),
         api_key: Some(secret.expose()),
@@ -85,41 +91,42 @@ pub(crate) async fn call(visit: &Visit<'_>, member: &Member) -> Result<Response,
         body: body.as_bytes(),
         ..Request::default()
     };
-    let request_id = RequestId::make(visit.now);
-    let service = &visit.dashboard.service;
-    let response = respond(service, chosen.generation, chosen.endpoint, &request_id, request).await;
-    let address = visit.dashboard.address(visit.request);
+    let request_id = RequestId::make(context.now);
+    let service = &context.dashboard.service;
+    let response =
+        respond(service, chosen.api_version, chosen.endpoint, &request_id, request).await;
+    let address = context.dashboard.address(context.request);
     let cut_key = format!("{}…", key.hint);
     let outcome = Outcome {
-        curl: curl::command(&address, chosen.generation, chosen.endpoint, &cut_key, &body),
+        curl: curl::command(&address, chosen.api_version, chosen.endpoint, &cut_key, &body),
         status: response.status,
         said: said(&response),
         request_id: request_id.to_string(),
         body: indented(&response.body),
     };
-    let shown = shown(visit, member, chosen, Ok(Some(outcome))).await?;
+    let shown = shown(context, session, chosen, Ok(Some(outcome))).await?;
     Ok(Response { call: Some(Call { path: chosen.endpoint.path, response }), ..shown })
 }
 
 /// The endpoint at a path; the first one where none is named.
-fn chosen(visit: &Visit<'_>, path: &str) -> Option<Chosen> {
-    let all = visit.dashboard.generations.iter().flat_map(|generation| {
-        generation.endpoints.iter().map(move |endpoint| Chosen { generation, endpoint })
+fn chosen(context: &PageContext<'_>, path: &str) -> Option<Chosen> {
+    let all = context.dashboard.api_versions.iter().flat_map(|api_version| {
+        api_version.endpoints.iter().map(move |endpoint| Chosen { api_version, endpoint })
     });
     all.into_iter().find(|chosen| path.is_empty() || chosen.endpoint.path == path)
 }
 
 /// The fields that were filled in, as JSON in the endpoint's order.
-fn body(visit: &Visit<'_>, endpoint: &Endpoint) -> String {
-    let typed = endpoint.wire.inputs.iter().map(|field| (field.name, typed(visit, field.name)));
+fn body(context: &PageContext<'_>, endpoint: &Endpoint) -> String {
+    let typed = endpoint.wire.inputs.iter().map(|field| (field.name, typed(context, field.name)));
     let pairs = typed
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| format!("{}:{}", Value::from(name), Value::from(value)));
     format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
 }
 
-fn typed<'a>(visit: &'a Visit<'_>, field: &str) -> &'a str {
-    visit.form.text(&format!("field.{field}"))
+fn typed<'a>(context: &'a PageContext<'_>, field: &str) -> &'a str {
+    context.form.text(&format!("field.{field}"))
 }
 
 /// What came of it in a sentence.
@@ -142,8 +149,8 @@ fn indented(body: &[u8]) -> String {
 }
 
 async fn shown(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     Chosen { endpoint, .. }: Chosen,
     outcome: Result<Option<Outcome>, &'static str>,
 ) -> Result<Response, Fault> {
@@ -151,24 +158,24 @@ async fn shown(
         Ok(outcome) => (outcome, None),
         Err(fault) => (None, Some(fault)),
     };
-    let keys = active_keys(visit, member).await?;
+    let keys = active_keys(context, session).await?;
     let field = |field: &enrich_wire::Field| FieldRow {
         name: field.name,
         meaning: field.meaning,
         is_required: field.is_required,
-        value: typed(visit, field.name).to_owned(),
+        value: typed(context, field.name).to_owned(),
     };
     let page_of = PlaygroundPage {
-        choices: endpoint_choices(visit, endpoint.path),
+        choices: endpoint_choices(context, endpoint.path),
         path: endpoint.path,
         title: endpoint.title,
         price: endpoint.price.to_string(),
         fields: endpoint.wire.inputs.iter().map(field).collect(),
-        keys: key_choices(&keys, visit.form.text("key")),
+        keys: key_choices(&keys, context.form.text("key")),
         attempt: Token::generate().map_err(Fault::failed)?.expose().to_owned(),
         outcome,
         fault,
-        frame: visit.frame(member, "/account/playground").await?,
+        frame: context.frame(session, "/account/playground").await?,
     };
     page(if fault.is_some() { 422 } else { 200 }, &page_of)
 }

@@ -5,9 +5,9 @@ use enrich_core::{ListedSession, Session, SessionId};
 
 use crate::fault::Fault;
 use crate::http::Response;
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
 use crate::shown::{Time, span};
-use crate::visit::{Frame, Member, Visit, page};
 
 #[derive(Template)]
 #[template(path = "settings.html")]
@@ -34,73 +34,88 @@ struct SessionRow {
     is_current: bool,
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let done = match visit.query.text("done") {
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let done = match context.query.text("done") {
         "password" => Some("The password was changed, and all other sessions were ended."),
         "session" => Some("The session was ended."),
         "sessions" => Some("All other sessions were ended."),
         _ => None,
     };
-    shown(visit, member, None, done.map(str::to_owned)).await
+    shown(context, session, None, done.map(str::to_owned)).await
 }
 
 /// Sets another password; who knows the present one may, as often as at sign-in.
-pub(crate) async fn password(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let dashboard = visit.dashboard;
-    let Some(sign_in) = dashboard.sign_ins.sign_in(member.account.id).await? else {
+pub(crate) async fn password(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let dashboard = context.dashboard;
+    let Some(sign_in) = dashboard.sign_ins.sign_in(session.account.id).await? else {
         return Err(Fault::NoSuchPage);
     };
     let email = sign_in.email.to_string();
-    let (chosen, again) = (visit.form.raw("password"), visit.form.raw("again"));
+    let (chosen, again) = (context.form.raw("password"), context.form.raw("again"));
     let chosen = match Password::chosen(chosen, again, &email) {
         Ok(chosen) => chosen,
-        Err(unfit) => return shown(visit, member, Some(unfit.to_string()), None).await,
+        Err(unfit) => return shown(context, session, Some(unfit.to_string()), None).await,
     };
-    let present = visit.form.raw("present");
+    let present = context.form.raw("present");
     if present.len() > MOST_BYTES {
-        return wrong(visit, member).await;
+        return wrong(context, session).await;
     }
-    let peer = visit.dashboard.client(visit.request);
-    if let Err(wait) = dashboard.brake.take(peer, &email, visit.now) {
+    let peer = context.dashboard.client(context.request);
+    if let Err(wait) = dashboard.login_throttle.take(peer, &email, context.now) {
         let wait = span(wait.as_secs().saturating_add(1));
         let said = format!("Too many attempts. Wait {wait} and try again.");
-        return shown(visit, member, Some(said), None).await;
+        return shown(context, session, Some(said), None).await;
     }
     let typed = Password::typed(present);
     let is_right = dashboard.passwords.is_right(typed, sign_in.password.as_ref()).await;
     if !matches!(is_right, Ok(false)) {
-        dashboard.brake.give_back(peer, &email);
+        dashboard.login_throttle.give_back(peer, &email);
     }
     if !is_right? {
-        return wrong(visit, member).await;
+        return wrong(context, session).await;
     }
     let hash = dashboard.passwords.hash(chosen).await?;
-    dashboard.sign_ins.set_password(member.account.id, hash, Some(&member.token)).await?;
+    dashboard.sign_ins.set_password(session.account.id, hash, Some(&session.token)).await?;
     Ok(Response::see("/account/settings?done=password"))
 }
 
 /// Ends all sessions but the one that asks.
-pub(crate) async fn sessions(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    visit.dashboard.sign_ins.end_sessions(member.account.id, Some(&member.token)).await?;
+pub(crate) async fn sessions(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    context.dashboard.sign_ins.end_sessions(session.account.id, Some(&session.token)).await?;
     Ok(Response::see("/account/settings?done=sessions"))
 }
 
 /// Ends one session.
-pub(crate) async fn end_one(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let id = SessionId::parse(visit.blank()).ok_or(Fault::NoSuchPage)?;
-    if !visit.dashboard.sign_ins.end_session_of(member.account.id, id).await? {
+pub(crate) async fn end_one(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let id = SessionId::parse(context.blank()).ok_or(Fault::NoSuchPage)?;
+    if !context.dashboard.sign_ins.end_session_of(session.account.id, id).await? {
         return Err(Fault::NoSuchPage);
     }
     Ok(Response::see("/account/settings?done=session"))
 }
 
 /// The sessions of the account that are in use.
-async fn session_rows(visit: &Visit<'_>, member: &Member) -> Result<Vec<SessionRow>, Fault> {
-    let dashboard = visit.dashboard;
-    let listed = dashboard.sign_ins.sessions(member.account.id, Some(&member.token)).await?;
+async fn session_rows(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Vec<SessionRow>, Fault> {
+    let dashboard = context.dashboard;
+    let listed = dashboard.sign_ins.sessions(session.account.id, Some(&session.token)).await?;
     let is_in_use = |one: &ListedSession| {
-        let idle = one.session.seen_at.duration_until(visit.now);
-        visit.now < one.session.ends_at && idle < dashboard.settings.session_idle
+        let idle = one.session.seen_at.duration_until(context.now);
+        context.now < one.session.ends_at && idle < dashboard.settings.session_idle
     };
     let rows = listed.into_iter().filter(is_in_use).map(|one| SessionRow {
         id: one.id,
@@ -111,24 +126,24 @@ async fn session_rows(visit: &Visit<'_>, member: &Member) -> Result<Vec<SessionR
     Ok(rows.collect())
 }
 
-async fn wrong(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
+async fn wrong(context: &PageContext<'_>, session: &AccountSession) -> Result<Response, Fault> {
     let said = "The current password is wrong. Nothing was changed.";
-    shown(visit, member, Some(said.to_owned()), None).await
+    shown(context, session, Some(said.to_owned()), None).await
 }
 
 async fn shown(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     fault: Option<String>,
     done: Option<String>,
 ) -> Result<Response, Fault> {
-    let sign_in = visit.dashboard.sign_ins.sign_in(member.account.id).await?;
-    let settings = &visit.dashboard.settings;
+    let sign_in = context.dashboard.sign_ins.sign_in(session.account.id).await?;
+    let settings = &context.dashboard.settings;
     let page_of = SettingsPage {
-        frame: visit.frame(member, "/account/settings").await?,
+        frame: context.frame(session, "/account/settings").await?,
         email: sign_in.map_or_else(String::new, |sign_in| sign_in.email.to_string()),
-        account: member.account.id.to_string(),
-        created: Time(member.account.created_at),
+        account: session.account.id.to_string(),
+        created: Time(session.account.created_at),
         fault,
         done,
         least_characters: LEAST_CHARACTERS,
@@ -136,7 +151,7 @@ async fn shown(
         idle: span(settings.session_idle.as_secs()),
         lifetime: span(settings.session_lifetime.as_secs()),
         most_sessions: Session::MOST_OF_AN_ACCOUNT,
-        sessions: session_rows(visit, member).await?,
+        sessions: session_rows(context, session).await?,
     };
     page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
 }

@@ -11,10 +11,10 @@ use crate::cookie;
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
+use crate::page_context::{Frame, PageContext, page};
 use crate::password::{MOST_BYTES, Password};
 use crate::returning;
 use crate::shown::span;
-use crate::visit::{Frame, Visit, page};
 
 /// The longest address that is looked at, in bytes; RFC 5321 allows 254.
 const MOST_EMAIL_BYTES: usize = 320;
@@ -36,63 +36,63 @@ struct NoCookiePage {
     frame: Frame,
 }
 
-pub(crate) async fn show(visit: &Visit<'_>) -> Result<Response, Fault> {
-    if visit.dashboard.member(visit.request, visit.now).await?.is_some() {
+pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
+    if context.dashboard.session(context.request, context.now).await?.is_some() {
         return Ok(Response::see("/account/"));
     }
-    let has_ended = visit.query.has("ended");
-    let to = returning::target(&visit.query).unwrap_or_default();
-    page(200, &SignInPage { frame: visit.open_frame(), email: "", fault: None, has_ended, to })
+    let has_ended = context.query.has("ended");
+    let to = returning::target(&context.query).unwrap_or_default();
+    page(200, &SignInPage { frame: context.open_frame(), email: "", fault: None, has_ended, to })
 }
 
-pub(crate) async fn submit(visit: &Visit<'_>) -> Result<Response, Fault> {
-    let brake = &visit.dashboard.brake;
-    let (email, password) = (visit.form.text("email"), visit.form.raw("password"));
+pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault> {
+    let login_throttle = &context.dashboard.login_throttle;
+    let (email, password) = (context.form.text("email"), context.form.raw("password"));
     if email.is_empty() || email.len() > MOST_EMAIL_BYTES || password.len() > MOST_BYTES {
-        return refused(visit, email);
+        return refused(context, email);
     }
     let address = EmailAddress::parse(email).ok();
     // As many ways as there are to write an address, its tries are counted as one.
     let typed = address.as_ref().map_or_else(|| email.to_lowercase(), ToString::to_string);
-    let peer = visit.dashboard.client(visit.request);
-    if let Err(wait) = brake.take(peer, &typed, visit.now) {
-        return slowed(visit, email, wait.as_secs().saturating_add(1));
+    let peer = context.dashboard.client(context.request);
+    if let Err(wait) = login_throttle.take(peer, &typed, context.now) {
+        return slowed(context, email, wait.as_secs().saturating_add(1));
     }
-    let right = match is_right(visit, address.as_ref(), password).await {
+    let right = match is_right(context, address.as_ref(), password).await {
         Ok(right) => right,
         // Nothing was tried.
         Err(fault) => {
-            brake.give_back(peer, &typed);
+            login_throttle.give_back(peer, &typed);
             return Err(fault);
         }
     };
-    let Some(sign_in) = right else { return refused(visit, email) };
-    brake.give_back(peer, &typed);
-    match begin(visit, &sign_in, sign_in.password.as_ref()).await? {
+    let Some(sign_in) = right else { return refused(context, email) };
+    login_throttle.give_back(peer, &typed);
+    match begin(context, &sign_in, sign_in.password.as_ref()).await? {
         Some(cookie) => {
-            let to = returning::target(&visit.form).unwrap_or_default();
+            let to = returning::target(&context.form).unwrap_or_default();
             let welcome = match query(&[("to", &to)]) {
                 none if none.is_empty() => "/account/welcome".to_owned(),
                 to => format!("/account/welcome?{to}"),
             };
             Ok(Response::see(welcome).with("set-cookie", cookie))
         }
-        None => refused(visit, email),
+        None => refused(context, email),
     }
 }
 
 /// Who signs in, if the password is theirs.
 async fn is_right(
-    visit: &Visit<'_>,
+    context: &PageContext<'_>,
     address: Option<&EmailAddress>,
     password: &str,
 ) -> Result<Option<SignIn>, Fault> {
     let sign_in = match address {
-        Some(address) => visit.dashboard.sign_ins.by_email(address).await?,
+        Some(address) => context.dashboard.sign_ins.by_email(address).await?,
         None => None,
     };
     let hash = sign_in.as_ref().and_then(|sign_in| sign_in.password.as_ref());
-    let is_right = visit.dashboard.passwords.is_right(Password::typed(password), hash).await?;
+    let is_right = context.dashboard.passwords.is_right(Password::typed(password), hash).await?;
     Ok(sign_in.filter(|_| is_right))
 }
 
@@ -100,18 +100,22 @@ async fn is_right(
 /// password that was right is no longer the account's: another, set meanwhile, ended the sessions
 /// that were there by then, and this one has to end with them.
 pub(crate) async fn begin(
-    visit: &Visit<'_>,
+    context: &PageContext<'_>,
     sign_in: &SignIn,
     right: Option<&PasswordHash>,
 ) -> Result<Option<String>, Fault> {
-    let (dashboard, settings) = (visit.dashboard, &visit.dashboard.settings);
-    if let Some(earlier) = dashboard.token(visit.request) {
+    let (dashboard, settings) = (context.dashboard, &context.dashboard.settings);
+    if let Some(earlier) = dashboard.token(context.request) {
         dashboard.sign_ins.end_session(&earlier).await?;
     }
     let token = Token::generate().map_err(Fault::failed)?;
-    let ends_at = visit.now.checked_add(settings.session_lifetime).map_err(Fault::failed)?;
-    let session =
-        Session { account: sign_in.account, started_at: visit.now, seen_at: visit.now, ends_at };
+    let ends_at = context.now.checked_add(settings.session_lifetime).map_err(Fault::failed)?;
+    let session = Session {
+        account: sign_in.account,
+        started_at: context.now,
+        seen_at: context.now,
+        ends_at,
+    };
     dashboard.sign_ins.begin_session(&token, session).await?;
     let current = dashboard.sign_ins.sign_in(sign_in.account).await?;
     let hash = current.as_ref().and_then(|sign_in| sign_in.password.as_ref());
@@ -120,42 +124,47 @@ pub(crate) async fn begin(
         return Ok(None);
     }
     let public_url = settings.public_url.as_deref();
-    Ok(Some(cookie::set(visit.request, public_url, &token, settings.session_lifetime)))
+    Ok(Some(cookie::set(context.request, public_url, &token, settings.session_lifetime)))
 }
 
-fn refused(visit: &Visit<'_>, email: &str) -> Result<Response, Fault> {
+fn refused(context: &PageContext<'_>, email: &str) -> Result<Response, Fault> {
     let fault = "The email address or the password is wrong. If you have forgotten the password, ask the \
                  service's operator for a new invitation.";
-    failed(visit, 422, email, fault.to_owned())
+    failed(context, 422, email, fault.to_owned())
 }
 
-fn slowed(visit: &Visit<'_>, email: &str, wait_seconds: i64) -> Result<Response, Fault> {
+fn slowed(context: &PageContext<'_>, email: &str, wait_seconds: i64) -> Result<Response, Fault> {
     let fault = format!("Too many attempts. Wait {} and try again.", span(wait_seconds));
-    let response = failed(visit, 429, email, fault)?;
+    let response = failed(context, 429, email, fault)?;
     Ok(response.with("retry-after", wait_seconds.to_string()))
 }
 
-fn failed(visit: &Visit<'_>, status: u16, email: &str, fault: String) -> Result<Response, Fault> {
+fn failed(
+    context: &PageContext<'_>,
+    status: u16,
+    email: &str,
+    fault: String,
+) -> Result<Response, Fault> {
     let email = if email.len() > MOST_EMAIL_BYTES { "" } else { email };
-    let frame = visit.open_frame();
-    let to = returning::target(&visit.form).unwrap_or_default();
+    let frame = context.open_frame();
+    let to = returning::target(&context.form).unwrap_or_default();
     page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
 /// Where signing in leads: on, or to a word about the cookie that did not come back.
-pub(crate) async fn welcome(visit: &Visit<'_>) -> Result<Response, Fault> {
-    if visit.dashboard.member(visit.request, visit.now).await?.is_some() {
-        let to = returning::target(&visit.query);
+pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
+    if context.dashboard.session(context.request, context.now).await?.is_some() {
+        let to = returning::target(&context.query);
         return Ok(Response::see(to.unwrap_or_else(|| "/account/".to_owned())));
     }
-    page(200, &NoCookiePage { frame: visit.open_frame() })
+    page(200, &NoCookiePage { frame: context.open_frame() })
 }
 
-pub(crate) async fn sign_out(visit: &Visit<'_>) -> Result<Response, Fault> {
-    let dashboard = visit.dashboard;
-    if let Some(token) = dashboard.token(visit.request) {
+pub(crate) async fn sign_out(context: &PageContext<'_>) -> Result<Response, Fault> {
+    let dashboard = context.dashboard;
+    if let Some(token) = dashboard.token(context.request) {
         dashboard.sign_ins.end_session(&token).await?;
     }
-    let forget = cookie::forget(visit.request, dashboard.settings.public_url.as_deref());
+    let forget = cookie::forget(context.request, dashboard.settings.public_url.as_deref());
     Ok(Response::see("/account/sign-in").with("set-cookie", forget))
 }

@@ -14,8 +14,8 @@ use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
+use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::shown::{Number, Share, key_name_in};
-use crate::visit::{Frame, Member, Visit, page};
 
 /// How many days are read at once.
 const DAYS_AT_ONCE: usize = 31;
@@ -79,27 +79,30 @@ impl Row {
     }
 }
 
-pub(crate) async fn show(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let today = Day::of(visit.now);
-    let (days, fault) = match Days::read(&visit.query, today) {
+pub(crate) async fn show(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let today = Day::of(context.now);
+    let (days, fault) = match Days::read(&context.query, today) {
         Ok(days) => (days, None),
         Err(said) => (Days::last_30(today), Some(said)),
     };
-    let (service, account) = (Arc::clone(&visit.dashboard.service), member.account.id);
-    let lived = lived(days, member, today);
+    let (service, account) = (Arc::clone(&context.dashboard.service), session.account.id);
+    let lived = lived(days, session, today);
     let read = move || async move {
         let (sums, sum) = added_up(&service, account, lived).await?;
         Ok((sums, sum, service.accounts.keys(account).await?))
     };
-    let (sums, sum, keys) = visit.dashboard.scans.read(account, read).await?;
+    let (sums, sum, keys) = context.dashboard.scans.read(account, read).await?;
     let named = |((endpoint, key), row): ((String, KeyId), Row)| Row {
-        title: visit.title(&endpoint),
+        title: context.title(&endpoint),
         endpoint,
         key: key_name_in(&keys, key),
         ..row
     };
     let page_of = UsagePage {
-        frame: visit.frame(member, "/account/usage").await?,
+        frame: context.frame(session, "/account/usage").await?,
         days,
         is_growing: days.last >= today,
         query: query(&[("from", &days.first.to_string()), ("to", &days.last.to_string())]),
@@ -129,20 +132,25 @@ async fn added_up(
 }
 
 /// The days of a range on which the account was there.
-fn lived(days: Days, member: &Member, today: Day) -> Option<Days> {
-    days.within(Day::of(member.account.created_at), today)
+fn lived(days: Days, session: &AccountSession, today: Day) -> Option<Days> {
+    days.within(Day::of(session.account.created_at), today)
 }
 
-pub(crate) async fn export(visit: &Visit<'_>, member: &Member) -> Result<Response, Fault> {
-    let today = Day::of(visit.now);
-    let Ok(days) = Days::read(&visit.query, today) else { return show(visit, member).await };
-    let service = Arc::clone(&visit.dashboard.service);
-    let account = member.account.id;
-    let download = Arc::new(visit.dashboard.scans.download(account)?);
+pub(crate) async fn export(
+    context: &PageContext<'_>,
+    session: &AccountSession,
+) -> Result<Response, Fault> {
+    let today = Day::of(context.now);
+    let Ok(days) = Days::read(&context.query, today) else { return show(context, session).await };
+    let service = Arc::clone(&context.dashboard.service);
+    let account = session.account.id;
+    let download = Arc::new(context.dashboard.scans.download(account)?);
     let keys = Arc::new(service.accounts.keys(account).await?);
     let head = csv_file::rows([COLUMNS.map(Into::into).to_vec()]);
-    let pieces: Vec<Days> =
-        lived(days, member, today).into_iter().flat_map(|days| days.pieces(DAYS_AT_ONCE)).collect();
+    let pieces: Vec<Days> = lived(days, session, today)
+        .into_iter()
+        .flat_map(|days| days.pieces(DAYS_AT_ONCE))
+        .collect();
     let body = stream::iter(pieces).then(move |piece| {
         let (service, keys) = (Arc::clone(&service), Arc::clone(&keys));
         let download = Arc::clone(&download);

@@ -2,7 +2,7 @@
 
 use enrich_core::port::usage::{DayCount, UseOutcome};
 use enrich_core::{
-    AccountId, AccountStatus, Clock, Credits, EntryKind, Generation, KeyId, Price, Timestamp,
+    AccountId, AccountStatus, Clock, Credits, DirectoryRevision, EntryKind, KeyId, Price, Timestamp,
 };
 
 use crate::world::{Owner, World};
@@ -53,7 +53,7 @@ fn charge(world: &World, account: AccountId, key: KeyId, request_id: &str, at: T
         price: Price::PerAnswer(1),
         key,
         request_id: request_id.to_owned(),
-        generation: Generation(7),
+        revision: DirectoryRevision(7),
     };
     world.ports.enter(account, kind, -1, at);
 }

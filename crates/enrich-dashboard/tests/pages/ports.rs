@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::intake::Suppressed;
+use enrich_core::port::importer::Suppressed;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
@@ -16,9 +16,10 @@ use enrich_core::port::sign_ins::{EmailSet, SignIns};
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountChange, AccountId, AccountStatus, ApiKey, Clock, Company, CompanyRef,
-    Confidence, Credits, Entry, EntryKind, Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo,
-    KeyLimit, ListedSession, NewKey, PasswordHash, Question, RateOverride, Session, SessionId,
-    SignIn, Site, Subject, SubjectId, SuppressedValues, Timestamp, Token, Want,
+    Confidence, Credits, DirectoryRevision, Entry, EntryKind, Found, IdempotencyKey, KeyId,
+    KeyInfo, KeyLimit, ListedSession, NewKey, PasswordHash, Projection, Question, RateOverride,
+    Session, SessionId, SignIn, Site, StoredResponse, Subject, SubjectId, SuppressedValues,
+    Timestamp, Token,
 };
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
@@ -238,7 +239,7 @@ impl Accounts for Ports {
 
 #[async_trait]
 impl Directory for Ports {
-    async fn find(&self, question: &Question, _: Want) -> Result<Option<Found>, StoreError> {
+    async fn find(&self, question: &Question, _: Projection) -> Result<Option<Found>, StoreError> {
         let is_known = match question {
             Question::Company(CompanyRef::Name { name, .. }) => name.display() == "Quill",
             _ => false,
@@ -257,12 +258,12 @@ impl Directory for Ports {
         Ok(is_known.then(|| Found {
             subject: Subject::Company(company()),
             confidence: Confidence::FULL,
-            generation: Generation(7),
+            revision: DirectoryRevision(7),
         }))
     }
 
-    async fn generation(&self) -> Result<Generation, StoreError> {
-        Ok(Generation(7))
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
+        Ok(DirectoryRevision(7))
     }
 
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
@@ -282,25 +283,25 @@ impl Ledger for Ports {
         key: &IdempotencyKey,
         asked: &[u8],
         _: Timestamp,
-    ) -> Result<Option<Kept>, StoreError> {
+    ) -> Result<Option<StoredResponse>, StoreError> {
         let kept = self.kept.lock();
         let found = kept.get(&(account, key.as_str().to_owned()));
         Ok(found.map(|(known, body)| {
             let balance = Credits(self.balance_of(account));
             let body = body.clone();
             if known == asked {
-                Kept::Answer { body, balance, items: 1 }
+                StoredResponse::Answer { body, balance, items: 1 }
             } else {
-                Kept::OtherQuestion
+                StoredResponse::OtherQuestion
             }
         }))
     }
 
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
         let (account, credits) = (charge.account, charge.credits());
-        if let Some(keep) = charge.keep {
-            let key = (account, keep.key.as_str().to_owned());
-            self.kept.lock().insert(key, (keep.asked, keep.body));
+        if let Some(idempotency) = charge.idempotency {
+            let key = (account, idempotency.key.as_str().to_owned());
+            self.kept.lock().insert(key, (idempotency.asked, idempotency.body));
         }
         if credits.0 > 0 {
             let kind = EntryKind::Charge {
@@ -309,7 +310,7 @@ impl Ledger for Ports {
                 price: charge.price,
                 key: charge.key,
                 request_id: charge.request_id.to_string(),
-                generation: charge.generation,
+                revision: charge.revision,
             };
             self.enter(account, kind, -i64::try_from(credits.0).unwrap(), charge.at);
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use enrich_core::port::usage::{DayCount, UseOutcome};
-use enrich_core::{Credits, EntryKind, Generation, Price, RateLimit, RatePolicy};
+use enrich_core::{Credits, DirectoryRevision, EntryKind, Price, RateLimit, RatePolicy};
 use enrich_dashboard::{Method, Settings};
 
 use crate::bulk::{start, upload};
@@ -96,7 +96,7 @@ fn an_endpoint_comes_with_its_title_wherever_a_page_names_it() {
         price: Price::PerAnswer(1),
         key: owner.key,
         request_id: "one".to_owned(),
-        generation: Generation(7),
+        revision: DirectoryRevision(7),
     };
     world.ports.enter(owner.account, kind, -1, now);
     let (key, endpoint) = (owner.key, "/v1/cuf".to_owned());

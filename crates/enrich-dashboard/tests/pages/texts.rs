@@ -1,7 +1,7 @@
 //! Texts of others show as text, whatever they hold.
 
 use enrich_core::port::accounts::Accounts;
-use enrich_core::{Clock, EntryKind, Generation, Price};
+use enrich_core::{Clock, DirectoryRevision, EntryKind, Price};
 use enrich_dashboard::{Method, pages};
 
 use crate::world::World;
@@ -34,7 +34,7 @@ fn names_labels_ids_and_inputs_show_as_text_on_every_page() {
             price: Price::PerAnswer(1),
             key: owner.key,
             request_id: text.to_owned(),
-            generation: Generation(7),
+            revision: DirectoryRevision(7),
         };
         world.ports.enter(owner.account, kind, -1, world.watch.now());
         let query = url::form_urlencoded::Serializer::new(String::new())
@@ -86,7 +86,7 @@ fn cells_that_a_spreadsheet_would_run_are_text() {
             price: Price::PerAnswer(1),
             key: owner.key,
             request_id: text.to_owned(),
-            generation: Generation(7),
+            revision: DirectoryRevision(7),
         };
         world.ports.enter(owner.account, kind, -1, world.watch.now());
         let seen = owner.browser.get(&world, "/account/calls.csv");

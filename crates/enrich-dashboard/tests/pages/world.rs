@@ -14,14 +14,15 @@ use enrich_core::{
 };
 use enrich_dashboard::{Dashboard, Method, Parts, Request, Response, ResponseBody, Settings};
 use enrich_text::EmailAddress;
-use enrich_wire::Generation;
+use enrich_wire::ApiVersion;
 use futures_util::{StreamExt, stream};
 
 use crate::ports::{Ports, Watch};
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
-static GENERATIONS: [&Generation; 2] = [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION];
+static API_VERSIONS: [&ApiVersion; 2] =
+    [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
 pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
@@ -82,10 +83,10 @@ impl World {
             jobs::Settings { max_upload_bytes: 4 * 1024 * 1024, ..jobs::Settings::default() };
         let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
         let jobs =
-            Jobs::open(folder.path(), &GENERATIONS, callers, watch.clone(), job_settings).unwrap();
+            Jobs::open(folder.path(), &API_VERSIONS, callers, watch.clone(), job_settings).unwrap();
         let parts = Parts {
             service,
-            generations: &GENERATIONS,
+            api_versions: &API_VERSIONS,
             sign_ins,
             jobs: Arc::new(jobs),
             job_settings,

@@ -1,6 +1,6 @@
 //! Whatever is read: no panic, and every record is accounted for.
 
-use enrich_core::port::intake::Atomic;
+use enrich_core::port::importer::Atomic;
 use enrich_import::{Report, import};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::intake::{
-    Atomic, Effect, Intake, Load, Loading, Removed, SourceInfo, Suppressed, Taken,
+use enrich_core::port::importer::{
+    Atomic, Effect, Importer, Load, Loading, Removed, SourceInfo, Suppressed, Taken,
 };
 use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
@@ -56,7 +56,7 @@ struct MemoryLoad {
 }
 
 #[async_trait]
-impl Intake for Memory {
+impl Importer for Memory {
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
         let held = self.0.clone();
         Ok(Box::new(MemoryLoad { held, atomic: load.atomic, waiting: Vec::new() }))

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use enrich_core::port::intake::Atomic;
+use enrich_core::port::importer::Atomic;
 use enrich_import::{Cause, ImportError, Progress, Report, Source, import};
 
 use crate::compressed::gzip;

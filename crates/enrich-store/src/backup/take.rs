@@ -17,8 +17,8 @@ use crate::compaction;
 use crate::directory::index_check;
 use crate::error::OpenError;
 use crate::folder;
+use crate::importer::deriving;
 use crate::in_use;
-use crate::intake::deriving;
 use crate::ledger;
 use crate::secret;
 use crate::sqlite::{self, DIRECTORY, Database, LEDGER};
@@ -50,7 +50,7 @@ pub fn back_up(
     if folder::is_new(folder)? {
         return Err(OpenError::Missing { folder: folder.into() }.into());
     }
-    let place = Place::of(into, folder)?;
+    let place = BackupPaths::of(into, folder)?;
     let _in_use = in_use::beside_others(folder)?;
     let secrets = folder::load(folder)?;
     folder::match_secrets(folder, &secrets)?;
@@ -74,7 +74,7 @@ pub fn back_up(
 }
 
 /// Where a backup is written.
-struct Place {
+struct BackupPaths {
     /// Where it is when it is complete.
     complete: PathBuf,
     /// Where it is written, on the same disk.
@@ -83,7 +83,7 @@ struct Place {
     parent: PathBuf,
 }
 
-impl Place {
+impl BackupPaths {
     fn of(into: &Path, data: &Path) -> Result<Self, BackupError> {
         let no_name = || BackupError::file(into, "a backup is a folder with a name");
         let name = into.file_name().ok_or_else(no_name)?;

@@ -6,7 +6,7 @@ use enrich_text::{Domain, EmailAddress, is_public_mail_host};
 use super::codes::IdentifierKind;
 use super::identifiers::Holder;
 use super::lookup::{Lookup, Stop};
-use super::names::{self, Meant};
+use super::names::{self, CandidateMatch};
 use super::view::View;
 
 /// The most people with one address whose employer is asked for.
@@ -43,7 +43,10 @@ pub(crate) fn find(
 
 /// Every company that `company` may mean, for questions that tell them apart by who works there.
 /// Only a name means more than one.
-pub(crate) fn find_all(lookup: Lookup<'_>, company: &CompanyRef) -> Result<Vec<Meant>, Stop> {
+pub(crate) fn find_all(
+    lookup: Lookup<'_>,
+    company: &CompanyRef,
+) -> Result<Vec<CandidateMatch>, Stop> {
     let by_domain = match company {
         CompanyRef::Name { name, country } => return names::find_all(lookup, name, *country),
         CompanyRef::DomainOrName(domain, name) => match by_domain(lookup.view, domain)? {
@@ -55,8 +58,11 @@ pub(crate) fn find_all(lookup: Lookup<'_>, company: &CompanyRef) -> Result<Vec<M
         }
     };
     // One identifier means one company; how far it is trusted is known together.
-    let meant =
-        |(company, told): (Company, _)| Meant { company: company.id, sure: Confidence::FULL, told };
+    let meant = |(company, told): (Company, _)| CandidateMatch {
+        company: company.id,
+        sure: Confidence::FULL,
+        told,
+    };
     Ok(by_domain.map(meant).into_iter().collect())
 }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwapOption, Guard};
-use enrich_core::{Confidence, Generation, SubjectId};
+use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use rusqlite::{Connection, Rows, params};
 use tracing::{info, warn};
 
@@ -35,7 +35,7 @@ use super::identifiers::{Holder, holder_of};
 use super::view::View;
 use crate::background::{Background, Owner};
 use crate::error::OpenError;
-use crate::glance::Glance;
+use crate::refresh_gate::RefreshGate;
 use crate::sqlite;
 use table::{Entry, Table};
 
@@ -72,33 +72,33 @@ const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 /// Where the identifiers of one state lead.
 #[derive(Debug)]
 pub(crate) struct HashIndex {
-    generation: Generation,
+    revision: DirectoryRevision,
     hasher: RandomState,
     table: Table,
     /// When the directory was last seen to be of this generation.
-    glance: Glance,
+    refresh_gate: RefreshGate,
 }
 
 /// What is known of an identifier without reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Located {
+pub(crate) enum IndexResult {
     /// Nobody has it.
     Nowhere,
     /// If somebody has it, then this one before all others.
-    At(Lead),
+    At(IndexHit),
     /// Nothing.
     Unknown,
 }
 
 /// Where an identifier leads in one state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lead {
+pub(crate) struct IndexHit {
     /// Whose it is.
     pub(crate) subject: SubjectId,
     /// How sure that is.
     pub(crate) confidence: Confidence,
     /// The state.
-    pub(crate) generation: Generation,
+    pub(crate) revision: DirectoryRevision,
 }
 
 /// The index that look-ups go by; there may be none.
@@ -107,20 +107,20 @@ pub(crate) struct Current(ArcSwapOption<HashIndex>);
 
 impl HashIndex {
     /// The state that it is of.
-    pub(crate) fn generation(&self) -> Generation {
-        self.generation
+    pub(crate) fn revision(&self) -> DirectoryRevision {
+        self.revision
     }
 
     /// Where an identifier leads, in the state that the index is of.
-    pub(crate) fn locate(&self, kind: IdentifierKind, key: &str) -> Located {
+    pub(crate) fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
         if !KINDS.contains(&kind) {
-            return Located::Unknown;
+            return IndexResult::Unknown;
         }
         match self.table.get(self.hasher.hash_one((kind, key))) {
-            None => Located::Nowhere,
-            Some(Entry::Elsewhere) => Located::Unknown,
+            None => IndexResult::Nowhere,
+            Some(Entry::Elsewhere) => IndexResult::Unknown,
             Some(Entry::Of(subject, confidence)) => {
-                Located::At(Lead { subject, confidence, generation: self.generation })
+                IndexResult::At(IndexHit { subject, confidence, revision: self.revision })
             }
         }
     }
@@ -131,8 +131,8 @@ impl HashIndex {
         goes_on: impl Fn(Duration) -> bool,
     ) -> rusqlite::Result<Reading> {
         let view = View::of(connection);
-        let generation = view.generation()?;
-        let is_same = || Ok::<_, rusqlite::Error>(view.generation()? == generation);
+        let revision = view.revision()?;
+        let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
         // Some of the subjects may be gone, and what a file says of itself may not be so.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
@@ -141,7 +141,7 @@ impl HashIndex {
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {
-                return Ok(Reading::TooLarge(generation));
+                return Ok(Reading::TooLarge(revision));
             };
             let (count, mut fits) = (Cell::new(0), true);
             let may_go_on = |pause| Ok(count.get() <= MOST && goes_on(pause) && is_same()?);
@@ -158,12 +158,12 @@ impl HashIndex {
             }
             // What is much too large wastes memory.
             if fits && expected / 2 <= count.get().max(1) {
-                let glance = Glance::new();
-                return Ok(Reading::Made(Self { generation, hasher, table, glance }));
+                let refresh_gate = RefreshGate::new();
+                return Ok(Reading::Made(Self { revision, hasher, table, refresh_gate }));
             }
             expected = count.get();
         }
-        Ok(Reading::TooLarge(generation))
+        Ok(Reading::TooLarge(revision))
     }
 }
 
@@ -174,7 +174,7 @@ enum Reading {
     /// Nothing: it is another state now, or the owner is gone.
     Changed,
     /// Nothing: there are more identifiers in this state than there is room for.
-    TooLarge(Generation),
+    TooLarge(DirectoryRevision),
 }
 
 impl Current {
@@ -184,7 +184,7 @@ impl Current {
     }
 
     /// Where an identifier leads, as far as is known without reading. That nobody has it was so at
-    /// the last glance; `generation` reads the state of the directory, where it is time for that. What
+    /// the last glance; `revision` reads the state of the directory, where it is time for that. What
     /// somebody has, they have in the state that the lead is of.
     ///
     /// An index that was just put here was never seen to be of the present state, so that the first
@@ -193,29 +193,29 @@ impl Current {
         &self,
         kind: IdentifierKind,
         key: &str,
-        generation: impl FnOnce() -> Option<Generation>,
-    ) -> Located {
+        revision: impl FnOnce() -> Option<DirectoryRevision>,
+    ) -> IndexResult {
         let current = self.get();
-        let Some(index) = &*current else { return Located::Unknown };
-        let located = index.locate(kind, key);
-        if located == Located::Nowhere && index.glance.is_due() {
-            let moment = index.glance.moment();
-            if generation() != Some(index.generation) {
+        let Some(index) = &*current else { return IndexResult::Unknown };
+        let index_result = index.locate(kind, key);
+        if index_result == IndexResult::Nowhere && index.refresh_gate.is_due() {
+            let moment = index.refresh_gate.moment();
+            if revision() != Some(index.revision) {
                 self.forget(index);
-                return Located::Unknown;
+                return IndexResult::Unknown;
             }
-            index.glance.seen(moment);
+            index.refresh_gate.seen(moment);
         }
-        located
+        index_result
     }
 
     /// What was found by a lead is of this state: if that is another, an index of the lead's is of no
     /// use any more.
-    pub(crate) fn learn(&self, lead: Option<Lead>, found: Option<Generation>) {
-        if let (Some(lead), Some(found)) = (lead, found)
-            && lead.generation != found
+    pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
+        if let (Some(hit), Some(found)) = (hit, found)
+            && hit.revision != found
             && let Some(index) = &*self.get()
-            && index.generation == lead.generation
+            && index.revision == hit.revision
         {
             self.forget(index);
         }
@@ -248,14 +248,14 @@ fn keep(connection: &Connection, current: &Current, owner: &Owner) {
     let mut made = None;
     while owner.is_there_after(PAUSE) {
         // Where it cannot be read, look-ups say so.
-        let Ok(now) = View::of(connection).generation() else { continue };
+        let Ok(now) = View::of(connection).revision() else { continue };
         let since = match seen {
-            Some((generation, since)) if generation == now => since,
+            Some((revision, since)) if revision == now => since,
             _ => Instant::now(),
         };
         seen = Some((now, since));
         if let Some(index) = &*current.get() {
-            if index.generation == now {
+            if index.revision == now {
                 continue;
             }
             current.forget(index);
@@ -271,9 +271,9 @@ fn keep(connection: &Connection, current: &Current, owner: &Owner) {
                 current.0.store(made.clone());
             }
             Ok(Reading::Changed) => {}
-            Ok(Reading::TooLarge(generation)) => {
+            Ok(Reading::TooLarge(revision)) => {
                 info!("there are more identifiers than a memory index has room for: they are read");
-                too_large = Some(generation);
+                too_large = Some(revision);
             }
             Err(error) => {
                 warn!(%error, "the identifiers cannot be read to their end");

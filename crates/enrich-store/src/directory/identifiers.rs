@@ -1,10 +1,10 @@
 //! Who has an exact identifier: by where the hash index leads, or else by the index in the file.
 
-use enrich_core::{Confidence, Generation, SubjectId};
+use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use rusqlite::{Row, params};
 
 use super::codes::{IdentifierKind, sql_id, subject_id};
-use super::hash_index::{Lead, Located};
+use super::hash_index::{IndexHit, IndexResult};
 use super::profile::Profiled;
 use super::view::{View, generation_of, unreadable};
 
@@ -40,7 +40,7 @@ impl View<'_> {
         key: &str,
         limit: usize,
     ) -> rusqlite::Result<Vec<Holder>> {
-        if self.locate(kind, key) == Located::Nowhere {
+        if self.locate(kind, key) == IndexResult::Nowhere {
             return Ok(Vec::new());
         }
         let mut statement = self.connection.prepare_cached(
@@ -75,16 +75,16 @@ impl View<'_> {
         key: &str,
     ) -> rusqlite::Result<Option<(T, Confidence)>> {
         let found = match self.locate(kind, key) {
-            Located::Nowhere => None,
-            Located::At(lead) => self.first_now(kind, key, Some(lead))?,
-            Located::Unknown => self.first_now(kind, key, None)?,
+            IndexResult::Nowhere => None,
+            IndexResult::At(hit) => self.first_now(kind, key, Some(hit))?,
+            IndexResult::Unknown => self.first_now(kind, key, None)?,
         };
         Ok(found.map(|(subject, confidence, _)| (subject, confidence)))
     }
 
     /// What is known of an identifier without reading, in the state that is kept to.
-    fn locate(&self, kind: IdentifierKind, key: &str) -> Located {
-        self.index.map_or(Located::Unknown, |index| index.locate(kind, key))
+    fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
+        self.index.map_or(IndexResult::Unknown, |index| index.locate(kind, key))
     }
 
     /// The same, and the state of the directory: one statement and so of one state, which
@@ -94,12 +94,12 @@ impl View<'_> {
         &self,
         kind: IdentifierKind,
         key: &str,
-        lead: Option<Lead>,
-    ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
-        if let Some(lead) = lead
-            && let Some(subject) = self.follow(lead, kind, key)?
+        hit: Option<IndexHit>,
+    ) -> rusqlite::Result<Option<(T, Confidence, DirectoryRevision)>> {
+        if let Some(hit) = hit
+            && let Some(subject) = self.follow(hit, kind, key)?
         {
-            return Ok(Some((subject, lead.confidence, lead.generation)));
+            return Ok(Some((subject, hit.confidence, hit.revision)));
         }
         self.search_first_with(kind, key)
     }
@@ -108,7 +108,7 @@ impl View<'_> {
     /// subject hasn't the identifier.
     fn follow<T: Profiled>(
         &self,
-        lead: Lead,
+        hit: IndexHit,
         kind: IdentifierKind,
         key: &str,
     ) -> rusqlite::Result<Option<T>> {
@@ -116,13 +116,13 @@ impl View<'_> {
             "SELECT (SELECT generation FROM state), profile FROM subject \
              WHERE id = ?1 AND kind = ?2",
         )?;
-        let mut rows = statement.query(params![sql_id(lead.subject), T::KIND])?;
+        let mut rows = statement.query(params![sql_id(hit.subject), T::KIND])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        if generation_of(row)? != lead.generation {
+        if generation_of(row)? != hit.revision {
             return Ok(None);
         }
         let profile = row.get_ref(1)?.as_str()?;
-        let subject = T::read(lead.subject, profile).map_err(unreadable)?;
+        let subject = T::read(hit.subject, profile).map_err(unreadable)?;
         Ok(subject.has(kind, key).then_some(subject))
     }
 
@@ -131,7 +131,7 @@ impl View<'_> {
         &self,
         kind: IdentifierKind,
         key: &str,
-    ) -> rusqlite::Result<Option<(T, Confidence, Generation)>> {
+    ) -> rusqlite::Result<Option<(T, Confidence, DirectoryRevision)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT (SELECT generation FROM state), identifier.subject, tier, confidence, profile \
              FROM identifier CROSS JOIN subject \
@@ -141,11 +141,11 @@ impl View<'_> {
         )?;
         let mut rows = statement.query(params![kind, key, T::KIND])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let (generation, first) = (generation_of(row)?, holder_of(row, 1)?);
+        let (revision, first) = (generation_of(row)?, holder_of(row, 1)?);
         let profile = row.get_ref(4)?.as_str()?;
         let subject = T::read(first.subject, profile).map_err(unreadable)?;
         let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;
-        Ok(Some((subject, first.sure_beside(next_tier), generation)))
+        Ok(Some((subject, first.sure_beside(next_tier), revision)))
     }
 }
 

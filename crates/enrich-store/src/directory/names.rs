@@ -67,7 +67,7 @@ pub(crate) enum Fit {
 
 /// A company that a name may mean as an employer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Meant {
+pub(crate) struct CandidateMatch {
     /// Which.
     pub(crate) company: SubjectId,
     /// How sure it is that it is meant.
@@ -179,11 +179,11 @@ pub(crate) fn find_all(
     lookup: Lookup<'_>,
     name: &CompanyName,
     country: Option<Country>,
-) -> Result<Vec<Meant>, Stop> {
+) -> Result<Vec<CandidateMatch>, Stop> {
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(Vec::new()) };
     if ranked.first().is_some_and(|best| best.fit < Fit::Squashed) {
         let all = all_best(ranked);
-        let meant = |one: &Ranked| Meant {
+        let meant = |one: &Ranked| CandidateMatch {
             company: one.id(),
             sure: one.fit.confidence(),
             told: one.candidate.confidence,
@@ -197,7 +197,7 @@ pub(crate) fn find_all(
     let mut meant = Vec::new();
     for one in likely {
         let told = trust(lookup.view, one.company.id, &one.name)?;
-        meant.push(Meant { company: one.company.id, sure: one.confidence(), told });
+        meant.push(CandidateMatch { company: one.company.id, sure: one.confidence(), told });
     }
     Ok(meant)
 }

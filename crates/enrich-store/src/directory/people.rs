@@ -9,7 +9,7 @@ use enrich_text::{Country, EmailAddress, PersonName};
 use super::codes::IdentifierKind;
 use super::companies;
 use super::lookup::{Lookup, Stop};
-use super::names::Meant;
+use super::names::CandidateMatch;
 use super::view::View;
 
 /// The most people of one name in one place who are compared. Where there are more, the name does
@@ -44,7 +44,7 @@ struct Sureness {
     /// the short and the full form where two colleagues do.
     short_form: u8,
     /// Nobody writes it always, but where it is written there are two.
-    generation: u8,
+    revision: u8,
     /// Most sources leave middle names out.
     middle_name: u8,
     /// It is left out by mistake alone, and Berg and van den Berg are two families.
@@ -60,7 +60,7 @@ const AT_COMPANY: Sureness = Sureness {
     script: 88,
     family_part: 88,
     short_form: 94,
-    generation: 90,
+    revision: 90,
     middle_name: 95,
     particle: 95,
     spelling: 98,
@@ -73,7 +73,7 @@ const IN_COUNTRY: Sureness = Sureness {
     script: 65,
     family_part: 65,
     short_form: 80,
-    generation: 75,
+    revision: 75,
     middle_name: 88,
     particle: 80,
     spelling: 98,
@@ -104,7 +104,7 @@ pub(crate) fn find(
         }
         PersonRef::AtCompany { name, company } => {
             let employers = companies::find_all(lookup, company)?;
-            let places: Vec<_> = employers.iter().map(Place::at).collect();
+            let places: Vec<_> = employers.iter().map(EmployerKey::at).collect();
             by_name(lookup, IdentifierKind::PersonAtCompany, &places, name)?
         }
     };
@@ -118,22 +118,22 @@ pub(crate) fn name_in(place: &str, name_key: &str) -> String {
 
 /// Where someone of a name is looked for, how sure it is that the place is meant, and how far the
 /// sources are trusted that say its name.
-struct Place {
+struct EmployerKey {
     key: String,
     sure: Confidence,
     told: Confidence,
 }
 
-impl Place {
-    fn at(employer: &Meant) -> Self {
-        let &Meant { company, sure, told } = employer;
+impl EmployerKey {
+    fn at(employer: &CandidateMatch) -> Self {
+        let &CandidateMatch { company, sure, told } = employer;
         Self { key: company.0.to_string(), sure, told }
     }
 }
 
-fn in_country(country: Country) -> Place {
+fn in_country(country: Country) -> EmployerKey {
     let key = country.alpha2().to_owned();
-    Place { key, sure: Confidence::FULL, told: Confidence::FULL }
+    EmployerKey { key, sure: Confidence::FULL, told: Confidence::FULL }
 }
 
 fn by_email(
@@ -167,7 +167,7 @@ type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
-    places: &[Place],
+    places: &[EmployerKey],
     name: &PersonName,
 ) -> rusqlite::Result<Option<(Person, Confidence)>> {
     let view = lookup.view;
@@ -196,7 +196,7 @@ fn by_name(
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,
-    places: &[Place],
+    places: &[EmployerKey],
     keys: &[String],
 ) -> rusqlite::Result<Option<Namesakes>> {
     let mut namesakes = Namesakes::new();
@@ -246,7 +246,7 @@ fn sureness(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<
         (differences.script, of.script),
         (differences.family_part, of.family_part),
         (differences.short_form, of.short_form),
-        (differences.generation, of.generation),
+        (differences.name_suffix, of.revision),
         (differences.middle_name, of.middle_name),
         (differences.particle, of.particle),
         (differences.spelling, of.spelling),

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use enrich_core::port::intake::Suppressed;
-use enrich_core::{Generation, SuppressedValues, Timestamp};
+use enrich_core::port::importer::Suppressed;
+use enrich_core::{DirectoryRevision, SuppressedValues, Timestamp};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::view::View;
-use crate::intake::suppression;
+use crate::importer::suppression;
 use crate::secret::Secrets;
 
 /// Reads the suppressed values when they have changed.
 #[derive(Debug)]
 pub(super) struct Suppression {
     secrets: Secrets,
-    known: Mutex<Option<(Generation, Arc<Hashes>)>>,
+    known: Mutex<Option<(DirectoryRevision, Arc<Hashes>)>>,
 }
 
 /// What is suppressed, as keyed hashes, and since when.
@@ -33,20 +33,20 @@ impl Suppression {
     /// What is suppressed in the directory that is seen. Whatever is forgotten changes the
     /// directory's generation; only more values are read again.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
-        let generation = view.generation()?;
+        let revision = view.revision()?;
         let mut known = self.known.lock();
         if let Some((of, hashes)) = known.as_mut() {
-            if *of == generation {
+            if *of == revision {
                 return Ok(Arc::clone(hashes) as _);
             }
             if hashes.count() == view.suppressed_count()? {
-                *of = generation;
+                *of = revision;
                 return Ok(Arc::clone(hashes) as _);
             }
         }
         let hashes = view.suppressed_hashes()?;
         let hashes = Arc::new(Hashes { secrets: self.secrets.clone(), hashes });
-        *known = Some((generation, Arc::clone(&hashes)));
+        *known = Some((revision, Arc::clone(&hashes)));
         Ok(hashes)
     }
 }

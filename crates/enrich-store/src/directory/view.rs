@@ -1,8 +1,8 @@
 //! What a look-up reads, each by one point read of an index.
 
 use enrich_core::{
-    Attribute, Company, Confidence, DomainFacts, Employee, Employer, Fact, Generation, Person,
-    SubjectId, Timestamp, domain_facts_from_facts,
+    Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
+    Person, SubjectId, Timestamp, domain_facts_from_facts,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -18,7 +18,7 @@ use super::profile::{self, BadProfile};
 /// The tier of the name of a company of which nothing but names is held.
 pub(crate) const BARE_TIER: u8 = 2;
 
-const GENERATION: &str = "SELECT generation FROM state";
+const REVISION: &str = "SELECT generation FROM state";
 
 /// The look-up data as one connection sees it.
 #[derive(Clone, Copy)]
@@ -54,22 +54,22 @@ impl<'c> View<'c> {
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,
-        read: impl FnOnce(Self, Generation) -> Result<T, E>,
+        read: impl FnOnce(Self, DirectoryRevision) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut statement = self.connection.prepare_cached(GENERATION)?;
+        let mut statement = self.connection.prepare_cached(REVISION)?;
         let mut rows = statement.query([])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        let generation = generation_of(row)?;
-        let index = index.filter(|index| index.generation() == generation);
-        let result = read(Self { index, ..self }, generation);
+        let revision = generation_of(row)?;
+        let index = index.filter(|index| index.revision() == revision);
+        let result = read(Self { index, ..self }, revision);
         // Only now may the statement end.
         drop(rows);
         result
     }
 
     /// The state of the directory.
-    pub(crate) fn generation(&self) -> rusqlite::Result<Generation> {
-        self.connection.prepare_cached(GENERATION)?.query_row([], generation_of)
+    pub(crate) fn revision(&self) -> rusqlite::Result<DirectoryRevision> {
+        self.connection.prepare_cached(REVISION)?.query_row([], generation_of)
     }
 
     /// How many values are suppressed.
@@ -254,9 +254,9 @@ impl<'c> View<'c> {
 }
 
 /// The generation in a row, the first column.
-pub(super) fn generation_of(row: &Row<'_>) -> rusqlite::Result<Generation> {
-    let generation: i64 = row.get(0)?;
-    Ok(Generation(u64::try_from(generation).unwrap_or_default()))
+pub(super) fn generation_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
+    let revision: i64 = row.get(0)?;
+    Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
 }
 
 /// What a person's answer says of the employer.
@@ -294,17 +294,17 @@ mod tests {
         let reader = sqlite::mapped_reader(&path).unwrap();
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
-            .of_one_state(None, |view, generation| {
+            .of_one_state(None, |view, revision| {
                 // Statements that come to their end before and after are part of the same look-up.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;
-                assert_eq!(view.generation()?, generation);
-                Ok::<_, rusqlite::Error>((generation, view.company(id)?.is_some()))
+                assert_eq!(view.revision()?, revision);
+                Ok::<_, rusqlite::Error>((revision, view.company(id)?.is_some()))
             })
             .unwrap();
         assert!(is_there);
-        assert_eq!(view.generation().unwrap(), Generation(before.0 + 1));
+        assert_eq!(view.revision().unwrap(), DirectoryRevision(before.0 + 1));
         assert_eq!(view.company(id).unwrap(), None);
     }
 }

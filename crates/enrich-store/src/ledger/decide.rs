@@ -8,20 +8,22 @@ use enrich_core::{AccountId, ChargeId, Credits};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::columns::Column;
-use crate::ledger::book::{BookError, Page};
-use crate::ledger::keeping::{self, KeepError, Shelf, Standing, ToKeep, Told};
+use crate::ledger::idempotency_store::{
+    self, KeepError, RecordCount, RecordState, RecordedCharge, ToKeep,
+};
+use crate::ledger::ledger_state::{BookError, WriteBatch};
 use crate::ledger::row::{self, Row, kind};
 use crate::secret::Secrets;
 
 /// What a group is decided with.
-pub(super) struct Desk<'a> {
+pub(super) struct GroupDecider<'a> {
     /// The connection, in a transaction.
     pub(super) connection: &'a Connection,
     pub(super) secrets: &'a Secrets,
     /// The rows of the group.
-    pub(super) page: Page<'a>,
+    pub(super) batch: WriteBatch<'a>,
     /// The idempotency records, this group's counted; up to date in a group that keeps any.
-    pub(super) shelf: Option<Shelf>,
+    pub(super) record_count: Option<RecordCount>,
     /// How many there may be.
     pub(super) max_kept: u64,
 }
@@ -32,24 +34,30 @@ pub(super) struct GroupFailed(pub(super) rusqlite::Error);
 
 type Decided<T> = Result<Result<T, ChargeError>, GroupFailed>;
 
-impl Desk<'_> {
+impl GroupDecider<'_> {
     /// Decides a charge, and keeps its answer.
     pub(super) fn charge(&mut self, charge: &Charge, to_keep: Option<&ToKeep>) -> Decided<Charged> {
         if let Some(to_keep) = to_keep {
             let names = &to_keep.names;
-            match keeping::find(self.connection, self.secrets, charge.account, names, charge.at) {
-                Ok(Standing::Kept(kept)) => return Ok(Ok(Charged::Replayed(kept))),
-                Ok(Standing::Free) => match self.has_room(charge.account) {
+            match idempotency_store::find(
+                self.connection,
+                self.secrets,
+                charge.account,
+                names,
+                charge.at,
+            ) {
+                Ok(RecordState::StoredResponse(kept)) => return Ok(Ok(Charged::Replayed(kept))),
+                Ok(RecordState::Free) => match self.has_room(charge.account) {
                     Ok(true) => {}
-                    Ok(false) => return Ok(Err(ChargeError::KeepsFull)),
+                    Ok(false) => return Ok(Err(ChargeError::IdempotencyStoreFull)),
                     Err(error) => return self.sort_out(error),
                 },
-                Ok(Standing::Expired) => {}
+                Ok(RecordState::Expired) => {}
                 Err(KeepError::Read(error)) => return self.sort_out(error),
                 Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
             }
         }
-        let head = match self.page.head(charge.account) {
+        let head = match self.batch.head(charge.account) {
             Ok(Some(head)) => head,
             Ok(None) => return Ok(Ok(Charged::Insufficient { balance: Credits::ZERO })),
             Err(BookError::Read(error)) => return self.sort_out(error),
@@ -60,14 +68,25 @@ impl Desk<'_> {
             return Ok(Ok(Charged::Insufficient { balance: head.balance }));
         };
         let is_charged = charge.items > 0;
-        if is_charged && let Err(error) = self.page.add(charge_row(charge, price, balance), &head) {
+        if is_charged && let Err(error) = self.batch.add(charge_row(charge, price, balance), &head)
+        {
             return self.sort_out(error);
         }
         if let Some(to_keep) = to_keep {
             let (account, at) = (charge.account, charge.at);
-            let told = Told { balance, charge: is_charged.then_some(charge.id) };
-            match keeping::write(self.connection, self.secrets, account, to_keep, told, at) {
-                Ok(grown) => self.shelf = self.shelf.map(|shelf| shelf.after_growing(grown)),
+            let told = RecordedCharge { balance, charge: is_charged.then_some(charge.id) };
+            match idempotency_store::write(
+                self.connection,
+                self.secrets,
+                account,
+                to_keep,
+                told,
+                at,
+            ) {
+                Ok(grown) => {
+                    self.record_count =
+                        self.record_count.map(|record_count| record_count.after_growing(grown))
+                }
                 // The row of the charge is written: only the group's end can take it back.
                 Err(error) if is_charged => return Err(GroupFailed(error)),
                 Err(error) => return self.sort_out(error),
@@ -78,18 +97,21 @@ impl Desk<'_> {
 
     /// Whether another answer of the account can be kept.
     fn has_room(&self, account: AccountId) -> rusqlite::Result<bool> {
-        match self.shelf {
-            Some(shelf) if shelf.records >= self.max_kept => Ok(false),
-            Some(shelf) => {
-                keeping::has_share(self.connection, account, shelf.records, self.max_kept)
-            }
+        match self.record_count {
+            Some(record_count) if record_count.records >= self.max_kept => Ok(false),
+            Some(record_count) => idempotency_store::has_share(
+                self.connection,
+                account,
+                record_count.records,
+                self.max_kept,
+            ),
             None => Ok(true),
         }
     }
 
     /// The balance of an account; `None` when there is no such account.
     pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
-        match self.page.head(account) {
+        match self.batch.head(account) {
             Ok(head) => Ok(Ok(head.map(|head| head.balance))),
             Err(BookError::Read(error)) => self.sort_out(error),
             Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
@@ -106,7 +128,7 @@ impl Desk<'_> {
     }
 
     fn try_grant(&mut self, grant: &Grant) -> Result<Granted, BookError> {
-        let Some(head) = self.page.head(grant.account)? else {
+        let Some(head) = self.batch.head(grant.account)? else {
             return Ok(Granted::NoAccount);
         };
         if let Some(corrects) = grant.corrects
@@ -117,7 +139,7 @@ impl Desk<'_> {
         let Some(balance) = head.balance.changed_by(grant.credits) else {
             return Ok(Granted::OutOfRange { balance: head.balance });
         };
-        self.page.add(grant_row(grant, balance), &head)?;
+        self.batch.add(grant_row(grant, balance), &head)?;
         Ok(Granted::Written { balance })
     }
 
@@ -162,7 +184,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
         price: Some(row::price_text(charge.price)),
         api_key: Some(charge.key),
         request_id: Some(charge.request_id.as_str().into()),
-        generation: Some(charge.generation.0),
+        revision: Some(charge.revision.0),
         note: "".into(),
         at: charge.at,
         secret: 0,
@@ -185,7 +207,7 @@ fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
         price: None,
         api_key: None,
         request_id: None,
-        generation: None,
+        revision: None,
         note: grant.note.as_str().into(),
         at: grant.at,
         secret: 0,

@@ -4,7 +4,7 @@ use enrich_core::{AccountId, Credits, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::Column;
-use crate::ledger::book::MARK_ROWS;
+use crate::ledger::ledger_state::MARK_ROWS;
 use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
 use crate::secret::{Purpose, Secret, Secrets};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, Credits, Timestamp};
 
-use crate::ledger::decide::{Desk, GroupFailed};
-use crate::ledger::keeping::{self, Shelf, ToKeep};
+use crate::ledger::decide::{GroupDecider, GroupFailed};
+use crate::ledger::idempotency_store::{self, RecordCount, ToKeep};
 use crate::ledger::reply::{self, Decision, List, Reply, Round, Waiter, Woken};
 
 /// Something to decide.
@@ -75,25 +75,31 @@ impl Job {
 }
 
 /// Decides a group in order of arrival, after making room for its idempotency records.
-pub(super) fn decide(desk: &mut Desk<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
+pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::keeps_at).max() {
         let wanted = group.iter().filter_map(Job::keeps_at).count() as u64;
-        let shelf = Shelf::up_to_date(desk.connection, desk.shelf, wanted, desk.max_kept)
-            .map_err(GroupFailed)?;
+        let record_count = RecordCount::up_to_date(
+            decider.connection,
+            decider.record_count,
+            wanted,
+            decider.max_kept,
+        )
+        .map_err(GroupFailed)?;
         // Twice what the group can bring, so that expired records become fewer, bounded so that
         // nobody waits long for it.
         let limit = 2 * group.len() + 16;
-        let pruned = keeping::prune(desk.connection, now, limit).map_err(GroupFailed)?;
-        desk.shelf = Some(shelf.after_losing(pruned));
+        let pruned =
+            idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;
+        decider.record_count = Some(record_count.after_losing(pruned));
     }
     for job in group {
         match job {
             Job::Charge(open) => {
                 let (charge, to_keep) = &open.asked;
-                open.decided = Some(desk.charge(charge, to_keep.as_ref())?);
+                open.decided = Some(decider.charge(charge, to_keep.as_ref())?);
             }
-            Job::Grant(open) => open.decided = Some(desk.grant(&open.asked)?),
-            Job::Look(open) => open.decided = Some(desk.balance(open.asked)?),
+            Job::Grant(open) => open.decided = Some(decider.grant(&open.asked)?),
+            Job::Look(open) => open.decided = Some(decider.balance(open.asked)?),
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use enrich_core::{
-    AccountId, ChargeId, Credits, Entry, EntryKind, Generation, KeyId, Price, Timestamp,
+    AccountId, ChargeId, Credits, DirectoryRevision, Entry, EntryKind, KeyId, Price, Timestamp,
 };
 use rusqlite::{Statement, params};
 
@@ -34,7 +34,7 @@ pub(super) struct Row<'a> {
     pub(super) price: Option<String>,
     pub(super) api_key: Option<KeyId>,
     pub(super) request_id: Option<Cow<'a, str>>,
-    pub(super) generation: Option<u64>,
+    pub(super) revision: Option<u64>,
     pub(super) note: Cow<'a, str>,
     pub(super) at: Timestamp,
     pub(super) secret: u32,
@@ -123,7 +123,7 @@ impl Row<'_> {
             price: row.get(9)?,
             api_key: row.get::<_, Option<Column<_>>>(10)?.map(|Column(id)| id),
             request_id: maybe_text(11)?,
-            generation: row.get(12)?,
+            revision: row.get(12)?,
             note: text(13)?,
             at,
             secret: row.get(15)?,
@@ -145,7 +145,7 @@ impl Row<'_> {
             self.price,
             self.api_key.map(Column),
             self.request_id,
-            self.generation,
+            self.revision,
             self.note,
             Column(self.at),
             self.secret,
@@ -185,7 +185,7 @@ impl Row<'_> {
         column(self.price.as_ref().map(|text| text.as_bytes()));
         column(self.api_key.as_ref().map(|id| &id.0.as_bytes()[..]));
         column(self.request_id.as_ref().map(|text| text.as_bytes()));
-        column(self.generation.map(u64::to_le_bytes).as_ref().map(|number| &number[..]));
+        column(self.revision.map(u64::to_le_bytes).as_ref().map(|number| &number[..]));
         column(Some(self.note.as_bytes()));
         column(Some(&self.at.as_microsecond().to_le_bytes()));
         column(Some(&self.secret.to_le_bytes()));
@@ -203,7 +203,7 @@ impl Row<'_> {
                 price: self.price.as_deref().and_then(parse_price).ok_or(Malformed)?,
                 key: self.api_key.ok_or(Malformed)?,
                 request_id: self.request_id.ok_or(Malformed)?.into_owned(),
-                generation: Generation(self.generation.ok_or(Malformed)?),
+                revision: DirectoryRevision(self.revision.ok_or(Malformed)?),
             },
             _ => return Err(Malformed),
         };
@@ -269,7 +269,7 @@ mod tests {
             price: None,
             api_key: None,
             request_id: None,
-            generation: None,
+            revision: None,
             note: "".into(),
             at: Timestamp::UNIX_EPOCH,
             secret: 1,

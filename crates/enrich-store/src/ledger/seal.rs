@@ -15,7 +15,7 @@ pub(super) type Digest = [u8; 32];
 
 /// A place in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LogPosition {
     /// The row's position; 0 before the first.
     pub(super) position: u64,
     /// The digest of the log up to it.
@@ -26,15 +26,15 @@ pub(super) struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
     /// Behind the last row.
-    pub(super) end: Place,
+    pub(super) end: LogPosition,
     /// Every row up to here is accounted for in the heads.
-    pub(super) checkpoint: Place,
+    pub(super) checkpoint: LogPosition,
 }
 
 /// The version of [`Seal::hash`]; another layout takes another number.
 const LAYOUT: u8 = 1;
 
-impl Place {
+impl LogPosition {
     /// Before the first row.
     pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
 
@@ -58,7 +58,7 @@ impl Seal {
              VALUES (1, 0, zeroblob(32), 0, zeroblob(32), 0, zeroblob(32))",
             [],
         )?;
-        Self { end: Place::BEGINNING, checkpoint: Place::BEGINNING }
+        Self { end: LogPosition::BEGINNING, checkpoint: LogPosition::BEGINNING }
             .write(connection, secrets.current())
     }
 
@@ -74,8 +74,8 @@ impl Seal {
             )?
             .query_row([], |row| {
                 let seal = Self {
-                    end: Place { position: row.get(0)?, digest: row.get(1)? },
-                    checkpoint: Place { position: row.get(2)?, digest: row.get(3)? },
+                    end: LogPosition { position: row.get(0)?, digest: row.get(1)? },
+                    checkpoint: LogPosition { position: row.get(2)?, digest: row.get(3)? },
                 };
                 Ok((seal, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?))
             })

@@ -17,12 +17,12 @@ use enrich_core::{AccountId, Credits, EntryKind};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::columns::Column;
-use crate::ledger::book::MARK_ROWS;
 use crate::ledger::head::{Head, Span};
+use crate::ledger::ledger_state::MARK_ROWS;
 use crate::ledger::row::{
     CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
 };
-use crate::ledger::seal::{Place, Seal};
+use crate::ledger::seal::{LogPosition, Seal};
 use crate::ledger::verify::beside::Ids;
 use crate::secret::Secrets;
 use crate::sqlite;
@@ -80,7 +80,7 @@ struct Walk<'a> {
     /// The ids of the rows; absent behind a row that cannot be read.
     ids: Option<Ids>,
     /// Behind the last row, as long as the log up to there is whole.
-    place: Option<Place>,
+    place: Option<LogPosition>,
     /// Where each account stands.
     stands: HashMap<AccountId, Stand>,
     /// Where each stood at the checkpoint, once that was passed.
@@ -122,7 +122,7 @@ impl<'a> Walk<'a> {
             seal,
             found: Found::default(),
             ids: Some(Ids::default()),
-            place: Some(Place::BEGINNING),
+            place: Some(LogPosition::BEGINNING),
             stands: HashMap::new(),
             at_checkpoint: None,
             marks: Vec::new(),

@@ -13,11 +13,11 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::error::OpenError;
 use crate::ledger::NotAsWritten;
-use crate::ledger::book::{Book, BookError, Heads, Written};
-use crate::ledger::decide::{Desk, GroupFailed};
+use crate::ledger::decide::{GroupDecider, GroupFailed};
 use crate::ledger::files::{FileReplaced, LedgerFiles};
+use crate::ledger::idempotency_store::RecordCount;
 use crate::ledger::job::{Job, decide, refuse, tell};
-use crate::ledger::keeping::Shelf;
+use crate::ledger::ledger_state::{BookError, Heads, LedgerState, Written};
 use crate::ledger::queue::{Exit, Waited};
 use crate::ledger::reply::Woken;
 use crate::secret::Secrets;
@@ -57,9 +57,9 @@ pub(super) struct Writer {
     limits: Limits,
     /// Absent after a connection could not be used any more; opened again for the next group.
     connection: Option<Connection>,
-    book: Book,
+    ledger_state: LedgerState,
     /// The idempotency records as this connection last saw them; counted when the first is kept.
-    shelf: Option<Shelf>,
+    record_count: Option<RecordCount>,
     is_charging: Arc<AtomicBool>,
     files: Arc<LedgerFiles>,
     commit: Commit,
@@ -88,7 +88,7 @@ enum Settled {
 /// One failure that a whole group met.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
-struct Shared(#[source] Arc<dyn std::error::Error + Send + Sync>);
+struct SharedWriteError(#[source] Arc<dyn std::error::Error + Send + Sync>);
 
 impl Writer {
     /// Opens the writing side.
@@ -101,23 +101,24 @@ impl Writer {
         let failed = |source| OpenError::of_sqlite(&path, source);
         let mut connection = sqlite::writer(&path, limits.durability).map_err(failed)?;
         make_durable(&connection, &path)?;
-        let book = Book::open(&mut connection, secrets.clone()).map_err(|error| match error {
-            BookError::Read(source) => failed(source),
-            BookError::NotAsWritten(source) => {
-                OpenError::NotAsWritten { path: path.clone(), source: source.into() }
-            }
-        })?;
+        let ledger_state =
+            LedgerState::open(&mut connection, secrets.clone()).map_err(|error| match error {
+                BookError::Read(source) => failed(source),
+                BookError::NotAsWritten(source) => {
+                    OpenError::NotAsWritten { path: path.clone(), source: source.into() }
+                }
+            })?;
         let files = Arc::new(LedgerFiles::open(&path)?);
         let commit: Commit = Box::new(|connection| connection.execute_batch("COMMIT"));
         let connection = Some(connection);
-        let (shelf, woken) = (None, Woken::default());
+        let (record_count, woken) = (None, Woken::default());
         Ok(Self {
             path,
             secrets,
             limits,
             connection,
-            book,
-            shelf,
+            ledger_state,
+            record_count,
             is_charging,
             files,
             commit,
@@ -132,7 +133,7 @@ impl Writer {
 
     /// Where accounts stand, for everyone to read.
     pub(super) fn heads(&self) -> Arc<Heads> {
-        self.book.heads()
+        self.ledger_state.heads()
     }
 
     /// Decides what arrives until nobody can send any more and the queue is empty.
@@ -190,7 +191,7 @@ impl Writer {
                     });
                 }
                 Settled::NotWritten(error) => {
-                    let shared = Shared(Arc::new(error));
+                    let shared = SharedWriteError(Arc::new(error));
                     refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
                 }
                 Settled::Altered(error) => self.stop_without(group, error),
@@ -213,7 +214,7 @@ impl Writer {
         error: impl std::error::Error + Send + Sync + 'static,
     ) -> Woken {
         self.stop();
-        let shared = Shared(Arc::new(error));
+        let shared = SharedWriteError(Arc::new(error));
         refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
     }
 
@@ -224,7 +225,7 @@ impl Writer {
         error: impl std::error::Error + Send + Sync + 'static,
     ) -> Woken {
         self.stop();
-        let shared = Shared(Arc::new(error));
+        let shared = SharedWriteError(Arc::new(error));
         refuse(group, || ChargeError::Unknown(Box::new(shared.clone())))
     }
 
@@ -244,8 +245,8 @@ impl Writer {
             None => match sqlite::writer(&self.path, self.limits.durability) {
                 Ok(connection) => {
                     // What another connection saw says nothing about what this one will see.
-                    self.shelf = None;
-                    self.book.new_connection();
+                    self.record_count = None;
+                    self.ledger_state.new_connection();
                     connection
                 }
                 Err(error) => return Settled::NotWritten(error),
@@ -267,21 +268,21 @@ impl Writer {
                 _ => Settled::NotWritten(error),
             };
         }
-        match self.book.refresh(connection) {
+        match self.ledger_state.refresh(connection) {
             Ok(()) => {}
             Err(BookError::Read(error)) => return Settled::NotWritten(error),
             Err(BookError::NotAsWritten(fault)) => return Settled::Altered(fault),
         }
         let decided = self.decide_on(connection, group);
-        let (page, shelf) = match decided {
+        let (batch, record_count) = match decided {
             Ok(decided) => decided,
             Err(GroupFailed(error)) => return Settled::NotWritten(error),
         };
-        let moment = self.book.moment();
+        let moment = self.ledger_state.moment();
         match (self.commit)(connection) {
             Ok(()) => {
-                self.shelf = shelf;
-                self.book.turn(page, moment);
+                self.record_count = record_count;
+                self.ledger_state.turn(batch, moment);
                 match self.files.check() {
                     Ok(()) => Settled::Written,
                     Err(replaced) => Settled::Lost(replaced),
@@ -300,17 +301,17 @@ impl Writer {
         &self,
         connection: &Connection,
         group: &mut [Job],
-    ) -> Result<(Written, Option<Shelf>), GroupFailed> {
-        let mut desk = Desk {
+    ) -> Result<(Written, Option<RecordCount>), GroupFailed> {
+        let mut decider = GroupDecider {
             connection,
             secrets: &self.secrets,
-            page: self.book.page(connection).map_err(GroupFailed)?,
-            shelf: self.shelf,
+            batch: self.ledger_state.batch(connection).map_err(GroupFailed)?,
+            record_count: self.record_count,
             max_kept: self.limits.kept,
         };
-        decide(&mut desk, group)?;
-        let written = desk.page.close().map_err(GroupFailed)?;
-        Ok((written, desk.shelf))
+        decide(&mut decider, group)?;
+        let written = decider.batch.close().map_err(GroupFailed)?;
+        Ok((written, decider.record_count))
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use enrich_core::port::accounts::Accounts as _;
-use enrich_core::port::intake::{Effect, Intake as _};
+use enrich_core::port::importer::{Effect, Importer as _};
 use enrich_core::port::ledger::{Charged, Ledger as _};
-use enrich_core::{Kept, Origin, PersonRecord};
+use enrich_core::{Origin, PersonRecord, StoredResponse};
 use enrich_testkit::loading::load_from;
 use enrich_testkit::records::{hashed, person, trusted};
 use pollster::block_on;
@@ -30,7 +30,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 fn load_ada(customer: &Customer) -> Effect {
     let origin = Origin { id: Some("crm-4711".into()), ..trusted(100) };
     let ada = hashed(PersonRecord { origin, ..person("Ada", "Byte") });
-    let mut loading = block_on(customer.store.intake.begin(load_from("crm"))).unwrap();
+    let mut loading = block_on(customer.store.importer.begin(load_from("crm"))).unwrap();
     let taken = block_on(loading.take(vec![ada])).unwrap();
     block_on(loading.finish()).unwrap();
     taken[0].effect
@@ -98,7 +98,7 @@ fn what_older_secrets_made_still_serves() {
     assert_eq!(found.unwrap().id, customer.key);
     assert!(block_on(customer.store.accounts.reveal(customer.key)).unwrap().is_some());
     let repeat = block_on(customer.store.ledger.charge(customer.keyed("order-4711"))).unwrap();
-    assert!(matches!(repeat, Charged::Replayed(Kept::Answer { .. })), "{repeat:?}");
+    assert!(matches!(repeat, Charged::Replayed(StoredResponse::Answer { .. })), "{repeat:?}");
     customer.take(customer.charge());
     assert_eq!(customer.faults(), [] as [&str; 0], "a chain goes on under the next secret");
     let made_with: Vec<u32> = customer

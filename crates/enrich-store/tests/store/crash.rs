@@ -7,7 +7,9 @@ use std::{env, thread};
 
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Ledger as _};
-use enrich_core::{ChargeId, Generation, IdempotencyKey, Keep, Price, RequestId};
+use enrich_core::{
+    ChargeId, DirectoryRevision, IdempotencyKey, IdempotencyRecord, Price, RequestId,
+};
 use pollster::block_on;
 
 use crate::customer::{Customer, now, open};
@@ -81,9 +83,9 @@ fn keyed(name: &str) -> Charge {
         items: 1,
         price: Price::PerAnswer(1),
         request_id: RequestId::accept("a-request").unwrap(),
-        generation: Generation(1),
+        revision: DirectoryRevision(1),
         at: now(),
-        keep: Some(Keep {
+        idempotency: Some(IdempotencyRecord {
             key: IdempotencyKey::parse(name).unwrap(),
             asked: b"q".to_vec(),
             body: b"a".to_vec(),

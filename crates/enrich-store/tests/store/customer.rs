@@ -5,8 +5,8 @@ use std::path::Path;
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
 use enrich_core::{
-    Account, AccountId, ApiKey, ChargeId, Generation, IdempotencyKey, Keep, KeyId, NewKey, Price,
-    RateOverride, RequestId, Timestamp,
+    Account, AccountId, ApiKey, ChargeId, DirectoryRevision, IdempotencyKey, IdempotencyRecord,
+    KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
 };
 use enrich_store::{Options, Store};
 use pollster::block_on;
@@ -82,19 +82,19 @@ impl Customer {
             items: 1,
             price: Price::PerAnswer(1),
             request_id: RequestId::accept("a-request").unwrap(),
-            generation: Generation(1),
+            revision: DirectoryRevision(1),
             at: now(),
-            keep: None,
+            idempotency: None,
         }
     }
 
     pub(crate) fn keyed(&self, key: &str) -> Charge {
-        let keep = Keep {
+        let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
             asked: b"the question of ada@people.example".to_vec(),
             body: b"the answer about ada@people.example".to_vec(),
         };
-        Charge { keep: Some(keep), ..self.charge() }
+        Charge { idempotency: Some(idempotency), ..self.charge() }
     }
 
     pub(crate) fn take(&self, charge: Charge) -> ChargeId {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use enrich_core::port::accounts::{Accounts as _, KeyStored};
 use enrich_core::port::directory::Directory as _;
-use enrich_core::port::intake::{Atomic, Intake as _, Load};
+use enrich_core::port::importer::{Atomic, Importer as _, Load};
 use enrich_core::{
-    CompanyRecord, CompanyRef, KeyLimit, NewKey, Origin, Question, Record, SourceName, Want,
+    CompanyRecord, CompanyRef, KeyLimit, NewKey, Origin, Projection, Question, Record, SourceName,
 };
 use enrich_store::Store;
 use enrich_text::{CompanyName, Domain};
@@ -64,7 +64,8 @@ fn what_another_process_imports_is_found_while_others_read() {
     let find = |number: usize| {
         let domain = domain(number);
         let question = Question::Company(CompanyRef::Domain(domain));
-        let found = block_on(customer.store.directory.find(&question, Want::Profile)).unwrap();
+        let found =
+            block_on(customer.store.directory.find(&question, Projection::Profile)).unwrap();
         found.map(|found| found.company().unwrap().name.clone())
     };
     thread::scope(|scope| {
@@ -114,7 +115,7 @@ fn import(store: &Store, numbers: Range<usize>) {
         company.sites.push((domain(number), None));
         Record::Company(company)
     });
-    let mut loading = block_on(store.intake.begin(load)).unwrap();
+    let mut loading = block_on(store.importer.begin(load)).unwrap();
     block_on(loading.take(records.collect())).unwrap();
     block_on(loading.finish()).unwrap();
 }

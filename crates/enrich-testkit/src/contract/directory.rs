@@ -5,8 +5,8 @@
 mod people;
 
 use enrich_core::{
-    CompanyRecord, CompanyRef, Confidence, DomainRecord, EmployerRecord, PersonRecord, Question,
-    Want,
+    CompanyRecord, CompanyRef, Confidence, DomainRecord, EmployerRecord, PersonRecord, Projection,
+    Question,
 };
 use enrich_text::Network;
 
@@ -497,9 +497,9 @@ pub async fn employees_come_in_first_seen_order_up_to_the_limit(harness: &dyn Ha
     let records = vec![hashed(quill()), someone("Zoë"), someone("Ada"), someone("Mia")];
     load(&ports, "a", records).await;
     let names = async |limit| {
-        let want = Want::Employees { limit };
+        let projection = Projection::Employees { limit };
         let asked = Question::Company(called("Quill Ltd"));
-        let found = ports.directory.find(&asked, want).await.unwrap().expect("a company");
+        let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
         let employees = &found.company().unwrap().employees;
         assert!(employees.iter().all(|one| one.title.as_deref() == Some("Engineer")));
         employees.iter().map(|one| one.name.clone()).collect::<Vec<_>>()
@@ -518,10 +518,10 @@ pub async fn employees_are_read_only_when_asked_for(harness: &dyn Harness) {
 
 pub async fn an_answer_names_the_generation_it_was_read_from(harness: &dyn Harness) {
     let ports = harness.fresh().await;
-    let before = ports.directory.generation().await.unwrap();
+    let before = ports.directory.revision().await.unwrap();
     load(&ports, "a", vec![hashed(quill())]).await;
-    let after = ports.directory.generation().await.unwrap();
+    let after = ports.directory.revision().await.unwrap();
     assert!(after > before);
     let found = ask(&ports, Question::Company(called("Quill"))).await.expect("a company");
-    assert_eq!(found.generation, after);
+    assert_eq!(found.revision, after);
 }

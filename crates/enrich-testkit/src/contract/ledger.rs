@@ -2,8 +2,8 @@
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{
-    AccountId, ChargeId, Credits, EntryKind, Generation, IdempotencyKey, Keep, Kept, KeyId, Price,
-    RequestId, Timestamp,
+    AccountId, ChargeId, Credits, DirectoryRevision, EntryKind, IdempotencyKey, IdempotencyRecord,
+    KeyId, Price, RequestId, StoredResponse, Timestamp,
 };
 use futures_util::future::join_all;
 
@@ -49,9 +49,9 @@ impl Customer {
             items,
             price: Price::PerItems(5),
             request_id: RequestId::accept("a-request").unwrap(),
-            generation: Generation(7),
+            revision: DirectoryRevision(7),
             at: noon(),
-            keep: None,
+            idempotency: None,
         }
     }
 
@@ -60,27 +60,33 @@ impl Customer {
     }
 
     fn keyed_at(&self, items: u64, key: &str, asked: &str, at: Timestamp) -> Charge {
-        let keep = Keep {
+        let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
             asked: asked.as_bytes().to_vec(),
             body: [b"the answer to ", asked.as_bytes()].concat(),
         };
-        Charge { at, keep: Some(keep), ..self.charge(items) }
+        Charge { at, idempotency: Some(idempotency), ..self.charge(items) }
     }
 
     async fn balance(&self, ports: &Ports) -> u64 {
         ports.ledger.balance(self.account).await.unwrap().unwrap().0
     }
 
-    async fn kept(&self, ports: &Ports, key: &str, asked: &str, at: Timestamp) -> Option<Kept> {
+    async fn kept(
+        &self,
+        ports: &Ports,
+        key: &str,
+        asked: &str,
+        at: Timestamp,
+    ) -> Option<StoredResponse> {
         let key = IdempotencyKey::parse(key).unwrap();
         ports.ledger.kept(self.account, &key, asked.as_bytes(), at).await.unwrap()
     }
 }
 
-fn answer_to(asked: &str, balance: u64, items: u64) -> Kept {
+fn answer_to(asked: &str, balance: u64, items: u64) -> StoredResponse {
     let body = [b"the answer to ", asked.as_bytes()].concat();
-    Kept::Answer { body, balance: Credits(balance), items }
+    StoredResponse::Answer { body, balance: Credits(balance), items }
 }
 
 fn taken(balance: u64) -> Charged {
@@ -243,9 +249,9 @@ pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Har
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
     ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap();
-    let other = Charged::Replayed(Kept::OtherQuestion);
+    let other = Charged::Replayed(StoredResponse::OtherQuestion);
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "r")).await.unwrap(), other);
-    assert_eq!(customer.kept(&ports, "k", "r", noon()).await, Some(Kept::OtherQuestion));
+    assert_eq!(customer.kept(&ports, "k", "r", noon()).await, Some(StoredResponse::OtherQuestion));
     assert_eq!(customer.balance(&ports).await, 9);
 }
 
@@ -263,7 +269,8 @@ pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
     ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap();
-    let (last, over) = (after_noon(Keep::SECONDS - 1), after_noon(Keep::SECONDS));
+    let (last, over) =
+        (after_noon(IdempotencyRecord::SECONDS - 1), after_noon(IdempotencyRecord::SECONDS));
     let replayed = Charged::Replayed(answer_to("q", 9, 1));
     let again = customer.keyed_at(1, "k", "q", last);
     assert_eq!(ports.ledger.charge(again).await.unwrap(), replayed);
@@ -297,7 +304,7 @@ pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
         price: charge.price,
         key: customer.key,
         request_id: "a-request".to_owned(),
-        generation: Generation(7),
+        revision: DirectoryRevision(7),
     };
     assert_eq!((entries[1].id, &entries[1].kind), (charge.id, &kind));
     assert_eq!((entries[1].account, entries[1].at), (customer.account, noon()));
@@ -399,7 +406,7 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     assert_eq!(again, Charged::Replayed(answer_to("q", 9, 1)));
     assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
     // A day later it is charged again, and that answer is the one that holds from then on.
-    let a_day = 7_200 + Keep::SECONDS;
+    let a_day = 7_200 + IdempotencyRecord::SECONDS;
     let later = customer.keyed_at(1, "k", "q", after_noon(a_day));
     assert_eq!(ports.ledger.charge(later).await.unwrap(), taken(8));
     assert_eq!(
@@ -418,7 +425,7 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     let mut kept = 0;
     for number in 0..200 {
         let charged = charge(greedy.keyed(0, &format!("k{number}"), "q")).await;
-        let is_full = matches!(charged, Err(ChargeError::KeepsFull));
+        let is_full = matches!(charged, Err(ChargeError::IdempotencyStoreFull));
         assert!(is_full || charged.is_ok(), "{charged:?}");
         kept += u32::from(!is_full);
     }
@@ -429,17 +436,20 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
             assert!(matches!(charged, Charged::Taken { .. }), "{number}: {charged:?}");
         }
         let full = charge(other.keyed(1, "k10", "q")).await;
-        assert!(matches!(full, Err(ChargeError::KeepsFull)), "its share is 10: {full:?}");
+        assert!(
+            matches!(full, Err(ChargeError::IdempotencyStoreFull)),
+            "its share is 10: {full:?}"
+        );
     }
     let refused = charge(greedy.keyed(0, "new", "q")).await;
-    assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
+    assert!(matches!(refused, Err(ChargeError::IdempotencyStoreFull)), "{refused:?}");
     let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
     assert_eq!(repeat, Charged::Replayed(answer_to("q", 1, 0)));
     assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
     // A day later its own go, some with each call, and it has room again.
-    let mut later = Err(ChargeError::KeepsFull);
+    let mut later = Err(ChargeError::IdempotencyStoreFull);
     for _ in 0..10 {
-        let new = greedy.keyed_at(0, "new", "q", after_noon(Keep::SECONDS));
+        let new = greedy.keyed_at(0, "new", "q", after_noon(IdempotencyRecord::SECONDS));
         later = if later.is_err() { charge(new).await } else { later };
     }
     assert_eq!(later.unwrap(), taken(0));
@@ -457,11 +467,11 @@ pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn H
     for customer in &customers {
         match ports.ledger.charge(customer.keyed(1, "k", "q")).await {
             Ok(charged) => kept.push((customer, charged)),
-            Err(error) => assert!(matches!(error, ChargeError::KeepsFull), "{error:?}"),
+            Err(error) => assert!(matches!(error, ChargeError::IdempotencyStoreFull), "{error:?}"),
         }
     }
     assert_eq!(kept.len(), 32);
-    let just_before = after_noon(Keep::SECONDS - 1);
+    let just_before = after_noon(IdempotencyRecord::SECONDS - 1);
     for (customer, _) in kept {
         let answer = customer.kept(&ports, "k", "q", just_before).await;
         assert_eq!(answer, Some(answer_to("q", 0, 1)));

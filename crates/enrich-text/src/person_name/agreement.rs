@@ -20,7 +20,7 @@ pub struct NameDifferences {
     /// One first given name is a usual short form of the other: `Bob`, `Robert`.
     pub short_form: bool,
     /// One tells a generation that the other does not: `Smith jr`.
-    pub generation: bool,
+    pub name_suffix: bool,
     /// One has middle names that the other has not, or has as initials or short forms.
     pub middle_name: bool,
     /// One lacks a particle of the family name: `van der Berg`, `Berg`.
@@ -126,11 +126,11 @@ impl PersonName {
             }
             differences.middle_name = mine != theirs;
         }
-        if self.generation != other.generation {
-            if self.generation.is_some() && other.generation.is_some() {
+        if self.name_suffix != other.name_suffix {
+            if self.name_suffix.is_some() && other.name_suffix.is_some() {
                 return None;
             }
-            differences.generation = true;
+            differences.name_suffix = true;
         }
         Some(differences)
     }

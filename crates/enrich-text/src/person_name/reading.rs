@@ -12,7 +12,7 @@ enum Kind {
     Title,
     Faculty,
     Suffix,
-    Generation,
+    NameSuffix,
     CommaSuffix,
     Particle,
     Former,
@@ -24,7 +24,7 @@ static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::
         ("title", Kind::Title),
         ("faculty", Kind::Faculty),
         ("suffix", Kind::Suffix),
-        ("generation", Kind::Generation),
+        ("generation", Kind::NameSuffix),
         ("comma-suffix", Kind::CommaSuffix),
         ("particle", Kind::Particle),
         ("former", Kind::Former),
@@ -90,11 +90,11 @@ impl Word {
     }
 
     fn is_end(&self) -> bool {
-        is(Kind::Suffix, &self.text()) || self.generation().is_some()
+        is(Kind::Suffix, &self.text()) || self.name_suffix().is_some()
     }
 
-    fn generation(&self) -> Option<&'static str> {
-        WORDS.get(&(Kind::Generation, self.text().as_str())).copied()
+    fn name_suffix(&self) -> Option<&'static str> {
+        WORDS.get(&(Kind::NameSuffix, self.text().as_str())).copied()
     }
 }
 
@@ -121,18 +121,18 @@ pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>
         is_more || word.is_title()
     };
     let mut words: Vec<Word> = words.into_iter().skip_while(is_before).collect();
-    let mut generation = None;
+    let mut name_suffix = None;
     while words.len() > 1
         && let Some(word) = words.pop_if(|word| word.is_end() || word.is_title())
     {
-        generation = generation.or(word.generation());
+        name_suffix = name_suffix.or(word.name_suffix());
     }
-    (words, generation)
+    (words, name_suffix)
 }
 
 /// The generation that one of the words tells.
-pub(super) fn generation_in(words: &[Word]) -> Option<&'static str> {
-    words.iter().find_map(Word::generation)
+pub(super) fn name_suffix_in(words: &[Word]) -> Option<&'static str> {
+    words.iter().find_map(Word::name_suffix)
 }
 
 /// The text without what stands in brackets or double quotes: nicknames, maiden names, notes.

@@ -29,7 +29,7 @@ fn differences(one: &PersonName, two: &PersonName) -> String {
         (found.script, "script"),
         (found.family_part, "family_part"),
         (found.short_form, "short_form"),
-        (found.generation, "generation"),
+        (found.name_suffix, "generation"),
         (found.middle_name, "middle_name"),
         (found.particle, "particle"),
         (found.spelling, "spelling"),
@@ -299,7 +299,7 @@ fn names_that_cannot_be_the_same_person_disagree() {
 
 #[test]
 fn a_generation_is_told_from_a_title() {
-    for (full, generation) in [
+    for (full, name_suffix) in [
         ("John Smith Jr.", Some("jr")),
         ("John Smith, Junior, PhD", Some("jr")),
         ("Smith, John, Sr.", Some("sr")),
@@ -307,9 +307,9 @@ fn a_generation_is_told_from_a_title() {
         ("John Smith PhD", None),
         ("John Smith", None),
     ] {
-        assert_eq!(read(full).generation(), generation, "{full}");
+        assert_eq!(read(full).name_suffix(), name_suffix, "{full}");
     }
-    assert_eq!(parts("John", "Smith, Jr.").generation(), Some("jr"));
+    assert_eq!(parts("John", "Smith, Jr.").name_suffix(), Some("jr"));
 }
 
 #[test]

@@ -63,10 +63,10 @@ impl Whom {
 
     pub(super) fn caller(
         &self,
-        Chosen { generation, endpoint }: Chosen,
+        Chosen { api_version, endpoint }: Chosen,
         connections: usize,
     ) -> Result<Box<dyn Caller>, Failure> {
-        let asked = Asked { generation, endpoint };
+        let asked = Asked { api_version, endpoint };
         let Some(url) = &self.url else {
             let least_by_name = self.least.min_confidence.0;
             let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;

@@ -89,14 +89,14 @@ fn row(entry: &Entry) -> [String; COLUMNS.len()] {
     ];
     match &entry.kind {
         EntryKind::Grant => row[4] = "grant".to_owned(),
-        EntryKind::Charge { endpoint, items, price, key, request_id, generation } => {
+        EntryKind::Charge { endpoint, items, price, key, request_id, revision } => {
             row[4] = "charge".to_owned();
             row[7] = neutral(endpoint);
             row[8] = items.to_string();
             row[9] = price.to_string();
             row[10] = key.to_string();
             row[11] = neutral(request_id);
-            row[12] = generation.0.to_string();
+            row[12] = revision.0.to_string();
         }
         EntryKind::Adjustment { corrects } => {
             row[4] = "adjustment".to_owned();

@@ -3,7 +3,9 @@
 use enrich_core::matching::{Judged, Weights, likeliest, rival};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::{Company, CompanyRef, Confidence, Found, PersonRef, Question, Subject, Want};
+use enrich_core::{
+    Company, CompanyRef, Confidence, Found, PersonRef, Projection, Question, Subject,
+};
 use enrich_store::SqliteDirectory;
 use enrich_text::{CompanyName, Country};
 use serde::Serialize;
@@ -111,7 +113,7 @@ impl Looked<'_> {
             Some(CompanyRef::Name { name, country }) => Some((name, *country)),
             Some(CompanyRef::DomainOrName(domain, name)) => {
                 let domain = Question::Company(CompanyRef::Domain(domain.clone()));
-                let found = pollster::block_on(directory.find(&domain, Want::Profile))?;
+                let found = pollster::block_on(directory.find(&domain, Projection::Profile))?;
                 found.is_none().then_some((name, None))
             }
             _ => None,

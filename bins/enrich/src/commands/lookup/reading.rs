@@ -65,8 +65,8 @@ fn parts(name: &PersonName) -> String {
         [] => format!("the name \"{}\"", name.family().join(" ")),
         given => format!("the given name \"{}\" and {family}", given.join(" ")),
     };
-    if let Some(generation) = name.generation() {
-        text.push_str(&format!(" ({generation})"));
+    if let Some(api_version) = name.name_suffix() {
+        text.push_str(&format!(" ({api_version})"));
     }
     text
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use enrich_core::Timestamp;
-use enrich_core::port::intake::Intake;
+use enrich_core::port::importer::Importer;
 use enrich_store::{DatabaseSize, KindStatistics, Outcomes, Store};
 use serde::Serialize;
 
@@ -118,7 +118,7 @@ impl Report {
     ) -> Result<Self, Failure> {
         let directory = store.directory_statistics()?;
         let used = store.use_statistics(first, last, MOST_ACCOUNTS)?;
-        let sources = pollster::block_on(store.intake.sources())?;
+        let sources = pollster::block_on(store.importer.sources())?;
         let [directory_size, ledger_size] = store.sizes()?;
         let subjects = Subjects {
             companies: directory.companies.subjects,
@@ -133,7 +133,7 @@ impl Report {
             ("page_rank", directory.domains_with_page_rank),
         ]);
         let people = directory.people.with_attribute;
-        let source = |info: enrich_core::port::intake::SourceInfo| Source {
+        let source = |info: enrich_core::port::importer::SourceInfo| Source {
             source: info.name.as_str().to_owned(),
             records: info.records,
             values: info.values,

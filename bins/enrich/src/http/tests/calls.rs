@@ -21,11 +21,11 @@ fn a_known_company_is_found_and_charged_on_both_generations() {
 fn every_endpoint_of_both_tables_is_served_and_wants_a_key() {
     let site = Site::open();
     let mut client = site.client();
-    for generation in [&enrich_wire_v1::GENERATION, &enrich_wire_v2::GENERATION] {
-        for endpoint in generation.endpoints {
+    for api_version in [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION] {
+        for endpoint in api_version.endpoints {
             let answer = client.request("POST", endpoint.path, "", "{}");
             assert_eq!(answer.status, 401, "{} {answer:?}", endpoint.path);
-            assert_eq!(answer.json().get("code").is_some(), generation.number == 2);
+            assert_eq!(answer.json().get("code").is_some(), api_version.number == 2);
         }
     }
 }

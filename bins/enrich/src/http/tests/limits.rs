@@ -97,7 +97,10 @@ fn a_body_that_stalls_behind_another_request_is_cut_off() {
     let started = Instant::now();
     assert_eq!(client.next_answer().status, 200);
     assert_eq!(client.next_answer().status, 408);
-    assert!(started.elapsed() < LIMITS.patience.answer, "it was not the body's time that ended");
+    assert!(
+        started.elapsed() < LIMITS.stall_timeouts.answer,
+        "it was not the body's time that ended"
+    );
     assert_eq!(client.rest(), "");
 }
 
@@ -118,10 +121,10 @@ fn a_head_that_drips_is_cut_off_on_a_used_connection_as_well() {
     client.send("POST /v1/cuf HTTP/1.1\r\n");
     let started = Instant::now();
     while client.try_send("X-Drip: 1\r\n") {
-        assert!(started.elapsed() < 2 * LIMITS.patience.answer, "it is still listened to");
+        assert!(started.elapsed() < 2 * LIMITS.stall_timeouts.answer, "it is still listened to");
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert!(started.elapsed() >= LIMITS.patience.answer - Duration::from_millis(500));
+    assert!(started.elapsed() >= LIMITS.stall_timeouts.answer - Duration::from_millis(500));
 }
 
 #[test]
@@ -150,6 +153,6 @@ fn an_answer_nobody_takes_is_given_up() {
     let asked = request("GET", "/metrics", "", "").repeat(50);
     let started = Instant::now();
     // Asked for without end and never read, answers fill the buffers on both sides.
-    while client.try_send(&asked) && started.elapsed() < 5 * LIMITS.patience.write {}
-    assert!(started.elapsed() < 5 * LIMITS.patience.write, "it is still written to");
+    while client.try_send(&asked) && started.elapsed() < 5 * LIMITS.stall_timeouts.write {}
+    assert!(started.elapsed() < 5 * LIMITS.stall_timeouts.write, "it is still written to");
 }

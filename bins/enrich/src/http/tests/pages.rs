@@ -25,7 +25,7 @@ fn readiness_says_what_is_missing() {
     assert_eq!(client.request("GET", "/healthz", "", "").status, 200);
 
     site.switches.directory_fails.store(false, Ordering::SeqCst);
-    site.shared.begin_closing();
+    site.app.begin_closing();
     let answer = client.request("GET", "/readyz", "", "");
     assert_eq!((answer.status, &answer.json()["shutting_down"]), (503, &true.into()));
 }
@@ -33,7 +33,7 @@ fn readiness_says_what_is_missing() {
 #[test]
 fn while_the_process_ends_calls_are_refused_and_their_connections_closed() {
     let site = Site::open();
-    site.shared.begin_closing();
+    site.app.begin_closing();
     let mut client = site.client();
     let answer = client.request("POST", "/v2/services/name_to_domain", "", "{}");
     assert_eq!((answer.status, answer.json()["code"].as_u64()), (503, Some(1503)));
@@ -95,9 +95,9 @@ fn durations_are_gathered_into_buckets_between_scrapes() {
     let site = Site::open();
     let mut client = site.client();
     client.request("GET", "/healthz", "", "");
-    site.shared.tidy_metrics();
+    site.app.tidy_metrics();
     client.request("GET", "/healthz", "", "");
-    site.shared.tidy_metrics();
+    site.app.tidy_metrics();
     let metrics = client.request("GET", "/metrics", "", "").body;
     let line = r#"enrich_request_duration_seconds_count{endpoint="/healthz"} 2"#;
     assert!(metrics.contains(line), "{metrics}");

@@ -14,8 +14,9 @@ use enrich_core::port::ledger::{
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountChange, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits,
-    Entry, Found, Generation, IdempotencyKey, Kept, KeyId, KeyInfo, KeyLimit, MemoryWindows,
-    NewKey, Question, RateOverride, Service, Site, Subject, SubjectId, Timestamp, Want,
+    DirectoryRevision, Entry, Found, IdempotencyKey, KeyId, KeyInfo, KeyLimit, MemoryWindows,
+    NewKey, Projection, Question, RateOverride, Service, Site, StoredResponse, Subject, SubjectId,
+    Timestamp,
 };
 use parking_lot::Mutex;
 
@@ -76,10 +77,10 @@ pub(super) fn service() -> (Service, Arc<Switches>, String) {
     };
     let switches = Arc::new(Switches::default());
     let ports = Arc::new(Ports { switches: Arc::clone(&switches), key, info });
-    let windows = Arc::new(MemoryWindows::default());
+    let rate_limiter = Arc::new(MemoryWindows::default());
     let directory: Arc<dyn Directory> = ports.clone();
     let service =
-        Service::new(directory, ports.clone(), ports.clone(), windows, ports, Arc::new(Noon));
+        Service::new(directory, ports.clone(), ports.clone(), rate_limiter, ports, Arc::new(Noon));
     (service, switches, text)
 }
 
@@ -89,7 +90,7 @@ fn not_here<T>() -> Result<T, StoreError> {
 
 #[async_trait]
 impl Directory for Ports {
-    async fn find(&self, question: &Question, _: Want) -> Result<Option<Found>, StoreError> {
+    async fn find(&self, question: &Question, _: Projection) -> Result<Option<Found>, StoreError> {
         if self.switches.directory_fails.load(Ordering::SeqCst) {
             return Err(StoreError::failed("disk I/O error"));
         }
@@ -111,15 +112,15 @@ impl Directory for Ports {
         Ok(is_known.then(|| Found {
             subject: Subject::Company(company()),
             confidence: Confidence::FULL,
-            generation: Generation(7),
+            revision: DirectoryRevision(7),
         }))
     }
 
-    async fn generation(&self) -> Result<Generation, StoreError> {
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
         if self.switches.directory_fails.load(Ordering::SeqCst) {
             return Err(StoreError::failed("disk I/O error"));
         }
-        Ok(Generation(7))
+        Ok(DirectoryRevision(7))
     }
 }
 
@@ -135,7 +136,7 @@ impl Ledger for Ports {
         _: &IdempotencyKey,
         _: &[u8],
         _: Timestamp,
-    ) -> Result<Option<Kept>, StoreError> {
+    ) -> Result<Option<StoredResponse>, StoreError> {
         Ok(None)
     }
 

@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::super::Serves;
-use super::super::page::Page;
+use super::super::page::AdminPage;
 use super::Site;
 
 #[test]
@@ -109,7 +109,7 @@ fn the_pages_answer_as_the_document_says() {
     let mut client = site.client();
     for has_stopped in [false, true] {
         site.switches.has_stopped_charging.store(has_stopped, Ordering::SeqCst);
-        for page in Page::ALL {
+        for page in AdminPage::ALL {
             let answer = client.request("GET", page.path(), "", "");
             let content_type = answer.header("Content-Type").unwrap_or_default();
             let shape = shape(&document, page.path(), answer.status, content_type);

@@ -14,7 +14,7 @@ use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{ClockWatch, Service, Timestamp};
 use tracing::{info, warn};
 
-use crate::http::Shared;
+use crate::http::AppState;
 
 /// How often the metrics are tidied.
 const TIDYING: Duration = Duration::from_secs(5);
@@ -24,17 +24,17 @@ const SETTLE_EACH: u32 = 12;
 const SWEEP_EACH: u32 = 120;
 
 /// Tidies until the process ends.
-pub(super) async fn tidy(shared: Arc<Shared>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn SignIns>) {
+pub(super) async fn tidy(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn SignIns>) {
     let started = Instant::now();
-    let mut watch = ClockWatch::new(shared.service().clock.now(), Duration::ZERO);
+    let mut watch = ClockWatch::new(app.service().clock.now(), Duration::ZERO);
     let (mut ticks, mut scrubbing) = (interval(TIDYING), None::<JoinHandle<()>>);
     for tick in 0_u32.. {
         ticks.tick().await;
-        shared.tidy_metrics();
+        app.tidy_metrics();
         if !tick.is_multiple_of(SETTLE_EACH) {
             continue;
         }
-        let service = shared.service();
+        let service = app.service();
         let steady = settle_ends(service, &*sign_ins, &mut watch, started.elapsed()).await;
         let is_free = scrubbing.as_ref().is_none_or(JoinHandle::is_finished);
         if let Some(jobs) = jobs.as_ref().filter(|_| is_free) {

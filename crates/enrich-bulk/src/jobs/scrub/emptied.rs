@@ -12,14 +12,14 @@ use enrich_import::{Cells, Compression, Delimiter, ReadError, Row, told_by_name}
 
 use super::holding::{json_holds, row_holds};
 use super::staged::Staged;
-use super::{Record, Shared, written};
+use super::{JobsState, Record, written};
 use crate::input::{Input, Shape};
 use crate::jobs::JobError;
 use crate::part::{Checkpoint, PartError, read_checkpoint, with_ending};
 use crate::run::chained;
 use crate::stop::Stop;
 
-impl Shared {
+impl JobsState {
     /// The list and what was made of it until now, without rows that hold such a value, and how many
     /// those are; `None` where that can't be made.
     pub(super) fn with_emptied_rows(

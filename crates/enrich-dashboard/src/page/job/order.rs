@@ -8,8 +8,8 @@ use enrich_wire::{Endpoint, Field};
 
 use crate::fault::Fault;
 use crate::form::Form;
+use crate::page_context::{AccountSession, PageContext};
 use crate::shown::Number;
-use crate::visit::{Member, Visit};
 
 use super::on_list;
 use super::terms::{Ceiling, Complaint};
@@ -63,26 +63,26 @@ impl Foreseen {
 /// The mapping that the form of this page shows, or why it is none; `None` where it names no
 /// endpoint.
 pub(crate) fn of_form(
-    visit: &Visit<'_>,
+    context: &PageContext<'_>,
     path: &str,
     fields: &Form,
 ) -> Option<Result<Mapping, String>> {
-    Some(mapping(&rows(visit.endpoint(path)?, fields, &[])))
+    Some(mapping(&rows(context.endpoint(path)?, fields, &[])))
 }
 
 /// What is asked of a list with these columns: as the form has it, or as the columns' names suggest.
 pub(super) async fn asked_of(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     id: JobId,
     columns: &[String],
     fields: &Form,
     complaint: Option<&Complaint>,
 ) -> Result<Option<Asked>, Fault> {
-    let Some(endpoint) = visit.endpoint(fields.text("endpoint")) else { return Ok(None) };
+    let Some(endpoint) = context.endpoint(fields.text("endpoint")) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
     let foreseen = match mapping(&rows) {
-        Ok(mapping) => foreseen(visit, member, id, endpoint, mapping).await?,
+        Ok(mapping) => foreseen(context, session, id, endpoint, mapping).await?,
         Err(said) => Err(said),
     };
     let offered = foreseen.as_ref().map_or_else(|_| String::new(), Foreseen::ceiling);
@@ -98,13 +98,13 @@ pub(super) async fn asked_of(
 
 /// What the list would cost; what to say where that cannot be told.
 async fn foreseen(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     id: JobId,
     endpoint: &'static Endpoint,
     mapping: Mapping,
 ) -> Result<Result<Foreseen, String>, Fault> {
-    let previewed = on_list(visit, member, move |jobs, account| {
+    let previewed = on_list(context, session, move |jobs, account| {
         jobs.preview(account, id, endpoint.path, &mapping)
     });
     match previewed.await? {
@@ -112,7 +112,7 @@ async fn foreseen(
             rows: Number(preview.rows),
             invalid: Number(preview.invalid),
             highest: preview.highest_credits.map(Number),
-            balance: Number(visit.balance(member).await?.0),
+            balance: Number(context.balance(session).await?.0),
         })),
         Err(JobError::Mapping(MappingError::Missing { field, .. })) => {
             Ok(Err(format!("Choose a column for {field}, or enter one value for every row.")))
@@ -124,19 +124,19 @@ async fn foreseen(
 /// Why an order can't be carried out below its ceiling: a row that may have any number of answers has
 /// no highest price, so none of such rows would be asked.
 pub(super) async fn refused(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
     id: JobId,
     order: &Order,
 ) -> Result<Option<Complaint>, Fault> {
-    let asked = visit.endpoint(&order.endpoint);
+    let asked = context.endpoint(&order.endpoint);
     let is_open = asked.is_some_and(|asked| matches!(asked.price, Price::PerItems(_)));
     if order.max_credits.is_none() || !is_open {
         return Ok(None);
     }
     let (path, mapping) = (order.endpoint.clone(), order.mapping.clone());
     let previewed =
-        on_list(visit, member, move |jobs, account| jobs.preview(account, id, &path, &mapping));
+        on_list(context, session, move |jobs, account| jobs.preview(account, id, &path, &mapping));
     match previewed.await?.map_err(Fault::of_job) {
         Ok(preview) if preview.highest_credits.is_some() => Ok(None),
         Ok(_) => Ok(Some(Complaint::Ceiling(

@@ -5,7 +5,7 @@ use enrich_core::KeyId;
 use crate::fault::Fault;
 use crate::form::Form;
 use crate::page::keys::active_keys;
-use crate::visit::{Member, Visit};
+use crate::page_context::{AccountSession, PageContext};
 
 /// Why a form of this page is not carried out, and where the page says so.
 pub(super) enum Complaint {
@@ -40,16 +40,16 @@ impl Ceiling {
 
 /// The key and the ceiling of the form that was sent.
 pub(super) async fn chosen(
-    visit: &Visit<'_>,
-    member: &Member,
+    context: &PageContext<'_>,
+    session: &AccountSession,
 ) -> Result<Result<(KeyId, Option<u64>), Complaint>, Fault> {
-    let wanted = visit.form.text("key");
-    let keys = active_keys(visit, member).await?;
+    let wanted = context.form.text("key");
+    let keys = active_keys(context, session).await?;
     let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
         let said = "Choose an active API key of this account.".to_owned();
         return Ok(Err(Complaint::Page(said)));
     };
-    let ceiling = read_ceiling(visit.form.text("ceiling")).map_err(Complaint::Ceiling);
+    let ceiling = read_ceiling(context.form.text("ceiling")).map_err(Complaint::Ceiling);
     Ok(ceiling.map(|ceiling| (key.id, ceiling)))
 }
 

@@ -3,9 +3,9 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::intake::{Intake as _, Suppressed};
+use enrich_core::port::importer::{Importer as _, Suppressed};
 use enrich_core::{
-    CompanyRecord, CompanyRef, Found, PersonRecord, PersonRef, Question, Record, Want,
+    CompanyRecord, CompanyRef, Found, PersonRecord, PersonRef, Projection, Question, Record,
 };
 use enrich_testkit::contract::{Harness, Ports, noon};
 use enrich_testkit::loading::load_from;
@@ -54,7 +54,7 @@ impl Folder {
     }
 
     fn find(&self, question: &Question) -> Option<Found> {
-        block_on(self.store.directory.find(question, Want::Profile)).unwrap()
+        block_on(self.store.directory.find(question, Projection::Profile)).unwrap()
     }
 
     fn finds(&self, question: &Question) -> bool {
@@ -73,7 +73,7 @@ fn read(path: &Path) -> Arc<HashIndex> {
 
 fn load(store: &Store, records: Vec<Record>) {
     block_on(async {
-        let mut loading = store.intake.begin(load_from("a")).await.unwrap();
+        let mut loading = store.importer.begin(load_from("a")).await.unwrap();
         loading.take(records).await.unwrap();
         loading.finish().await.unwrap();
     });
@@ -101,12 +101,12 @@ fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     load(&folder.store, vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })]);
     let index = folder.read();
     let is_nowhere =
-        |key: &str| index.locate(IdentifierKind::CompanyDomain, key) == Located::Nowhere;
+        |key: &str| index.locate(IdentifierKind::CompanyDomain, key) == IndexResult::Nowhere;
     assert!((0..5_000).all(|n| !is_nowhere(&format!("held{n}.example"))));
     let let_through = (0..10_000).filter(|n| !is_nowhere(&format!("other{n}.example"))).count();
     assert!(let_through < 20, "{let_through}");
     // Kinds that are not in it are looked for.
-    assert_eq!(index.locate(IdentifierKind::CompanyName, "nobody"), Located::Unknown);
+    assert_eq!(index.locate(IdentifierKind::CompanyName, "nobody"), IndexResult::Unknown);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn what_this_process_imports_is_found_at_once() {
     assert!(folder.finds(&by_domain("quill.example")));
     folder.index();
     let forgotten = [Suppressed::Domain(domain("quill.example"))];
-    block_on(folder.store.intake.forget(&forgotten, noon())).unwrap();
+    block_on(folder.store.importer.forget(&forgotten, noon())).unwrap();
     assert!(!folder.is_indexed());
 }
 
@@ -206,7 +206,7 @@ fn one_that_is_much_too_large_is_made_anew() {
     load(&folder.store, (0..2_000).map(|n| with_site(&format!("held{n}.example"))).collect());
     let before = folder.read().table.bytes();
     let gone = (1..2_000).map(|n| Suppressed::Domain(domain(&format!("held{n}.example"))));
-    block_on(folder.store.intake.forget(&gone.collect::<Vec<_>>(), noon())).unwrap();
+    block_on(folder.store.importer.forget(&gone.collect::<Vec<_>>(), noon())).unwrap();
     assert!(folder.read().table.bytes() < before / 100);
 }
 
@@ -288,8 +288,8 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
     let kinds = one_of_each_kind(&folder);
     assert_eq!(kinds.each_ref().map(|(kind, ..)| *kind), KINDS);
     for (kind, key, question) in kinds {
-        let Located::At(lead) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
-        folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(lead.subject.0))));
+        let IndexResult::At(hit) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
+        folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
         // As sure as this index says, and the file does not.
         assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
@@ -302,8 +302,8 @@ fn one_that_leads_to_somebody_else_or_nobody_misleads_nobody() {
     for (kind, key, question) in one_of_each_kind(&folder) {
         folder.store.directory.index.clear();
         let without = folder.find(&question).unwrap();
-        let Located::At(lead) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
-        let others = (0..8).chain([u64::MAX]).filter(|&id| id != lead.subject.0);
+        let IndexResult::At(hit) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
+        let others = (0..8).chain([u64::MAX]).filter(|&id| id != hit.subject.0);
         for other in others {
             folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(other))));
             assert_eq!(folder.find(&question).as_ref(), Some(&without), "{kind:?} {other}");
@@ -389,7 +389,7 @@ fn what_is_found_is_of_the_present_state_whatever_the_index_is_of() {
     let renamed = CompanyRecord { sites: sites(&["quill.example"]), ..company("Quill and Nib") };
     load(&folder.other, vec![hashed(renamed)]);
     let after = folder.find(&by_domain("quill.example")).unwrap();
-    assert!(after.generation > before.generation);
+    assert!(after.revision > before.revision);
     assert_ne!(after.subject, before.subject);
     assert!(!folder.is_indexed(), "it is of another state");
 }
@@ -441,14 +441,18 @@ struct Indexed(Store, PathBuf);
 
 #[async_trait]
 impl Directory for Indexed {
-    async fn find(&self, question: &Question, want: Want) -> Result<Option<Found>, StoreError> {
+    async fn find(
+        &self,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
         let index = read(&self.1);
         self.0.directory.index.0.store(Some(index));
-        self.0.directory.find(question, want).await
+        self.0.directory.find(question, projection).await
     }
 
-    async fn generation(&self) -> Result<Generation, StoreError> {
-        self.0.directory.generation().await
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
+        self.0.directory.revision().await
     }
 }
 
@@ -471,7 +475,7 @@ impl Harnessed {
             ledger: Arc::clone(&store.ledger) as _,
             sign_ins: Arc::clone(&store.sign_ins) as _,
             usage: Arc::clone(&store.usage) as _,
-            intake: Arc::clone(&store.intake) as _,
+            importer: Arc::clone(&store.importer) as _,
             directory: Arc::new(Indexed(store, self.0.path().join(sqlite::DIRECTORY.file))),
         }
     }

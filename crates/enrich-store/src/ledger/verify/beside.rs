@@ -8,7 +8,7 @@ use enrich_core::{AccountId, ChargeId};
 use rusqlite::Connection;
 
 use crate::columns::Column;
-use crate::ledger::keeping;
+use crate::ledger::idempotency_store;
 use crate::ledger::verify::{At, Found, Stand};
 use crate::secret::Secrets;
 
@@ -74,7 +74,7 @@ pub(super) fn check_kept(
 ) -> rusqlite::Result<()> {
     kept_without_charge(connection, found)?;
     check_kept_counts(connection, found)?;
-    keeping::check(connection, secrets, |account| match account {
+    idempotency_store::check(connection, secrets, |account| match account {
         Some(account) => {
             found.fault(format_args!("account {account}: a kept answer is not as it was written"))
         }

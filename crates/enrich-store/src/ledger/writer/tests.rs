@@ -3,15 +3,15 @@ use std::path::Path;
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
 use enrich_core::{
-    Account, AccountId, ApiKey, ChargeId, Credits, Generation, IdempotencyKey, Keep, KeyId, NewKey,
-    Price, RateOverride, RequestId, Timestamp,
+    Account, AccountId, ApiKey, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
+    IdempotencyRecord, KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
 };
 use pollster::block_on;
 use tempfile::TempDir;
 
 use super::*;
+use crate::ledger::idempotency_store;
 use crate::ledger::job::Open;
-use crate::ledger::keeping;
 use crate::ledger::queue::{self, Refused};
 use crate::sqlite::LEDGER;
 use crate::{Options, Store};
@@ -48,8 +48,8 @@ impl LoneWriter {
         lone
     }
 
-    fn charge(&self, keep: Option<&str>) -> Charge {
-        let keep = keep.map(|key| Keep {
+    fn charge(&self, idempotency: Option<&str>) -> Charge {
+        let idempotency = idempotency.map(|key| IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
             asked: b"q".to_vec(),
             body: vec![b'x'; 2_000],
@@ -62,9 +62,9 @@ impl LoneWriter {
             items: 1,
             price: Price::PerAnswer(1),
             request_id: RequestId::accept("a-request").unwrap(),
-            generation: Generation(1),
+            revision: DirectoryRevision(1),
             at: now(),
-            keep,
+            idempotency,
         }
     }
 
@@ -74,9 +74,11 @@ impl LoneWriter {
         let (mut jobs, decisions): (Vec<_>, Vec<_>) = charges
             .into_iter()
             .map(|mut charge| {
-                let keep = charge.keep.take();
-                let to_keep = keep
-                    .map(|keep| keeping::seal(&secrets, charge.account, &keep, charge.at).unwrap());
+                let idempotency = charge.idempotency.take();
+                let to_keep = idempotency.map(|idempotency| {
+                    idempotency_store::seal(&secrets, charge.account, &idempotency, charge.at)
+                        .unwrap()
+                });
                 let (open, decision) = Open::new((charge, to_keep));
                 (Job::Charge(open), decision)
             })
@@ -239,7 +241,7 @@ fn a_full_database_takes_nothing_and_charging_goes_on() {
 fn one_that_does_not_fit_takes_nobody_along() {
     let mut lone = LoneWriter::with_credits(1_000);
     let mut large = lone.charge(Some("large"));
-    large.keep.as_mut().unwrap().body = vec![b'x'; 1_000_000];
+    large.idempotency.as_mut().unwrap().body = vec![b'x'; 1_000_000];
     lone.pragma("max_page_count", lone.pages() + 8);
     let group = vec![lone.charge(None), large, lone.charge(None)];
     let decided = lone.settle(group);
@@ -271,7 +273,7 @@ fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
     let group = ["a", "b", "c"].map(|key| lone.charge(Some(key))).to_vec();
     let decided = lone.settle(group);
     assert!(decided[..2].iter().all(Result::is_ok), "{decided:?}");
-    assert!(matches!(decided[2], Err(ChargeError::KeepsFull)), "{decided:?}");
+    assert!(matches!(decided[2], Err(ChargeError::IdempotencyStoreFull)), "{decided:?}");
     let repeat = lone.settle(vec![lone.charge(Some("a"))]).remove(0);
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
     assert_eq!(lone.balance(), 98);
@@ -279,9 +281,9 @@ fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
     // The records are counted anew when the ledger is opened again.
     lone.writer = writer(lone.folder.path(), 2);
     let refused = lone.settle(vec![lone.charge(Some("c"))]).remove(0);
-    assert!(matches!(refused, Err(ChargeError::KeepsFull)), "{refused:?}");
+    assert!(matches!(refused, Err(ChargeError::IdempotencyStoreFull)), "{refused:?}");
 
-    let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
+    let tomorrow = Timestamp::from_second(now().as_second() + IdempotencyRecord::SECONDS).unwrap();
     let late = Charge { at: tomorrow, ..lone.charge(Some("c")) };
     assert_eq!(lone.settle(vec![late]).remove(0).unwrap(), taken(97));
     assert_eq!(lone.kept(), 1, "the expired ones are gone");
@@ -300,7 +302,7 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
     let group = ["c", "d"].map(|key| lone.charge(Some(key))).to_vec();
     let decided = lone.settle(group);
     assert!(decided[0].is_ok(), "the other made room: {decided:?}");
-    assert!(matches!(decided[1], Err(ChargeError::KeepsFull)), "{decided:?}");
+    assert!(matches!(decided[1], Err(ChargeError::IdempotencyStoreFull)), "{decided:?}");
 
     lone.writer.limits.kept = 4;
     let copy = "INSERT INTO kept SELECT account, ?1, asked_hash, sealed, secret, balance, charge,
@@ -309,10 +311,13 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
         other.execute(copy, [name]).unwrap();
     }
     // What was counted a moment ago still counts.
-    let shelf = lone.writer.shelf.as_mut().unwrap();
-    shelf.counted = shelf.counted.checked_sub(Duration::from_secs(1)).unwrap();
+    let record_count = lone.writer.record_count.as_mut().unwrap();
+    record_count.counted = record_count.counted.checked_sub(Duration::from_secs(1)).unwrap();
     let refused = lone.settle(vec![lone.charge(Some("e"))]).remove(0);
-    assert!(matches!(refused, Err(ChargeError::KeepsFull)), "the other took it: {refused:?}");
+    assert!(
+        matches!(refused, Err(ChargeError::IdempotencyStoreFull)),
+        "the other took it: {refused:?}"
+    );
 }
 
 #[test]
@@ -331,7 +336,7 @@ fn a_group_too_large_for_the_room_that_is_known_of_has_it_counted() {
 fn a_group_that_keeps_nothing_leaves_the_kept_answers_alone() {
     let mut lone = LoneWriter::with_credits(100);
     assert!(lone.settle(vec![lone.charge(Some("a"))]).remove(0).is_ok());
-    let tomorrow = Timestamp::from_second(now().as_second() + Keep::SECONDS).unwrap();
+    let tomorrow = Timestamp::from_second(now().as_second() + IdempotencyRecord::SECONDS).unwrap();
     let late = |charge| Charge { at: tomorrow, ..charge };
     assert!(lone.settle(vec![late(lone.charge(None))]).remove(0).is_ok());
     assert_eq!(lone.kept(), 1);

@@ -1,0 +1,65 @@
+//! Where something is measured and what is left of it: the data folders, the program, the report.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use serde::Serialize;
+
+use crate::folder::Scratch;
+use crate::program::Program;
+
+// What every measurement is told. (A doc comment here would become the help of each.)
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Folder for the data folders, which are made where they are missing and kept
+    #[arg(long, value_name = "DIR")]
+    scratch: PathBuf,
+    /// The program that is measured, and makes the folders
+    #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
+    enrich: PathBuf,
+    /// Write the report to this file, too, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl BenchArgs {
+    /// The folder of the data folders. Where the report could not be written, it is said now
+    /// rather than after all that was measured.
+    pub(crate) fn scratch(&self) -> anyhow::Result<Scratch> {
+        if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
+            let is_there = parent.as_os_str().is_empty() || parent.is_dir();
+            ensure!(is_there, "{} is not there, for the report", parent.display());
+        }
+        Scratch::at(&self.scratch)
+    }
+
+    /// The program.
+    pub(crate) fn program(&self) -> anyhow::Result<Program> {
+        Program::at(&self.enrich)
+    }
+
+    /// Measures in a folder of its own, which is kept where something failed.
+    pub(crate) fn apart<T>(
+        scratch: &Scratch,
+        prefix: &str,
+        err: &mut dyn Write,
+        measure: impl FnOnce(&Path, &mut dyn Write) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir_in(scratch.path())?;
+        measure(folder.path(), err).or_else(|error| {
+            let kept = folder.keep();
+            writeln!(err, "the data and logs of this run are kept in {}", kept.display())?;
+            Err(error)
+        })
+    }
+
+    /// Writes the report where it is wanted as JSON.
+    pub(crate) fn write(&self, report: &impl Serialize) -> anyhow::Result<()> {
+        let Some(path) = &self.json else { return Ok(()) };
+        let text = serde_json::to_string_pretty(report)?;
+        fs::write(path, text + "\n").with_context(|| path.display().to_string())
+    }
+}

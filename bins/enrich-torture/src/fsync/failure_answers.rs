@@ -1,0 +1,116 @@
+//! What clients are told of a failure, and whether it is true.
+
+use anyhow::Result;
+use enrich_testkit::serving::Serving;
+
+use super::{Fails, Led};
+use crate::broken::Broken;
+use crate::call_log::{Call, End};
+use crate::connection::Connection;
+use crate::trial::Trial;
+use crate::world::status_of;
+
+/// More threads than a server has that write.
+const MAX_THREADS: u32 = 32;
+
+/// Asks keyed questions, for as long as `goes_on` after so many of them, until one is not answered
+/// well, and looks closely at that moment.
+pub(super) fn ask_until_it_fails(
+    trial: &mut Trial<'_>,
+    server: &Serving,
+    fails: Fails,
+    mut goes_on: impl FnMut(u64) -> bool,
+) -> Result<Led> {
+    let mut connection = Connection::to(server.address());
+    let mut asked = 0;
+    while goes_on(asked) {
+        let call = ask_new(trial, &mut connection, asked);
+        asked += 1;
+        let led = match status(&call)? {
+            200 => continue,
+            500 => went_on(trial, server, &mut connection, &call)?,
+            503 => stopped(trial, server, &mut connection, &call)?,
+            status => {
+                return Err(Broken::because(format!("a failure was answered {status}: {call:?}")));
+            }
+        };
+        if led == Led::Stopped && fails == Fails::WriteFull {
+            return Err(Broken::because("a full disk is no reason to stop charging"));
+        }
+        return Ok(led);
+    }
+    Ok(Led::Unnoticed)
+}
+
+/// After a 500 the same question is charged, and so is the next. Each thread counts its system
+/// calls by itself, so another one may fail meanwhile, which is held to the same.
+fn went_on(
+    trial: &mut Trial<'_>,
+    server: &Serving,
+    connection: &mut Connection,
+    failed: &Call,
+) -> Result<Led> {
+    for question in [Some(failed.clone()), None] {
+        let mut failures = 0;
+        loop {
+            let call = match &question {
+                Some(Call { account, question, repeat_key, .. }) => {
+                    trial.ask(connection, *account, *question, repeat_key.clone())
+                }
+                None => ask_new(trial, connection, 0),
+            };
+            match status(&call)? {
+                200 => break,
+                500 if failures < MAX_THREADS => failures += 1,
+                503 => return stopped(trial, server, connection, &call),
+                status => {
+                    let what = format!("after a 500 the next answer is {status}: {call:?}");
+                    return Err(Broken::because(what));
+                }
+            }
+        }
+    }
+    let statuses =
+        [status_of(server.address(), "/readyz")?, status_of(server.address(), "/healthz")?];
+    if statuses != [200; 2] {
+        return Err(Broken::because(format!("after a 500 /readyz and /healthz say {statuses:?}")));
+    }
+    Ok(Led::RolledBack)
+}
+
+/// After a 503 nothing is charged, not the same question either, and `/readyz` says so.
+fn stopped(
+    trial: &mut Trial<'_>,
+    server: &Serving,
+    connection: &mut Connection,
+    failed: &Call,
+) -> Result<Led> {
+    let repeat = trial.ask(connection, failed.account, failed.question, failed.repeat_key.clone());
+    let next = ask_new(trial, connection, 0);
+    let statuses = [
+        status(&repeat)?,
+        status(&next)?,
+        status_of(server.address(), "/readyz")?,
+        status_of(server.address(), "/healthz")?,
+    ];
+    if statuses != [503, 503, 503, 200] {
+        return Err(Broken::because(format!(
+            "after a 503 the repeat, another question, /readyz and /healthz say {statuses:?}"
+        )));
+    }
+    Ok(Led::Stopped)
+}
+
+/// A question with a key of its own.
+fn ask_new(trial: &mut Trial<'_>, connection: &mut Connection, number: u64) -> Call {
+    let question = number as usize % trial.world.questions.len();
+    let key = trial.name("position");
+    trial.ask(connection, 0, question, Some(key.into()))
+}
+
+fn status(call: &Call) -> Result<u16> {
+    match &call.end {
+        End::Answered(answer) => Ok(answer.status),
+        End::Silence => Err(Broken::because(format!("a failure left no answer: {call:?}"))),
+    }
+}

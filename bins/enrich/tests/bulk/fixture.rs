@@ -1,0 +1,191 @@
+//! A data folder, a server for it, an account with a key, and lists to ask.
+
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::server::{Server, import_fixtures, text, told};
+
+pub(crate) struct Fixture {
+    folder: tempfile::TempDir,
+    server: Option<Server>,
+    account: String,
+    key: String,
+}
+
+/// What a command did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let status = output.status.code().unwrap();
+        Self { status, out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Its result.
+    pub(crate) fn said(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+}
+
+impl Fixture {
+    /// With a server, and an account that has these credits.
+    pub(crate) fn new(credits: &str) -> Self {
+        let mut fixture = Self::without_server();
+        let said = told(&fixture.data(), &["account", "create", "Lister", "--credits", credits]);
+        (fixture.account, fixture.key) = (text(&said, "account"), text(&said, "key"));
+        let log = fixture.path("server.log");
+        fixture.server = Some(Server::start(&fixture.data(), &log, &[]));
+        fixture
+    }
+
+    pub(crate) fn without_server() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let fixture = Self { folder, server: None, account: String::new(), key: String::new() };
+        import_fixtures(&fixture.data());
+        fixture
+    }
+
+    fn data(&self) -> PathBuf {
+        self.path("data")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn server(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().address
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.server())
+    }
+
+    /// Begins `enrich bulk cuf` from `list.csv` to `out.csv`.
+    pub(crate) fn begin(&self, list: &[u8], arguments: &[&str]) -> Child {
+        fs::write(self.path("list.csv"), list).unwrap();
+        let mut command = self.command();
+        command.args(["bulk", "cuf", "--json", "--in"]).arg(self.path("list.csv"));
+        command.arg("--out").arg(self.path("out.csv")).args(arguments);
+        command.stdin(Stdio::null()).spawn().unwrap()
+    }
+
+    /// The same, to its end.
+    pub(crate) fn bulk(&self, list: &[u8], arguments: &[&str]) -> Ran {
+        Ran::of(self.begin(list, arguments).wait_with_output().unwrap())
+    }
+
+    /// `enrich bulk` with these arguments and this standard input.
+    pub(crate) fn ran(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut command = self.command();
+        command.arg("bulk").args(arguments).arg("--data").arg(self.data());
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        // A command that refuses its arguments doesn't read.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        Ran::of(child.wait_with_output().unwrap())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("ENRICH_KEY");
+        // What was asked stays in the folder of the output: nothing is written to the system's.
+        command.env("TMPDIR", self.path("no-folder-for-temporary-files"));
+        if !self.key.is_empty() {
+            command.env("ENRICH_KEY", &self.key);
+        }
+        command
+    }
+
+    pub(crate) fn grant(&self, credits: &str) {
+        told(&self.data(), &["credits", "grant", &self.account, credits]);
+    }
+
+    /// What the ledger says was charged, all of it being in order.
+    pub(crate) fn charged(&self) -> u64 {
+        let said = told(&self.data(), &["ledger", "verify"]);
+        assert_eq!(said["ok"], Value::Bool(true), "{said}");
+        said["charged"].as_u64().unwrap()
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// How many rows `out.csv.job` says there are; 0 before it is there.
+    pub(crate) fn rows_until_now(&self) -> u64 {
+        let Ok(job) = fs::read(self.path("out.csv.job")) else { return 0 };
+        let job: Value = serde_json::from_slice(&job).unwrap();
+        job["counts"]["rows"].as_u64().unwrap()
+    }
+
+    /// Every row of a [`numbered`] list once, in order, and paid once if it was found.
+    pub(crate) fn check_rows(&self, name: &str, rows: usize) {
+        let text = self.read(name);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let mut found = 0;
+        let mut credits = 0;
+        let mut ids = Vec::new();
+        for record in reader.records() {
+            let record = record.unwrap();
+            ids.push(record[0].parse::<usize>().unwrap());
+            let (company, status) = (&record[1], &record[4]);
+            let expected = match company {
+                "" => "invalid",
+                "Nobody Hereabouts" => "not_found",
+                _ => "found",
+            };
+            assert_eq!(status, expected, "{record:?}");
+            found += u64::from(status == "found");
+            credits += record[6].parse::<u64>().unwrap();
+        }
+        assert_eq!(ids, (0..rows).collect::<Vec<_>>());
+        assert_eq!((credits, self.charged()), (found, found));
+    }
+}
+
+/// A list of so many rows: of ten, seven are found, two are not, one can't be asked.
+pub(crate) fn numbered(rows: usize) -> Vec<u8> {
+    let mut list = "id,Company\n".to_owned();
+    for row in 0..rows {
+        let company = match row % 10 {
+            3 | 7 => "Nobody Hereabouts",
+            5 => "",
+            _ => "Telefónica",
+        };
+        list.push_str(&format!("{row},{company}\n"));
+    }
+    list.into_bytes()
+}
+
+/// Waits until a command says what the list costs, which is before it asks.
+pub(crate) fn wait_for_a_word(running: &mut Child) {
+    let mut byte = [0];
+    let err = running.stderr.as_mut().unwrap();
+    while err.read(&mut byte).unwrap() > 0 && byte != *b"\n" {}
+}
+
+pub(crate) fn rows_of(text: &str) -> Vec<Value> {
+    text.lines().map(row_of).collect()
+}
+
+pub(crate) fn row_of(line: &str) -> Value {
+    serde_json::from_str(line).unwrap()
+}
+
+/// A number that is another one each time.
+pub(crate) fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,207 @@
+//! A desk to work at: a folder, lists in it, and somebody to ask who keeps books.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use enrich_bulk::{
+    Called, Caller, Format, Input, Mapping, Opened, Options, Outcome, Output, Part, Purpose,
+    RowFields, RunError, Source, Stop, Work, run,
+};
+use enrich_core::{Credits, Timestamp};
+use enrich_text::Country;
+use enrich_wire::Endpoint;
+use parking_lot::Mutex;
+use serde_json::Value;
+
+pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
+    let tables = [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
+    tables.iter().find_map(|table| table.endpoint(path)).unwrap()
+}
+
+/// Answers by the first word of the field that is asked, and charges each idempotency key once.
+#[derive(Default)]
+pub(crate) struct Books {
+    /// What every key was asked with and has cost.
+    pub(crate) charged: Mutex<HashMap<String, (String, u64)>>,
+    pub(crate) calls: AtomicU64,
+    /// Credits left; none for as many as are asked for.
+    pub(crate) left: Mutex<Option<u64>>,
+    /// Calls that are still refused for now.
+    pub(crate) busy: AtomicU64,
+    /// How many calls are still refused by the rate limit.
+    pub(crate) limited: AtomicU64,
+    /// What to do after so many calls.
+    pub(crate) at_call: Option<(u64, Stop)>,
+    pub(crate) most_at_once: AtomicU64,
+    pub(crate) at_once: AtomicU64,
+    /// The country of the accounts' national phone numbers.
+    pub(crate) country: Mutex<Option<Country>>,
+    /// Held up by who has this: the look for the domain `stalled.example`.
+    pub(crate) stalled: Mutex<()>,
+    /// Domains that were forgotten, and when.
+    pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,
+}
+
+impl Books {
+    pub(crate) fn total(&self) -> u64 {
+        self.charged.lock().values().map(|(_, credits)| credits).sum()
+    }
+
+    fn charge(&self, asked: &str, key: &str, credits: u64) -> Option<u64> {
+        let mut charged = self.charged.lock();
+        if let Some((known, credits)) = charged.get(key) {
+            assert_eq!(known, asked, "a key is used for another question");
+            return Some(*credits);
+        }
+        if let Some(left) = &mut *self.left.lock() {
+            *left = left.checked_sub(credits)?;
+        }
+        charged.insert(key.to_owned(), (asked.to_owned(), credits));
+        Some(credits)
+    }
+}
+
+#[async_trait]
+impl Caller for Books {
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
+        let calls = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        if let Some((at, stop)) = &self.at_call
+            && *at == calls
+        {
+            stop.now();
+        }
+        let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_at_once.fetch_max(now, Ordering::SeqCst);
+        // Later rows may be answered before earlier ones.
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(1..20))).await;
+        self.at_once.fetch_sub(1, Ordering::SeqCst);
+        if self.busy.load(Ordering::SeqCst) > 0 {
+            self.busy.fetch_sub(1, Ordering::SeqCst);
+            return Called::Later { after: None, is_rate_limited: false, why: "busy".to_owned() };
+        }
+        if self.limited.load(Ordering::SeqCst) > 0 {
+            self.limited.fetch_sub(1, Ordering::SeqCst);
+            let after = Some(Duration::from_secs(1));
+            return Called::Later { after, is_rate_limited: true, why: "too many".to_owned() };
+        }
+        let asked = fields.first().map(|(_, value)| value.clone()).unwrap_or_default();
+        match asked.split(' ').next().unwrap_or_default() {
+            "bad" => Called::Invalid("`companyName` can't be read".to_owned()),
+            "broken" => Called::Failed("the request failed on our side".to_owned()),
+            "wrong" => Called::Refused("the API key is missing or invalid".to_owned()),
+            "gone" => Called::Later {
+                after: None,
+                is_rate_limited: false,
+                why: "connection refused".to_owned(),
+            },
+            "nobody" => Called::NotFound,
+            _ => match self.charge(&asked, idempotency, 1) {
+                Some(credits) => Called::Found {
+                    values: vec![Value::from(format!("{asked}.example")), 97.into()],
+                    credits: Credits(credits),
+                },
+                None => Called::OutOfCredits("0 credits are left".to_owned()),
+            },
+        }
+    }
+
+    fn is_metered(&self) -> bool {
+        true
+    }
+}
+
+pub(crate) struct Fixture {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) endpoint: &'static Endpoint,
+    pub(crate) mapping: Mapping,
+}
+
+impl Fixture {
+    pub(crate) fn new() -> Self {
+        let mapping = Mapping::parse(["companyName=Company"]).unwrap();
+        Self { folder: tempfile::tempdir().unwrap(), endpoint: endpoint("/v1/cuf"), mapping }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn purpose(&self) -> Purpose {
+        let endpoint = self.endpoint.path.to_owned();
+        let asked = "the test's books".to_owned();
+        Purpose { endpoint, mapping: self.mapping.clone(), asked, ..Purpose::default() }
+    }
+
+    /// A run over `list`, named `name`, to `out`.
+    pub(crate) fn run(
+        &self,
+        (name, list): (&str, &str),
+        out: &str,
+        books: &Books,
+        options: Options,
+        stop: &Stop,
+    ) -> Result<Outcome, RunError> {
+        let source = Source::reader(name, Cursor::new(list.to_owned()));
+        self.run_input(Input::open(source).unwrap(), out, books, options, stop)
+    }
+
+    /// The same over a list that was opened.
+    pub(crate) fn run_input(
+        &self,
+        input: Input,
+        out: &str,
+        books: &Books,
+        options: Options,
+        stop: &Stop,
+    ) -> Result<Outcome, RunError> {
+        let part = match Part::open(&self.path(out), Format::Csv, &self.purpose())? {
+            Opened::ToDo(part) => part,
+            Opened::Whole(counts) => panic!("it is whole already: {counts:?}"),
+        };
+        let output = Output::Part(part);
+        let work = Work { input, caller: books, endpoint: self.endpoint, output };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(run(work, options, stop, &mut ()))
+    }
+
+    /// The same, to its end and with the usual options; what was written.
+    pub(crate) fn written(&self, list: (&str, &str), out: &str, books: &Books) -> String {
+        let outcome = self.run(list, out, books, Options::default(), &Stop::default()).unwrap();
+        assert_eq!(outcome.end, enrich_bulk::End::Whole);
+        self.read(out)
+    }
+
+    pub(crate) fn read(&self, out: &str) -> String {
+        std::fs::read_to_string(self.path(out)).unwrap()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// A list of so many companies, each with its number.
+pub(crate) fn numbered(rows: usize) -> String {
+    let mut list = "id,Company\n".to_owned();
+    for row in 0..rows {
+        let what = match row % 5 {
+            1 => "nobody",
+            3 if row % 2 == 1 => "bad",
+            _ => "Quill",
+        };
+        list.push_str(&format!("{row},{what} {row}\n"));
+    }
+    list
+}

@@ -1,0 +1,175 @@
+//! Slows those down who try passwords: by address and by account.
+//!
+//! Each has so many tries at once, and one more every so many seconds (the generic cell rate
+//! algorithm: of each only a time is kept, the one at which all its tries are back). A try is taken
+//! before the password is looked at and given back when it was right. Whether there is such an
+//! account makes no difference.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::net::IpAddr;
+
+use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
+
+/// How many of each are remembered. Those beyond share one count.
+const MOST: usize = 10_000;
+
+/// Tries at once, and how long one more takes.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    at_once: i32,
+    each: SignedDuration,
+}
+
+/// A person mistypes a few times; several may sit behind one address.
+const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
+/// 10, then 120 an hour: guessing a password of twelve characters takes for ever at that.
+const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
+
+/// When the tries of those who failed are back.
+#[derive(Default)]
+pub(crate) struct LoginThrottle {
+    addresses: Mutex<Tries>,
+    accounts: Mutex<Tries>,
+    /// Nobody outside can tell whose numbers are the same.
+    seed: RandomState,
+}
+
+#[derive(Default)]
+struct Tries {
+    back_at: HashMap<u64, Timestamp>,
+}
+
+/// Nobody's own number: the one that all share who do not fit.
+const SHARED: u64 = 0;
+
+impl LoginThrottle {
+    /// Takes a try of an address and of what was typed as the account.
+    ///
+    /// # Errors
+    ///
+    /// How long to wait, when one of them has none left; then none is taken.
+    pub(crate) fn take(
+        &self,
+        peer: IpAddr,
+        typed: &str,
+        now: Timestamp,
+    ) -> Result<(), SignedDuration> {
+        let (peer, typed) = (self.number(&network(peer)), self.number(&typed));
+        self.addresses.lock().take(peer, OF_ADDRESS, now)?;
+        self.accounts.lock().take(typed, OF_ACCOUNT, now).inspect_err(|_| {
+            self.addresses.lock().give_back(peer, OF_ADDRESS);
+        })
+    }
+
+    /// Gives both tries back.
+    pub(crate) fn give_back(&self, peer: IpAddr, typed: &str) {
+        self.addresses.lock().give_back(self.number(&network(peer)), OF_ADDRESS);
+        self.accounts.lock().give_back(self.number(&typed), OF_ACCOUNT);
+    }
+
+    fn number(&self, of: &impl Hash) -> u64 {
+        self.seed.hash_one(of).max(SHARED + 1)
+    }
+}
+
+impl Tries {
+    fn take(&mut self, who: u64, pace: Pace, now: Timestamp) -> Result<(), SignedDuration> {
+        let who = self.permit(who, now);
+        let back_at = self.back_at.get(&who).copied().unwrap_or(now).max(now);
+        let next = back_at.saturating_add(pace.each).unwrap_or(back_at);
+        let wait = now.duration_until(next) - pace.each * pace.at_once;
+        if wait.is_positive() {
+            return Err(wait);
+        }
+        self.back_at.insert(who, next);
+        Ok(())
+    }
+
+    fn give_back(&mut self, who: u64, pace: Pace) {
+        let who = if self.back_at.contains_key(&who) { who } else { SHARED };
+        if let Some(back_at) = self.back_at.get_mut(&who) {
+            *back_at = back_at.saturating_sub(pace.each).unwrap_or(*back_at);
+        }
+    }
+
+    /// Under which number somebody is remembered: a new one only where there is room.
+    fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
+        if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
+            return who;
+        }
+        self.back_at.retain(|_, back_at| *back_at > now);
+        if self.back_at.len() < MOST { who } else { SHARED }
+    }
+}
+
+/// The network that one person may have all of: an address, or 64 bits of IPv6.
+fn network(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_000_000 + second).unwrap()
+    }
+
+    fn peer(number: u16) -> IpAddr {
+        IpAddr::from([0x2001, 0xdb8, number, 0, 0, 0, 0, 1])
+    }
+
+    #[test]
+    fn an_account_has_ten_tries_and_then_one_every_half_minute() {
+        let login_throttle = LoginThrottle::default();
+        for number in 0..10 {
+            assert!(login_throttle.take(peer(number), "ada@quill.example", at(0)).is_ok());
+        }
+        let wait = login_throttle.take(peer(11), "ada@quill.example", at(0)).unwrap_err();
+        assert_eq!(wait.as_secs(), 30);
+        assert!(login_throttle.take(peer(11), "bob@quill.example", at(0)).is_ok());
+        assert!(login_throttle.take(peer(11), "ada@quill.example", at(30)).is_ok());
+        assert!(login_throttle.take(peer(11), "ada@quill.example", at(31)).is_err());
+    }
+
+    #[test]
+    fn an_address_has_twenty_whatever_it_types_and_a_network_is_one() {
+        let login_throttle = LoginThrottle::default();
+        for number in 0..20_u16 {
+            let host = IpAddr::from([0x2001, 0xdb8, 1, 0, 0, 0, 0, number]);
+            assert!(login_throttle.take(host, &number.to_string(), at(0)).is_ok());
+        }
+        assert!(login_throttle.take(peer(1), "another", at(0)).is_err());
+        assert!(login_throttle.take(peer(2), "another", at(0)).is_ok());
+    }
+
+    #[test]
+    fn who_is_right_has_lost_no_try() {
+        let login_throttle = LoginThrottle::default();
+        for _ in 0..100 {
+            login_throttle.take(peer(1), "ada@quill.example", at(0)).unwrap();
+            login_throttle.give_back(peer(1), "ada@quill.example");
+        }
+    }
+
+    #[test]
+    fn no_more_are_remembered_than_fit_and_the_rest_is_slowed_as_one() {
+        let mut tries = Tries::default();
+        for who in 1..=(MOST as u64) {
+            tries.take(who, OF_ACCOUNT, at(0)).unwrap();
+        }
+        let more = (0..100).map(|who| tries.take(1_000_000 + who, OF_ACCOUNT, at(0)));
+        assert_eq!(more.filter(Result::is_ok).count(), 10);
+        assert!(tries.back_at.len() <= MOST + 1);
+        tries.take(2_000_000, OF_ACCOUNT, at(60)).unwrap();
+        assert!(tries.back_at.len() <= 2);
+    }
+}

@@ -1,0 +1,217 @@
+//! Taking in companies, and the employers that people's records name.
+//!
+//! Which company a record is, the format's rule decides ([`CompanyRecord::identity`]). Where it
+//! finds none, two more things are asked before a new company is made:
+//!
+//! - whether the source gave a record of the same id before: then it is that company, changed;
+//! - whether a company of this name is held of which nothing else is known. Somebody named it as
+//!   an employer, and this record says who it is. So it makes no difference whether people or
+//!   companies are imported first.
+//!
+//! Values are united as the format says, also where a record of the same id comes again: what it
+//! said before stays. Removing the source and importing it anew replaces it.
+
+use enrich_core::port::importer::{Effect, Taken};
+use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId};
+use enrich_text::{CompanyName, Country};
+
+use super::origins::Remembered;
+use super::subject_facts::{Kind, SourceClaim, SubjectFacts};
+use super::writer::{Saved, Writer};
+use crate::directory::codes::IdentifierKind;
+use crate::directory::companies::holders_of_domain;
+use crate::directory::names::{self, Fit};
+
+/// The most companies of one name key that are compared with a record that has but a name.
+const MOST_NAMESAKES: usize = 1000;
+/// The most companies of which only a name is held that are compared with a record.
+const MOST_BARE: usize = 64;
+/// How far a name is trusted that is but the domain: anything else is better.
+pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
+
+impl Writer<'_> {
+    /// Takes in a company's record; tells what it did, and whether it was new to its source.
+    pub(crate) fn take_company(
+        &mut self,
+        source: i64,
+        mut record: CompanyRecord,
+    ) -> rusqlite::Result<(Taken, bool)> {
+        let suppressed_values = self.screen_company(&mut record)?;
+        let taken = |effect| Taken { effect, suppressed_values };
+        let remembered = self.remembered(source, Kind::Company, &record.origin)?;
+        let earlier = match remembered {
+            Remembered::Same => return Ok((taken(Effect::Unchanged), false)),
+            Remembered::Forgotten => return Ok((taken(Effect::Suppressed), false)),
+            Remembered::Earlier(subject) => Some(subject),
+            Remembered::No => None,
+        };
+        let mut subject_facts = self.sheet_of_company(&record, earlier)?;
+        let is_new = subject_facts.facts.is_empty();
+        let claim = SourceClaim {
+            source,
+            record: record.origin.id.as_deref(),
+            confidence: record.origin.confidence,
+        };
+        say_company(&mut subject_facts, &claim, &record);
+        let saved = self.save(&subject_facts, claim.record)?;
+        self.remember(source, Kind::Company, &record.origin, subject_facts.subject)?;
+        let of_domain = self.say_of_main_domain(&subject_facts, &claim, &record)?;
+        let effect = match (is_new, saved, of_domain) {
+            (true, _, _) => Effect::Added,
+            (false, Saved::Same, Effect::Unchanged) => Effect::Unchanged,
+            (false, _, _) => Effect::Merged,
+        };
+        Ok((taken(effect), true))
+    }
+
+    /// The company that a person's record names as the employer; made from what it says where
+    /// none is held.
+    pub(crate) fn employer(
+        &mut self,
+        claim: &SourceClaim<'_>,
+        employer: &EmployerRecord,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        let (name, domain) = (employer.name.as_ref(), employer.domain.as_ref());
+        let held = match (domain, name) {
+            (Some(domain), _) => {
+                holders_of_domain(self.view(), domain)?.first().map(|holder| holder.subject)
+            }
+            (None, Some(name)) => {
+                names::ranked(self.view(), name, None)?.and_then(|ranked| names::employer(&ranked))
+            }
+            (None, None) => return Ok(None),
+        };
+        if held.is_some() {
+            return Ok(held);
+        }
+        let bare = match name {
+            Some(name) => self.bare_company(name)?,
+            None => None,
+        };
+        let mut subject_facts = match bare {
+            Some(id) => self.subject_facts(id, Kind::Company)?,
+            None => self.new_sheet(Kind::Company),
+        };
+        match (name, domain) {
+            (Some(name), _) => subject_facts.assert_fact(claim, Attribute::Name, name.display()),
+            (None, Some(domain)) => {
+                let claim = SourceClaim { confidence: DOMAIN_AS_NAME, ..*claim };
+                subject_facts.assert_fact(&claim, Attribute::Name, domain.as_str());
+            }
+            (None, None) => {}
+        }
+        if let Some(domain) = domain {
+            subject_facts.assert_fact(claim, Attribute::Domain, domain.as_str());
+        }
+        self.save(&subject_facts, claim.record)?;
+        Ok(Some(subject_facts.subject))
+    }
+
+    /// The sheet of the company that a record is, a new one where it is none that is held.
+    fn sheet_of_company(
+        &mut self,
+        record: &CompanyRecord,
+        earlier: Option<SubjectId>,
+    ) -> rusqlite::Result<SubjectFacts> {
+        let mut held = self.company_of(&record.identity())?.or(earlier);
+        if held.is_none() {
+            held = self.bare_company(&record.name)?;
+        }
+        match held {
+            Some(id) => self.subject_facts(id, Kind::Company),
+            None => Ok(self.new_sheet(Kind::Company)),
+        }
+    }
+
+    fn company_of(&self, identity: &Identity<'_>) -> rusqlite::Result<Option<SubjectId>> {
+        let (kind, key) = match identity {
+            Identity::Domain(domain) => (IdentifierKind::CompanyDomain, domain.as_str()),
+            Identity::Page(page) => (IdentifierKind::CompanyPage, page.key()),
+            Identity::NameAndSeats(name, seats) => return self.company_named(name, seats),
+            Identity::PersonPage(_) | Identity::Emails(_) | Identity::NameAtEmployer => {
+                return Ok(None);
+            }
+        };
+        let holders = self.view().holders(kind, key, 1)?;
+        Ok(holders.first().map(|holder| holder.subject))
+    }
+
+    /// The company with this name, or this name among its others, and a common seat, or no seat on
+    /// both sides; the first held where there are several.
+    fn company_named(
+        &self,
+        name: &CompanyName,
+        seats: &[Country],
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        let kind = IdentifierKind::CompanyName;
+        for holder in self.view().holders(kind, name.squashed(), MOST_NAMESAKES)? {
+            let Some(company) = self.view().company(holder.subject)? else { continue };
+            let has_common_seat = company.seats.iter().any(|seat| seats.contains(seat));
+            let have_none = company.seats.is_empty() && seats.is_empty();
+            let is_named_so = matches!(names::fit(name, &company), Some(Fit::Name | Fit::Alias));
+            if (has_common_seat || have_none) && is_named_so {
+                return Ok(Some(company.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The company of this name of which nothing else is known.
+    fn bare_company(&self, name: &CompanyName) -> rusqlite::Result<Option<SubjectId>> {
+        for id in self.view().bare_companies(name.squashed(), MOST_BARE)? {
+            let company = self.view().company(id)?;
+            let fit = company.and_then(|company| names::fit(name, &company));
+            if matches!(fit, Some(Fit::Name | Fit::Alias)) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Address and rank belong to the record's main domain, else to the company's.
+    fn say_of_main_domain(
+        &mut self,
+        subject_facts: &SubjectFacts,
+        claim: &SourceClaim<'_>,
+        record: &CompanyRecord,
+    ) -> rusqlite::Result<Effect> {
+        if record.ip.is_none() && record.page_rank.is_none() {
+            return Ok(Effect::Unchanged);
+        }
+        let own = record.sites.first().map(|(domain, _)| domain.as_str());
+        let held = || {
+            let domain =
+                subject_facts.facts.iter().find(|fact| fact.attribute == Attribute::Domain);
+            domain.map(|fact| fact.value.as_str())
+        };
+        match own.or_else(held) {
+            Some(domain) => {
+                let rank = record.page_rank.as_deref();
+                Ok(self.say_of_domain(claim, domain, record.ip, rank)?.0)
+            }
+            None => Ok(Effect::Unchanged),
+        }
+    }
+}
+
+fn say_company(subject_facts: &mut SubjectFacts, claim: &SourceClaim<'_>, record: &CompanyRecord) {
+    subject_facts.assert_fact(claim, Attribute::Name, record.name.display());
+    for alias in &record.aliases {
+        subject_facts.assert_fact(claim, Attribute::Alias, alias.display());
+    }
+    for seat in &record.seats {
+        subject_facts.assert_fact(claim, Attribute::Country, seat.alpha2());
+    }
+    for (domain, country) in &record.sites {
+        subject_facts.say_for(claim, Attribute::Domain, domain.as_str(), *country);
+    }
+    for page in &record.pages {
+        subject_facts.assert_fact(claim, Attribute::Page(page.network()), page.as_str());
+    }
+    for email in &record.emails {
+        subject_facts.assert_fact(claim, Attribute::Email, email.as_str());
+    }
+    for phone in &record.phones {
+        subject_facts.assert_fact(claim, Attribute::Phone, phone.as_str());
+    }
+}

@@ -1,0 +1,208 @@
+//! What is derived from a subject's facts: its profile, and everything it is found by.
+
+use std::collections::BTreeMap;
+
+use enrich_core::{
+    Attribute, Company, Confidence, Fact, Person, SubjectId, company_from_facts, person_from_facts,
+};
+use enrich_text::{CompanyName, NameForm, Network, PageUrl, PersonName, PersonPage};
+
+use super::subject_facts::Kind;
+use super::words::Words;
+use crate::directory::codes::IdentifierKind;
+use crate::directory::names::search::{MOST_WORDS, domain_labels, index_words};
+use crate::directory::people::name_in;
+use crate::directory::profile::{self, BadProfile, employer_to_be_read};
+use crate::directory::{names, view::BARE_TIER};
+
+/// The most words by which a company is found. Some hundred names have fewer; lists of thousands
+/// would make one company's part of the index that of a town.
+const MOST_WORDS_IN_ALL: usize = 1024;
+/// The most words of a name that is found in another order.
+const MOST_SORTED: usize = 16;
+
+/// What is derived from the facts of one subject; empty where they make none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Derived {
+    /// The profile, as it is stored; `None` when there is no subject.
+    pub(crate) profile: Option<String>,
+    /// What the subject is found by.
+    pub(crate) identifiers: BTreeMap<Identifier, Strength>,
+    /// The words of a company's names.
+    pub(crate) words: Words,
+    /// Where a person works.
+    pub(crate) employer: Option<SubjectId>,
+}
+
+/// Something a subject is found by.
+pub(crate) type Identifier = (IdentifierKind, String);
+
+/// How much an identifier is the subject's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Strength {
+    /// The lower, the more.
+    pub(crate) tier: u8,
+    /// How far the most trusted source that says so is trusted.
+    pub(crate) confidence: Confidence,
+}
+
+impl Derived {
+    /// What `facts` make of a subject.
+    pub(crate) fn from(subject: SubjectId, kind: Kind, facts: &[Fact]) -> Result<Self, BadProfile> {
+        let derived = match kind {
+            Kind::Company => company_from_facts(subject, facts).map(|it| of_company(it, facts)),
+            Kind::Person => person_from_facts(subject, facts, |id| Some(employer_to_be_read(id)))
+                .map(|it| of_person(it, facts)),
+        };
+        derived.unwrap_or_else(|| Ok(Self::default()))
+    }
+
+    fn add(&mut self, kind: IdentifierKind, key: String, tier: u8, confidence: Confidence) {
+        let strength = self.identifiers.entry((kind, key)).or_insert(Strength { tier, confidence });
+        strength.tier = strength.tier.min(tier);
+        strength.confidence = strength.confidence.max(confidence);
+    }
+}
+
+fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
+    let mut derived = Derived::default();
+    let is_bare = names::is_bare(&company);
+    for fact in facts {
+        let (value, sure) = (fact.value.as_str(), fact.confidence);
+        match fact.attribute {
+            Attribute::Name | Attribute::Alias => {
+                let tier = match is_bare {
+                    true => BARE_TIER,
+                    false => u8::from(value != company.name),
+                };
+                if let Ok(name) = CompanyName::parse(value) {
+                    let key = name.squashed().to_owned();
+                    derived.add(IdentifierKind::CompanyName, key, tier, sure);
+                }
+            }
+            Attribute::Domain => {
+                let tier = u8::from(company.domain() != Some(value));
+                derived.add(IdentifierKind::CompanyDomain, value.to_owned(), tier, sure);
+            }
+            Attribute::Page(network) => {
+                let tier = u8::from(company.page(network) != Some(value));
+                if let Some(key) = page_key(network, value) {
+                    derived.add(IdentifierKind::CompanyPage, key, tier, sure);
+                }
+            }
+            Attribute::Email => {
+                derived.add(IdentifierKind::CompanyEmail, value.to_owned(), 0, sure);
+            }
+            Attribute::Phone => {
+                derived.add(IdentifierKind::CompanyPhone, value.to_owned(), 0, sure);
+            }
+            _ => {}
+        }
+    }
+    add_words(&mut derived, &company, facts);
+    derived.profile = Some(profile::write_company(company)?);
+    Ok(derived)
+}
+
+/// What names that are not quite the company's find it by: the words of its names, the same in
+/// alphabetical order, their initials, and the labels of its domains.
+fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
+    // One of which nothing but the name is held answers for that very name alone.
+    if names::is_bare(company) {
+        return;
+    }
+    for fact in facts {
+        let (value, sure) = (fact.value.as_str(), fact.confidence);
+        match fact.attribute {
+            Attribute::Name | Attribute::Alias => {
+                let Ok(name) = CompanyName::parse(value) else { continue };
+                let form = NameForm::of(&name);
+                let length = u8::try_from(form.words.len()).unwrap_or(u8::MAX);
+                for word in index_words(&form).take(MOST_WORDS) {
+                    if derived.words.len() >= MOST_WORDS_IN_ALL
+                        && !derived.words.contains_key(&word)
+                    {
+                        continue;
+                    }
+                    let fewest = derived.words.entry(word).or_insert(length);
+                    *fewest = length.min(*fewest);
+                }
+                let tier = u8::from(value != company.name);
+                if form.sorted != name.squashed() && form.words.len() <= MOST_SORTED {
+                    derived.add(IdentifierKind::CompanySorted, form.sorted, tier, sure);
+                }
+                for initials in [form.initials, form.all_initials] {
+                    if (3..=8).contains(&initials.chars().count()) {
+                        derived.add(IdentifierKind::CompanyInitials, initials, tier, sure);
+                    }
+                }
+            }
+            Attribute::Domain => {
+                for label in domain_labels(value) {
+                    let key = (IdentifierKind::CompanyName, label);
+                    if !derived.identifiers.contains_key(&key) {
+                        derived.add(IdentifierKind::CompanyLabel, key.1.clone(), 0, sure);
+                    }
+                    derived.words.entry(key.1).or_insert(1);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
+    let mut derived = Derived::default();
+    for fact in facts {
+        let (value, sure) = (fact.value.as_str(), fact.confidence);
+        match fact.attribute {
+            Attribute::Email => {
+                derived.add(IdentifierKind::PersonEmail, value.to_owned(), 0, sure);
+            }
+            Attribute::Phone => {
+                derived.add(IdentifierKind::PersonPhone, value.to_owned(), 0, sure);
+            }
+            Attribute::PersonPage => {
+                if let Ok(page) = PersonPage::parse(value) {
+                    derived.add(IdentifierKind::PersonPage, page.key().to_owned(), 0, sure);
+                }
+            }
+            _ => {}
+        }
+    }
+    derived.employer = person.employer.as_ref().map(|employer| employer.id);
+    add_names(&mut derived, &person, facts);
+    derived.profile = Some(profile::write_person(person)?);
+    Ok(derived)
+}
+
+/// The keys of a person's name in the country and at the employer, each as sure as the least
+/// trusted part of it.
+fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
+    let Ok(name) = PersonName::from_parts(&person.first_name, &person.last_name) else { return };
+    let sure = |attributes: [Attribute; 3]| {
+        let told = attributes.into_iter().map(|attribute| sureness(facts, attribute));
+        told.min().unwrap_or(Confidence::FULL)
+    };
+    let place_in = |place: Attribute| sure([Attribute::FirstName, Attribute::LastName, place]);
+    for key in name.keys() {
+        if let Some(country) = person.country {
+            let key = name_in(country.alpha2(), &key);
+            derived.add(IdentifierKind::PersonInCountry, key, 0, place_in(Attribute::Country));
+        }
+        if let Some(employer) = derived.employer {
+            let key = name_in(&employer.0.to_string(), &key);
+            derived.add(IdentifierKind::PersonAtCompany, key, 0, place_in(Attribute::Employer));
+        }
+    }
+}
+
+/// How far the most trusted source of an attribute is trusted, which is the one whose value counts.
+fn sureness(facts: &[Fact], attribute: Attribute) -> Confidence {
+    let told = facts.iter().filter(|fact| fact.attribute == attribute);
+    told.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)
+}
+
+fn page_key(network: Network, page: &str) -> Option<String> {
+    PageUrl::parse(network, page).ok().map(|page| page.key().to_owned())
+}

@@ -1,0 +1,283 @@
+//! A load: one thread with the writing connection, to which batches are handed.
+//!
+//! A transaction holds the batches of about a second, or all of them ([`Atomic::Whole`]). In
+//! between others have a turn, in this process or another; who waits too long is told so. Look-ups
+//! wait for nobody: they read the state before. When a transaction fails, its batches are not
+//! written and the load ends; the same import once more completes it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use enrich_core::Record;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::importer::{Atomic, Load, Loading, Taken};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::log::Log;
+use super::turn;
+use super::writer::Writer;
+use crate::directory::hash_index;
+use crate::secret::Secrets;
+use crate::sqlite::store_error;
+
+/// How long a transaction of a load goes on taking batches. Most of what an import costs beside
+/// computing is writing changed pages, and a page that many records change is written once a
+/// transaction. Others who want to write wait for so long.
+const TRANSACTION: Duration = Duration::from_secs(1);
+/// How long it waits for the next batch before it commits those it has.
+const IDLE: Duration = Duration::from_millis(50);
+
+type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// What a load is told to do.
+enum Command {
+    Take(Vec<Record>, Answer<Vec<Taken>>),
+    Finish(Answer<()>),
+}
+
+/// What a load goes into.
+pub(crate) struct Target {
+    pub(crate) path: PathBuf,
+    pub(crate) secrets: Secrets,
+    /// What look-ups of this process go by.
+    pub(crate) index: Arc<hash_index::Current>,
+    /// How long the write-ahead log is left, in bytes.
+    pub(crate) longest_log: u64,
+}
+
+/// A load that is running; its thread ends when this is dropped.
+pub(crate) struct SqliteLoading {
+    commands: Sender<Command>,
+}
+
+impl SqliteLoading {
+    /// Begins a load.
+    pub(crate) async fn begin(target: Target, load: Load) -> Result<Self, StoreError> {
+        let (commands, received) = mpsc::channel();
+        let (begun, has_begun) = oneshot::channel();
+        thread::Builder::new()
+            .name("enrich-load".to_owned())
+            .spawn(move || run(&target, &load, begun, &received))
+            .map_err(StoreError::failed)?;
+        has_begun.await.map_err(StoreError::failed)??;
+        Ok(Self { commands })
+    }
+
+    async fn tell<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let ended = || StoreError::failed("the load has ended with an error");
+        self.commands.send(command(answer)).map_err(|_| ended())?;
+        answered.await.map_err(|_| ended())?
+    }
+}
+
+#[async_trait]
+impl Loading for SqliteLoading {
+    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError> {
+        self.tell(|answer| Command::Take(records, answer)).await
+    }
+
+    async fn finish(self: Box<Self>) -> Result<(), StoreError> {
+        self.tell(Command::Finish).await
+    }
+}
+
+fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Command>) {
+    let connection = match turn::connect(&target.path) {
+        Ok(connection) => connection,
+        Err(error) => return tell(begun, Err(store_error(error))),
+    };
+    let run = Run {
+        connection: &connection,
+        secrets: &target.secrets,
+        index: &target.index,
+        load,
+        log: Log::of(&connection, target.longest_log),
+    };
+    match load.atomic {
+        Atomic::Batch => {
+            tell(begun, Ok(()));
+            run.by_batches(commands);
+        }
+        Atomic::Whole => run.as_a_whole(begun, commands),
+    }
+}
+
+/// A load on its thread.
+struct Run<'a> {
+    connection: &'a Connection,
+    secrets: &'a Secrets,
+    /// What look-ups of this process go by.
+    index: &'a hash_index::Current,
+    load: &'a Load,
+    log: Log<'a>,
+}
+
+impl Run<'_> {
+    fn by_batches(&self, commands: &Receiver<Command>) {
+        while let Ok(command) = commands.recv() {
+            let finish = match command {
+                Command::Finish(answer) => Some(answer),
+                Command::Take(records, answer) => {
+                    match self.transaction(records, answer, commands) {
+                        Ok(finish) => finish,
+                        Err(error) => return fail(error, commands),
+                    }
+                }
+            };
+            if let Some(answer) = finish {
+                return tell(answer, self.make_durable().map_err(store_error));
+            }
+        }
+    }
+
+    /// Takes the first batch and those that follow in time, and commits them. Gives the answer that
+    /// somebody who has ended the load meanwhile waits for.
+    fn transaction(
+        &self,
+        mut records: Vec<Record>,
+        mut answer: Answer<Vec<Taken>>,
+        commands: &Receiver<Command>,
+    ) -> Result<Option<Answer<()>>, Failure> {
+        let begun = Instant::now();
+        let opened =
+            turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
+        let (mut writer, transaction) = match opened {
+            Ok(opened) => opened,
+            // Nothing was begun, and nothing is lost: the load can be told again.
+            Err(error) => {
+                tell(answer, Err(store_error(error)));
+                return Ok(None);
+            }
+        };
+        let finish = loop {
+            match take(&mut writer, self.load, records) {
+                Ok(taken) => tell(answer, Ok(taken)),
+                Err(error) => return Err(Failure::Taking(error, answer)),
+            }
+            if begun.elapsed() >= TRANSACTION {
+                break None;
+            }
+            match commands.recv_timeout(IDLE) {
+                Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
+                Ok(Command::Finish(waiting)) => break Some(waiting),
+                // Idle, or dropped: what was taken stays either way.
+                Err(_) => break None,
+            }
+        };
+        let committed = writer.finish().and_then(|()| transaction.commit());
+        self.index.clear();
+        if committed.is_ok()
+            && let Err(error) = self.log.bound()
+        {
+            // The records are there: a log that stays long is no failure of theirs.
+            tracing::warn!(%error, "the directory's log cannot be emptied");
+        }
+        match (committed, finish) {
+            (Ok(()), finish) => {
+                turn::pause();
+                Ok(finish)
+            }
+            (Err(error), Some(waiting)) => Err(Failure::Finishing(error, waiting)),
+            (Err(error), None) => Err(Failure::Committing(error)),
+        }
+    }
+
+    fn as_a_whole(&self, begun: Answer<()>, commands: &Receiver<Command>) {
+        let opened =
+            turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
+        let (mut writer, transaction) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return tell(begun, Err(store_error(error))),
+        };
+        tell(begun, Ok(()));
+        for command in commands {
+            match command {
+                Command::Take(records, answer) => match take(&mut writer, self.load, records) {
+                    Ok(taken) => tell(answer, Ok(taken)),
+                    // What the batch wrote before it failed cannot be told from the rest: all goes.
+                    Err(error) => return tell(answer, Err(store_error(error))),
+                },
+                Command::Finish(answer) => {
+                    let done = writer
+                        .finish()
+                        .and_then(|()| transaction.commit())
+                        .and_then(|()| self.make_durable())
+                        .and_then(|()| self.log.bound());
+                    self.index.clear();
+                    return tell(answer, done.map_err(store_error));
+                }
+            }
+        }
+    }
+
+    fn writer(&self) -> rusqlite::Result<Writer<'_>> {
+        Writer::new(self.connection, self.secrets, self.load.at)
+    }
+
+    /// A commit that reaches the disk, and all before it: those of the batches need not have.
+    fn make_durable(&self) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        turn::write(self.connection, |transaction| {
+            // SQLite writes the row though nothing of it changes: without a write it syncs nothing.
+            transaction.execute("UPDATE state SET generation = generation", [])?;
+            Ok(())
+        })
+    }
+}
+
+/// Why a load cannot go on, and who waits to hear it.
+enum Failure {
+    Taking(rusqlite::Error, Answer<Vec<Taken>>),
+    Committing(rusqlite::Error),
+    Finishing(rusqlite::Error, Answer<()>),
+}
+
+/// Ends the load and says why to whoever waits, or to who asks next.
+fn fail(failure: Failure, commands: &Receiver<Command>) {
+    match failure {
+        Failure::Taking(error, answer) => tell(answer, Err(store_error(error))),
+        Failure::Finishing(error, answer) => tell(answer, Err(store_error(error))),
+        Failure::Committing(error) => match commands.recv() {
+            Ok(Command::Take(_, answer)) => tell(answer, Err(store_error(error))),
+            Ok(Command::Finish(answer)) => tell(answer, Err(store_error(error))),
+            // Dropped: nobody asks any more.
+            Err(mpsc::RecvError) => {}
+        },
+    }
+}
+
+/// Takes a batch of records in.
+fn take(
+    writer: &mut Writer<'_>,
+    load: &Load,
+    records: Vec<Record>,
+) -> rusqlite::Result<Vec<Taken>> {
+    if records.is_empty() {
+        return Ok(Vec::new());
+    }
+    let source = writer.source(load)?;
+    let mut new_records = 0;
+    let mut all = Vec::with_capacity(records.len());
+    for record in records {
+        let (taken, is_new) = match record {
+            Record::Company(record) => writer.take_company(source, record)?,
+            Record::Person(record) => writer.take_person(source, record)?,
+            Record::Domain(record) => writer.take_domain(source, &record)?,
+        };
+        new_records += i64::from(is_new);
+        all.push(taken);
+    }
+    writer.count_records(source, new_records)?;
+    Ok(all)
+}
+
+/// Answers; whoever asked may have gone, and then nobody needs it.
+fn tell<T>(answer: Answer<T>, result: Result<T, StoreError>) {
+    let _ = answer.send(result);
+}

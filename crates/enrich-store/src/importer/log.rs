@@ -1,0 +1,97 @@
+//! How long the directory's write-ahead log gets while much is written.
+//!
+//! SQLite moves what the log holds into the database as it goes, but writes it from its beginning again
+//! only when nobody reads from it at that moment. A server always does (`directory/hold.rs`), idle or
+//! not, so beside one the log would grow for as long as an import takes. So after a transaction that
+//! leaves it too long, readers are waited for until they have gone over to the database itself, which
+//! takes each of them no longer than its read.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+use crate::sqlite;
+
+/// How long it may be after a transaction: 64 MiB.
+pub(super) const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// The log of a database that is written to.
+pub(super) struct Log<'c> {
+    connection: &'c Connection,
+    path: Option<PathBuf>,
+    longest: u64,
+    /// From which length on it is tried to be emptied next.
+    next: Cell<u64>,
+}
+
+impl<'c> Log<'c> {
+    /// The log that `connection` writes, which is to be no longer than `longest`.
+    pub(super) fn of(connection: &'c Connection, longest: u64) -> Self {
+        let database = connection.path().map(PathBuf::from);
+        let path = database.and_then(|path| path.canonicalize().ok());
+        let path = path.map(|path| {
+            let [log, _] = sqlite::beside(&path);
+            log
+        });
+        Self { connection, path, longest, next: Cell::new(longest) }
+    }
+
+    /// Empties the log where it is too long. Where somebody reads an older state for many seconds, it
+    /// is tried again once it is longer by as much.
+    pub(super) fn bound(&self) -> rusqlite::Result<()> {
+        let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
+        let length = length.map_or(0, |log| log.len());
+        if length <= self.next.get() {
+            return Ok(());
+        }
+        let mut checkpoint = self.connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        let is_busy: bool = checkpoint.query_row([], |row| row.get(0))?;
+        if is_busy {
+            tracing::warn!(bytes = length, "the directory's log grows: others read an older state");
+            self.next.set(length.saturating_add(self.longest));
+        } else {
+            self.next.set(self.longest);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use enrich_core::Record;
+    use enrich_core::port::importer::Importer as _;
+    use enrich_testkit::loading::load_from;
+    use enrich_testkit::records::{company, hashed};
+    use pollster::block_on;
+
+    use super::*;
+    use crate::sqlite::DIRECTORY;
+    use crate::{Options, Store};
+
+    #[test]
+    fn an_import_beside_an_idle_server_keeps_the_log_short() {
+        const LIMIT: u64 = 512 * 1024;
+        let folder = tempfile::tempdir().unwrap();
+        let server = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        server.directory.prepare().unwrap();
+        let command = Store::open(folder.path(), Options::default()).unwrap();
+        let mut importer = Arc::into_inner(command.importer).unwrap();
+        importer.longest_log = LIMIT;
+        let log = folder.path().join(format!("{}-wal", DIRECTORY.file));
+        let mut lengths = Vec::new();
+        for batch in 0..20 {
+            let names = (0..100).map(|number| format!("Quill {batch} {number} works"));
+            let records: Vec<Record> = names.map(|name| hashed(company(&name))).collect();
+            let mut loading = block_on(importer.begin(load_from("a"))).unwrap();
+            block_on(loading.take(records)).unwrap();
+            block_on(loading.finish()).unwrap();
+            lengths.push(fs::metadata(&log).unwrap().len());
+        }
+        assert!(lengths.iter().all(|length| *length <= LIMIT), "{lengths:?}");
+        drop(server);
+    }
+}

@@ -1,0 +1,169 @@
+//! Taking in people.
+//!
+//! Which person a record is, the format's rule decides ([`PersonRecord::identities`]), and then
+//! whether the source gave a record of the same id before. One with the same address, or of the
+//! same name at the same employer, is the same person only as long as not both have a page of their
+//! own: two pages are two people, however common their name, and though they share a mailbox.
+
+use enrich_core::port::importer::{Effect, Taken};
+use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
+use enrich_text::{EmailAddress, PersonName, PersonPage};
+
+use super::origins::Remembered;
+use super::subject_facts::{Kind, SourceClaim, SubjectFacts};
+use super::writer::{Saved, Writer};
+use crate::directory::codes::IdentifierKind;
+use crate::directory::people::name_in;
+
+/// The most people of one address, or of one name at one employer, that a record is compared with.
+const MOST_NAMESAKES: usize = 1000;
+
+impl Writer<'_> {
+    /// Takes in a person's record; tells what it did, and whether it was new to its source.
+    pub(crate) fn take_person(
+        &mut self,
+        source: i64,
+        mut record: PersonRecord,
+    ) -> rusqlite::Result<(Taken, bool)> {
+        if let Some(page) = &record.page
+            && self.is_page_suppressed(page)?
+        {
+            return Ok((Taken { effect: Effect::Suppressed, suppressed_values: 0 }, false));
+        }
+        let suppressed_values = self.screen_person(&mut record)?;
+        let taken = |effect| Taken { effect, suppressed_values };
+        let remembered = self.remembered(source, Kind::Person, &record.origin)?;
+        let earlier = match remembered {
+            Remembered::Same => return Ok((taken(Effect::Unchanged), false)),
+            Remembered::Forgotten => return Ok((taken(Effect::Suppressed), false)),
+            Remembered::Earlier(subject) => Some(subject),
+            Remembered::No => None,
+        };
+        let claim = SourceClaim {
+            source,
+            record: record.origin.id.as_deref(),
+            confidence: record.origin.confidence,
+        };
+        let employer = match &record.employer {
+            Some(employer) => self.employer(&claim, employer)?,
+            None => None,
+        };
+        let held = self.person_of(&record, employer)?.or(earlier);
+        let mut subject_facts = match held {
+            Some(id) => self.subject_facts(id, Kind::Person)?,
+            None => self.new_sheet(Kind::Person),
+        };
+        say_person(&mut subject_facts, &claim, &record, employer);
+        let saved = self.save(&subject_facts, claim.record)?;
+        self.remember(source, Kind::Person, &record.origin, subject_facts.subject)?;
+        let effect = match (held, saved) {
+            (None, _) => Effect::Added,
+            (Some(_), Saved::Same) => Effect::Unchanged,
+            (Some(_), Saved::Changed | Saved::Gone) => Effect::Merged,
+        };
+        Ok((taken(effect), true))
+    }
+
+    fn person_of(
+        &self,
+        record: &PersonRecord,
+        employer: Option<SubjectId>,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        for identity in record.identities() {
+            let held = match identity {
+                Identity::PersonPage(page) => {
+                    self.person_with(IdentifierKind::PersonPage, page.key())?
+                }
+                Identity::Emails(emails) => self.person_reached_at(emails, record.page.as_ref())?,
+                Identity::NameAtEmployer => match employer {
+                    Some(employer) => {
+                        self.person_named(&record.name, employer, record.page.as_ref())?
+                    }
+                    None => None,
+                },
+                Identity::Domain(_) | Identity::Page(_) | Identity::NameAndSeats(..) => None,
+            };
+            if held.is_some() {
+                return Ok(held);
+            }
+        }
+        Ok(None)
+    }
+
+    fn person_with(&self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Option<SubjectId>> {
+        Ok(self.view().holders(kind, key, 1)?.first().map(|holder| holder.subject))
+    }
+
+    /// The first person with one of these addresses who can be the one of this page.
+    fn person_reached_at(
+        &self,
+        emails: &[EmailAddress],
+        page: Option<&PersonPage>,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        let kind = IdentifierKind::PersonEmail;
+        for email in emails {
+            for holder in self.view().holders(kind, email.as_str(), MOST_NAMESAKES)? {
+                if page.is_none() {
+                    return Ok(Some(holder.subject));
+                }
+                // Nobody held has the record's page, so that any other is somebody else's.
+                let person = self.view().person_alone(holder.subject)?;
+                if person.is_some_and(|person| person.page.is_none()) {
+                    return Ok(Some(holder.subject));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The person of this very name at an employer.
+    fn person_named(
+        &self,
+        name: &PersonName,
+        employer: SubjectId,
+        page: Option<&PersonPage>,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        // Equal names have equal keys, so that any one of them finds all.
+        let key = name_in(&employer.0.to_string(), &name.key());
+        let kind = IdentifierKind::PersonAtCompany;
+        for holder in self.view().holders(kind, &key, MOST_NAMESAKES)? {
+            let Some(person) = self.view().person_alone(holder.subject)? else { continue };
+            if page.is_some() && person.page.is_some() {
+                continue;
+            }
+            let held = PersonName::from_parts(&person.first_name, &person.last_name);
+            if held.is_ok_and(|held| held == *name) {
+                return Ok(Some(person.id));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn say_person(
+    subject_facts: &mut SubjectFacts,
+    claim: &SourceClaim<'_>,
+    record: &PersonRecord,
+    employer: Option<SubjectId>,
+) {
+    subject_facts.assert_fact(claim, Attribute::FirstName, &record.first_name);
+    subject_facts.assert_fact(claim, Attribute::LastName, &record.last_name);
+    if let Some(title) = &record.title {
+        subject_facts.assert_fact(claim, Attribute::Title, title);
+    }
+    if let Some(employer) = employer {
+        subject_facts.assert_fact(claim, Attribute::Employer, &employer.0.to_string());
+    }
+    if let Some(country) = record.country {
+        subject_facts.assert_fact(claim, Attribute::Country, country.alpha2());
+    }
+    if let Some(page) = &record.page {
+        subject_facts.assert_fact(claim, Attribute::PersonPage, page.as_str());
+    }
+    for email in &record.emails {
+        subject_facts.assert_fact(claim, Attribute::Email, email.as_str());
+    }
+    for phone in &record.phones {
+        subject_facts.assert_fact(claim, Attribute::Phone, phone.as_str());
+    }
+}

@@ -1,0 +1,265 @@
+//! Taking out again: a source with all it said, or a value that must not be held.
+
+use std::collections::HashSet;
+
+use enrich_core::port::importer::{Removed, Suppressed};
+use enrich_core::{Attribute, Fact, SourceName, SubjectId};
+use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
+use rusqlite::params;
+
+use super::companies::DOMAIN_AS_NAME;
+use super::subject_facts::Kind;
+use super::writer::{Saved, Writer};
+use crate::directory::codes::{COMPANY, IdentifierKind, sql_id, subject_id};
+
+const EMAIL_KINDS: [IdentifierKind; 2] =
+    [IdentifierKind::CompanyEmail, IdentifierKind::PersonEmail];
+
+/// A removal on its way.
+struct Removal {
+    removed: Removed,
+    /// People whose employer went with it, and every subject that went.
+    touched: HashSet<i64>,
+}
+
+impl Writer<'_> {
+    /// Takes out all that a source said; `None` when there is no such source.
+    ///
+    /// People of other sources stay where their employer goes. Their records are no longer
+    /// remembered, so that importing them again brings the employer back.
+    pub(crate) fn remove_source(&mut self, name: &SourceName) -> rusqlite::Result<Option<Removed>> {
+        let Some(source) = self.source_named(name)? else { return Ok(None) };
+        let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
+        for subject in self.subjects_of_source(source)? {
+            self.edit(&mut removal, subject, |_, of| of == source)?;
+        }
+        let domain_facts =
+            self.connection.execute("DELETE FROM domain_fact WHERE source = ?1", [source])?;
+        removal.removed.values += domain_facts as u64;
+        self.connection.execute("DELETE FROM record WHERE source = ?1", [source])?;
+        self.connection.execute("DELETE FROM source WHERE id = ?1", [source])?;
+        self.no_longer_remember(&removal.touched)?;
+        self.is_changed = true;
+        Ok(Some(removal.removed))
+    }
+
+    /// Suppresses values and takes out what is held of them.
+    pub(crate) fn forget(&mut self, all: &[Suppressed]) -> rusqlite::Result<Removed> {
+        let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
+        let mut domains = Vec::new();
+        for what in all {
+            self.suppress(what)?;
+            match what {
+                Suppressed::Email(email) => self.forget_email(&mut removal, email)?,
+                Suppressed::Phone(phone) => self.forget_phone(&mut removal, phone)?,
+                Suppressed::PersonPage(page) => self.forget_person(&mut removal, page)?,
+                Suppressed::Domain(domain) => domains.push(domain),
+            }
+        }
+        self.forget_domains(&mut removal, &domains)?;
+        Ok(removal.removed)
+    }
+
+    fn forget_phone(&mut self, removal: &mut Removal, phone: &Phone) -> rusqlite::Result<()> {
+        for kind in [IdentifierKind::CompanyPhone, IdentifierKind::PersonPhone] {
+            for subject in self.all_holders(kind, phone.as_str())? {
+                self.edit(removal, subject, |fact, _| {
+                    fact.attribute == Attribute::Phone && fact.value == phone.as_str()
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The address goes, and with it the same mailbox behind any `+tag`.
+    fn forget_email(
+        &mut self,
+        removal: &mut Removal,
+        email: &EmailAddress,
+    ) -> rusqlite::Result<()> {
+        let is_it = |value: &str| {
+            value == email.as_str()
+                || EmailAddress::parse(value)
+                    .is_ok_and(|it| it.without_tag().as_ref() == Some(email))
+        };
+        let mut subjects = Vec::new();
+        for kind in EMAIL_KINDS {
+            subjects.extend(self.all_holders(kind, email.as_str())?);
+            // Those behind a tag: `ada+` to `ada,`, the sign that follows.
+            let (from, to) = (format!("{}+", email.local()), format!("{},", email.local()));
+            let mut statement = self.connection.prepare_cached(
+                "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3",
+            )?;
+            let mut rows = statement.query(params![kind, from, to])?;
+            while let Some(row) = rows.next()? {
+                if is_it(row.get_ref(0)?.as_str()?) {
+                    subjects.push(subject_id(row.get(1)?));
+                }
+            }
+        }
+        for subject in subjects {
+            self.edit(removal, subject, |fact, _| {
+                fact.attribute == Attribute::Email && is_it(&fact.value)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The person goes with all that is held of them. What their records were is still remembered,
+    /// by hashes, so that none of them brings the person back.
+    fn forget_person(&mut self, removal: &mut Removal, page: &PersonPage) -> rusqlite::Result<()> {
+        for subject in self.all_holders(IdentifierKind::PersonPage, page.key())? {
+            self.edit(removal, subject, |_, _| true)?;
+        }
+        Ok(())
+    }
+
+    /// The domains, the hosts below them, and the addresses there go, wherever they are held. The
+    /// index is read from end to end, once for all of them: addresses are not in the order of their
+    /// hosts.
+    fn forget_domains(
+        &mut self,
+        removal: &mut Removal,
+        domains: &[&Domain],
+    ) -> rusqlite::Result<()> {
+        if domains.is_empty() {
+            return Ok(());
+        }
+        let names: HashSet<&str> = domains.iter().map(|domain| domain.as_str()).collect();
+        let is_host = |host: &str| {
+            let above = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
+            std::iter::once(host).chain(above).any(|host| names.contains(host))
+        };
+        let is_it = |fact: &Fact| match fact.attribute {
+            Attribute::Domain => is_host(&fact.value),
+            Attribute::Email => fact.value.rsplit('@').next().is_some_and(is_host),
+            Attribute::Name => fact.confidence == DOMAIN_AS_NAME && is_host(&fact.value),
+            _ => false,
+        };
+        let mut subjects = Vec::new();
+        for kind in [IdentifierKind::CompanyDomain].into_iter().chain(EMAIL_KINDS) {
+            let mut statement = self
+                .connection
+                .prepare_cached("SELECT key, subject FROM identifier WHERE kind = ?1")?;
+            let mut rows = statement.query([kind])?;
+            while let Some(row) = rows.next()? {
+                let key = row.get_ref(0)?.as_str()?;
+                if key.rsplit('@').next().is_some_and(is_host) {
+                    subjects.push(subject_id(row.get(1)?));
+                }
+            }
+        }
+        subjects.sort_unstable();
+        subjects.dedup();
+        for subject in subjects {
+            self.edit(removal, subject, |fact, _| is_it(fact))?;
+        }
+        for host in self.domains_with_facts(is_host)? {
+            let mut statement =
+                self.connection.prepare_cached("DELETE FROM domain_fact WHERE domain = ?1")?;
+            removal.removed.values += statement.execute([host])? as u64;
+            self.is_changed = true;
+        }
+        Ok(())
+    }
+
+    /// The domains of which anything is known and that `is_it` names.
+    fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.connection.prepare("SELECT DISTINCT domain FROM domain_fact")?;
+        let mut rows = statement.query([])?;
+        let mut domains = Vec::new();
+        while let Some(row) = rows.next()? {
+            let domain = row.get_ref(0)?.as_str()?;
+            if is_it(domain) {
+                domains.push(domain.to_owned());
+            }
+        }
+        Ok(domains)
+    }
+
+    /// Takes facts out of a subject, and the subject out with its last name.
+    fn edit(
+        &mut self,
+        removal: &mut Removal,
+        subject: SubjectId,
+        is_to_go: impl Fn(&Fact, i64) -> bool,
+    ) -> rusqlite::Result<()> {
+        let Some(kind) = self.kind_of(subject)? else { return Ok(()) };
+        let mut subject_facts = self.subject_facts(subject, kind)?;
+        removal.removed.values += subject_facts.remove(is_to_go);
+        if self.save(&subject_facts, None)? != Saved::Gone {
+            return Ok(());
+        }
+        removal.removed.values += subject_facts.facts.len() as u64;
+        removal.removed.subjects += 1;
+        removal.touched.insert(sql_id(subject));
+        if kind == Kind::Company {
+            self.leave(removal, subject)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a company that is gone out of what is said of the people who worked there.
+    fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
+        let people = {
+            let mut statement =
+                self.connection.prepare_cached("SELECT person FROM employee WHERE company = ?1")?;
+            let people = statement.query_map([sql_id(company)], |row| row.get(0))?;
+            people.collect::<rusqlite::Result<Vec<i64>>>()?
+        };
+        for person in people {
+            // A person's sheet comes without employers that are gone.
+            let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
+            removal.removed.values += subject_facts.removed.len() as u64;
+            self.save(&subject_facts, None)?;
+            removal.touched.insert(person);
+        }
+        Ok(())
+    }
+
+    fn all_holders(&self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Vec<SubjectId>> {
+        let holders = self.view().holders(kind, key, usize::MAX)?;
+        Ok(holders.into_iter().map(|holder| holder.subject).collect())
+    }
+
+    /// The subjects that a source says anything of, people first: where a company goes with its
+    /// people, they need not leave it before.
+    fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
+        let mut statement = self.connection.prepare(
+            "SELECT id FROM subject
+             WHERE id IN (SELECT subject FROM fact WHERE source = ?1)
+             ORDER BY kind DESC, id",
+        )?;
+        let ids = statement.query_map([source], |row| Ok(subject_id(row.get(0)?)))?;
+        ids.collect()
+    }
+
+    fn kind_of(&self, subject: SubjectId) -> rusqlite::Result<Option<Kind>> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT kind FROM subject WHERE id = ?1")?;
+        let mut rows = statement.query([sql_id(subject)])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let kind: i64 = row.get(0)?;
+        Ok(Some(if kind == COMPANY { Kind::Company } else { Kind::Person }))
+    }
+
+    fn no_longer_remember(&self, subjects: &HashSet<i64>) -> rusqlite::Result<()> {
+        if subjects.is_empty() {
+            return Ok(());
+        }
+        let mut remembered = Vec::new();
+        let mut statement = self.connection.prepare("SELECT source, hash, subject FROM record")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if subjects.contains(&row.get(2)?) {
+                remembered.push((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
+            }
+        }
+        let mut delete =
+            self.connection.prepare_cached("DELETE FROM record WHERE source = ?1 AND hash = ?2")?;
+        for (source, hash) in remembered {
+            delete.execute(params![source, hash])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! The facts of one subject, as they are held and as a record or a removal changes them.
+
+use std::collections::HashMap;
+
+use enrich_core::{Attribute, Confidence, Fact, SubjectId};
+use enrich_text::Country;
+
+/// From how many facts on a sheet has an index: searching fewer from end to end is quicker.
+const LONG: usize = 32;
+
+/// Who a sheet is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Company,
+    Person,
+}
+
+/// What one source says at one time; what the rows of its facts share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourceClaim<'a> {
+    /// The source's id.
+    pub(crate) source: i64,
+    /// The source's own id for the record.
+    pub(crate) record: Option<&'a str>,
+    /// How far it is trusted with the record.
+    pub(crate) confidence: Confidence,
+}
+
+/// Where a fact stands in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FactRow {
+    pub(crate) ordinal: i64,
+    pub(crate) source: i64,
+    pub(crate) state: State,
+}
+
+/// What has to be written of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing.
+    Held,
+    /// Its country and confidence.
+    Raised,
+    /// All of it.
+    New,
+}
+
+/// The facts of one subject, in first-seen order.
+#[derive(Debug)]
+pub(crate) struct SubjectFacts {
+    pub(crate) subject: SubjectId,
+    pub(crate) kind: Kind,
+    pub(crate) facts: Vec<Fact>,
+    /// Where each of `facts` stands.
+    pub(crate) places: Vec<FactRow>,
+    /// The ordinals of facts that are to go.
+    pub(crate) removed: Vec<i64>,
+    /// The facts before anything was changed; `None` as long as nothing is.
+    pub(crate) before: Option<Vec<Fact>>,
+    next_ordinal: i64,
+    /// Where the facts of a long sheet stand; `None` as long as it is short, or nobody asked.
+    index: Option<Index>,
+}
+
+/// For each source and attribute, the place of each value.
+type Index = HashMap<(i64, Attribute), HashMap<String, usize>>;
+
+impl SubjectFacts {
+    /// The sheet of a subject that is not held yet.
+    pub(crate) fn new(subject: SubjectId, kind: Kind) -> Self {
+        Self {
+            subject,
+            kind,
+            facts: Vec::new(),
+            places: Vec::new(),
+            removed: Vec::new(),
+            before: Some(Vec::new()),
+            next_ordinal: 0,
+            index: None,
+        }
+    }
+
+    /// The sheet of a subject with the facts that are held of it, in order.
+    pub(crate) fn held(subject: SubjectId, kind: Kind, held: Vec<(i64, i64, Fact)>) -> Self {
+        let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
+        let mut subject_facts = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
+        for (ordinal, source, fact) in held {
+            subject_facts.places.push(FactRow { ordinal, source, state: State::Held });
+            subject_facts.facts.push(fact);
+        }
+        subject_facts
+    }
+
+    /// Whether anything has to be written.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.removed.is_empty() || self.places.iter().any(|place| place.state != State::Held)
+    }
+
+    /// Adds what a source says. Saying the same again changes nothing, or raises how far it is
+    /// trusted.
+    pub(crate) fn assert_fact(
+        &mut self,
+        claim: &SourceClaim<'_>,
+        attribute: Attribute,
+        value: &str,
+    ) {
+        self.say_for(claim, attribute, value, None);
+    }
+
+    /// Adds what a source says, for a country where it is a site.
+    pub(crate) fn say_for(
+        &mut self,
+        claim: &SourceClaim<'_>,
+        attribute: Attribute,
+        value: &str,
+        country: Option<Country>,
+    ) {
+        match self.place_of(claim.source, attribute, value) {
+            Some(at) => self.say_again(at, country, claim.confidence),
+            None => {
+                self.remember_before();
+                if let Some(index) = &mut self.index {
+                    let values = index.entry((claim.source, attribute)).or_default();
+                    values.insert(value.to_owned(), self.facts.len());
+                }
+                self.places.push(FactRow {
+                    ordinal: self.next_ordinal,
+                    source: claim.source,
+                    state: State::New,
+                });
+                self.facts.push(Fact {
+                    attribute,
+                    value: value.to_owned(),
+                    country,
+                    confidence: claim.confidence,
+                });
+                self.next_ordinal += 1;
+            }
+        }
+    }
+
+    /// Takes out every fact that `is_to_go` names; gives how many they were.
+    pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
+        let is_any =
+            self.facts.iter().zip(&self.places).any(|(fact, at)| is_to_go(fact, at.source));
+        if !is_any {
+            return 0;
+        }
+        self.remember_before();
+        self.index = None;
+        let (facts, places) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.places));
+        let mut gone = 0;
+        for (fact, place) in facts.into_iter().zip(places) {
+            if !is_to_go(&fact, place.source) {
+                self.facts.push(fact);
+                self.places.push(place);
+                continue;
+            }
+            if place.state != State::New {
+                self.removed.push(place.ordinal);
+            }
+            gone += 1;
+        }
+        gone
+    }
+
+    /// Where a source's own fact stands.
+    fn place_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
+        let mut facts = self.facts.iter().zip(&self.places);
+        if self.facts.len() < LONG {
+            return facts.position(|(fact, place)| {
+                place.source == source && fact.attribute == attribute && fact.value == value
+            });
+        }
+        let index = self.index.get_or_insert_with(|| {
+            let mut index = Index::new();
+            for (at, (fact, place)) in facts.enumerate() {
+                let values = index.entry((place.source, fact.attribute)).or_default();
+                values.entry(fact.value.clone()).or_insert(at);
+            }
+            index
+        });
+        index.get(&(source, attribute))?.get(value).copied()
+    }
+
+    fn say_again(&mut self, at: usize, country: Option<Country>, confidence: Confidence) {
+        let held = &self.facts[at];
+        let is_surer = confidence > held.confidence;
+        let fills_country =
+            country.is_some() && held.country != country && (is_surer || held.country.is_none());
+        if !is_surer && !fills_country {
+            return;
+        }
+        self.remember_before();
+        let fact = &mut self.facts[at];
+        if fills_country {
+            fact.country = country;
+        }
+        fact.confidence = fact.confidence.max(confidence);
+        let place = &mut self.places[at];
+        if place.state == State::Held {
+            place.state = State::Raised;
+        }
+    }
+
+    fn remember_before(&mut self) {
+        if self.before.is_none() {
+            self.before = Some(self.facts.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: SourceClaim<'static> =
+        SourceClaim { source: 1, record: None, confidence: Confidence::FULL };
+
+    fn subject_facts() -> SubjectFacts {
+        let fact = Fact {
+            attribute: Attribute::Name,
+            value: "Quill".into(),
+            country: None,
+            confidence: Confidence::clamped(50),
+        };
+        SubjectFacts::held(SubjectId(1), Kind::Company, vec![(4, 1, fact)])
+    }
+
+    #[test]
+    fn saying_the_same_again_changes_nothing() {
+        let mut subject_facts = subject_facts();
+        let claim = SourceClaim { confidence: Confidence::clamped(50), ..FULL };
+        subject_facts.assert_fact(&claim, Attribute::Name, "Quill");
+        assert!(!subject_facts.is_changed());
+    }
+
+    #[test]
+    fn saying_it_with_more_trust_raises_it() {
+        let mut subject_facts = subject_facts();
+        subject_facts.assert_fact(&FULL, Attribute::Name, "Quill");
+        assert_eq!(subject_facts.facts[0].confidence, Confidence::FULL);
+        assert_eq!(subject_facts.places[0].state, State::Raised);
+    }
+
+    #[test]
+    fn another_source_has_a_fact_of_its_own() {
+        let mut subject_facts = subject_facts();
+        subject_facts.assert_fact(&SourceClaim { source: 2, ..FULL }, Attribute::Name, "Quill");
+        assert_eq!(subject_facts.places[1], FactRow { ordinal: 5, source: 2, state: State::New });
+    }
+
+    #[test]
+    fn a_long_sheet_knows_its_facts_as_a_short_one_does() {
+        let mut subject_facts = subject_facts();
+        let say_all = |subject_facts: &mut SubjectFacts| {
+            for number in 0..100 {
+                subject_facts.assert_fact(
+                    &FULL,
+                    Attribute::Alias,
+                    &format!("Quill {}", number % 60),
+                );
+            }
+        };
+        say_all(&mut subject_facts);
+        assert_eq!(subject_facts.facts.len(), 61);
+        assert_eq!(subject_facts.remove(|fact, _| fact.value.ends_with('0')), 6);
+        say_all(&mut subject_facts);
+        assert_eq!(subject_facts.facts.len(), 61);
+        let ordinals: std::collections::HashSet<_> =
+            subject_facts.places.iter().map(|place| place.ordinal).collect();
+        assert_eq!(ordinals.len(), 61, "no ordinal is given twice");
+    }
+
+    #[test]
+    fn sixty_thousand_values_are_said_and_taken_out_at_once() {
+        let begun = std::time::Instant::now();
+        let mut subject_facts = subject_facts();
+        for number in 0..60_000 {
+            subject_facts.assert_fact(&FULL, Attribute::Alias, &number.to_string());
+        }
+        assert_eq!(subject_facts.remove(|fact, _| fact.value.ends_with('7')), 6_000);
+        // Searching from end to end takes a minute.
+        assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn what_was_never_written_leaves_no_row_to_delete() {
+        let mut subject_facts = subject_facts();
+        subject_facts.assert_fact(&FULL, Attribute::Alias, "Quill Ltd");
+        assert_eq!(subject_facts.remove(|fact, _| fact.attribute == Attribute::Alias), 1);
+        assert!(subject_facts.removed.is_empty());
+        assert_eq!(subject_facts.remove(|_, source| source == 1), 1);
+        assert_eq!(subject_facts.removed, [4]);
+    }
+}

@@ -1,0 +1,371 @@
+//! What is known of the log without reading it: where it ends, and where accounts stand.
+//!
+//! The book is the writer's. It is opened from the last checkpoint and the rows behind it, every
+//! one of them checked, and then kept up with each group: a group is written on a [`WriteBatch`], which
+//! is turned once it is durable and torn out when it is not. Rows that another process adds are
+//! noticed at the beginning of the next transaction (SQLite's `data_version`) and read in.
+
+use std::sync::Arc;
+
+use enrich_core::AccountId;
+use parking_lot::RwLock;
+use rusqlite::{CachedStatement, Connection};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::columns::Column;
+use crate::ledger::NotAsWritten;
+use crate::ledger::entries;
+use crate::ledger::head::{Head, Span};
+use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
+use crate::ledger::seal::{LogPosition, Seal};
+use crate::refresh_gate::{Moment, RefreshGate};
+use crate::secret::Secrets;
+
+/// How many rows there are between two checkpoints: at most so many are read when the ledger is
+/// opened, and that many heads are written at one.
+const CHECKPOINT_ROWS: u64 = 16_384;
+/// How many accounts are remembered beside those with rows behind the checkpoint: about 15 MB.
+const MAX_KNOWN: usize = 100_000;
+/// Each so many rows of an account one is marked, for reading to begin at.
+pub(super) const MARK_ROWS: u64 = 256;
+
+const ROWS_BEHIND: &str = concat!(
+    "SELECT ",
+    row_columns!(),
+    ", ",
+    link_columns!(),
+    " FROM entry WHERE position > ?1 ORDER BY position"
+);
+
+/// Where accounts stand, for everyone to read.
+#[derive(Debug)]
+pub(super) struct Heads {
+    known: RwLock<FxHashMap<AccountId, Head>>,
+    /// When other processes' rows were last looked for. Whoever decides something looks every time.
+    refresh_gate: RefreshGate,
+}
+
+/// The log as the writer knows it.
+#[derive(Debug)]
+pub(super) struct LedgerState {
+    secrets: Secrets,
+    seal: Seal,
+    heads: Arc<Heads>,
+    /// The accounts with rows behind the checkpoint; all of them are known.
+    behind: FxHashSet<AccountId>,
+    /// The `data_version` that all this was read at; absent before anything was.
+    version: Option<i64>,
+}
+
+/// Why the log cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BookError {
+    /// It cannot be read.
+    #[error("the ledger cannot be read")]
+    Read(#[from] rusqlite::Error),
+    /// It is not what was written.
+    #[error(transparent)]
+    NotAsWritten(#[from] NotAsWritten),
+}
+
+/// A group of rows, before it is durable.
+pub(super) struct WriteBatch<'a> {
+    ledger_state: &'a LedgerState,
+    connection: &'a Connection,
+    insert: CachedStatement<'a>,
+    written: Written,
+}
+
+/// What a page says, to be entered into the book.
+pub(super) struct Written {
+    seal: Seal,
+    heads: FxHashMap<AccountId, Head>,
+    marks: Vec<SequenceIndexEntry>,
+}
+
+/// A row to be marked.
+struct SequenceIndexEntry {
+    account: AccountId,
+    sequence: u64,
+    position: u64,
+    /// Of the rows since the mark before it, this one included; absent where the first of them were
+    /// written before the ledger was opened.
+    span: Option<Span>,
+}
+
+impl Heads {
+    /// Nothing known yet.
+    fn new() -> Self {
+        Self { known: RwLock::default(), refresh_gate: RefreshGate::new() }
+    }
+
+    /// Where the account stands, if that is known.
+    pub(super) fn get(&self, account: AccountId) -> Option<Head> {
+        self.known.read().get(&account).copied()
+    }
+
+    /// Whether the caller is to have other processes' rows looked for.
+    pub(super) fn is_look_due(&self) -> bool {
+        self.refresh_gate.is_due()
+    }
+}
+
+impl LedgerState {
+    /// Opens the book of the log that `connection` is at.
+    pub(super) fn open(connection: &mut Connection, secrets: Secrets) -> Result<Self, BookError> {
+        let moment = connection.transaction()?;
+        let seal = Seal::read(&moment, &secrets)??;
+        let start = Seal { end: seal.checkpoint, ..seal };
+        let (heads, behind) = (Arc::new(Heads::new()), FxHashSet::default());
+        let mut ledger_state = Self { secrets, seal: start, heads, behind, version: None };
+        ledger_state.refresh(&moment)?;
+        Ok(ledger_state)
+    }
+
+    /// Where accounts stand, for everyone to read.
+    pub(super) fn heads(&self) -> Arc<Heads> {
+        Arc::clone(&self.heads)
+    }
+
+    /// Forgets how far was read, for a connection that has not read anything yet.
+    pub(super) fn new_connection(&mut self) {
+        self.version = None;
+    }
+
+    /// Reads in what others have written since. `connection` must be in a transaction.
+    pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), BookError> {
+        let moment = self.heads.refresh_gate.moment();
+        let version =
+            connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version != Some(version) {
+            let there = Seal::read(connection, &self.secrets)??;
+            if there != self.seal {
+                self.follow_to(connection, there)?;
+            }
+            self.version = Some(version);
+        }
+        self.heads.refresh_gate.seen(moment);
+        Ok(())
+    }
+
+    /// Reads the rows up to the end of the log, each checked against the one before it.
+    fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), BookError> {
+        if there.end.position < self.seal.end.position {
+            let next = there.end.position + 1;
+            return Err(NotAsWritten::new(format!("the rows from {next} on are gone")).into());
+        }
+        let mut place = self.seal.end;
+        if there.checkpoint.position > place.position {
+            // So much was written that what is known may have been passed over.
+            self.forget();
+            place = there.checkpoint;
+        }
+        let mut heads = FxHashMap::default();
+        let mut select = connection.prepare_cached(ROWS_BEHIND)?;
+        let mut rows = select.query([place.position])?;
+        while let Some(row) = rows.next()? {
+            let read = Row::read(row).and_then(|read| Ok((read, Link::read(row)?)));
+            let (row, link) = read.map_err(|_| {
+                NotAsWritten::new(format!("row {} of the log cannot be read", place.position + 1))
+            })?;
+            let account = row.account;
+            let head = match heads.get(&account) {
+                Some(head) => *head,
+                None => self.head(connection, account)?.ok_or_else(|| {
+                    NotAsWritten::new(format!("account {account}: has rows and is not there"))
+                })?,
+            };
+            heads.insert(account, self.follow(&row, &link, &head, &mut place)?);
+        }
+        if place != there.end {
+            let position = there.end.position;
+            return Err(
+                NotAsWritten::new(format!("the log does not end with row {position}")).into()
+            );
+        }
+        self.behind.extend(heads.keys());
+        let mut known = self.heads.known.write();
+        known.extend(heads);
+        self.seal = there;
+        self.behind.retain(|account| {
+            known.get(account).is_some_and(|head| head.position > there.checkpoint.position)
+        });
+        keep_to_bounds(&mut known, &self.behind);
+        Ok(())
+    }
+
+    /// Where the account stands behind a row, which must be the next of the log and of the account.
+    fn follow(
+        &self,
+        row: &Row<'_>,
+        link: &Link,
+        head: &Head,
+        place: &mut LogPosition,
+    ) -> Result<Head, NotAsWritten> {
+        let fault = || {
+            NotAsWritten::new(format!("row {} of the log is not as it was written", link.position))
+        };
+        let secret = self.secrets.with_id(row.secret).ok_or_else(fault)?;
+        let fits = link.position == place.position + 1
+            && link.previous == head.position
+            && row.sequence == head.sequence + 1
+            && head.balance.changed_by(row.credits) == Some(row.balance)
+            && row.chain(&head.chain, secret) == link.chain;
+        if !fits {
+            return Err(fault());
+        }
+        *place = place.after(&link.chain, secret);
+        Ok(Head {
+            sequence: row.sequence,
+            balance: row.balance,
+            position: link.position,
+            chain: link.chain,
+            span: Span::with_next(head.sequence, head.span, row.at),
+        })
+    }
+
+    fn forget(&mut self) {
+        self.heads.known.write().clear();
+        self.behind.clear();
+    }
+
+    /// Where the account stands; `None` when there is no such account.
+    fn head(&self, connection: &Connection, account: AccountId) -> Result<Option<Head>, BookError> {
+        match self.heads.get(account) {
+            Some(head) => Ok(Some(head)),
+            None => Ok(Head::read(connection, &self.secrets, account)??),
+        }
+    }
+
+    /// A page for a group; `connection` must be in the transaction that the group is written in,
+    /// and have been [refreshed](Self::refresh) in it.
+    pub(super) fn batch<'a>(
+        &'a self,
+        connection: &'a Connection,
+    ) -> rusqlite::Result<WriteBatch<'a>> {
+        let insert = connection.prepare_cached(row::INSERT)?;
+        let written = Written { seal: self.seal, heads: FxHashMap::default(), marks: Vec::new() };
+        Ok(WriteBatch { ledger_state: self, connection, insert, written })
+    }
+
+    /// The present moment, for a [turn](Self::turn).
+    pub(super) fn moment(&self) -> Moment {
+        self.heads.refresh_gate.moment()
+    }
+
+    /// Enters a page that has become durable. `moment` was before its transaction ended, when nobody
+    /// else could write; SQLite may have done more since than end it.
+    pub(super) fn turn(&mut self, batch: Written, moment: Moment) {
+        let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
+        let mut known = self.heads.known.write();
+        if is_checkpoint {
+            self.behind.clear();
+        } else {
+            let heads = batch.heads.iter();
+            let added = heads.filter(|(_, head)| head.position > self.seal.end.position);
+            self.behind.extend(added.map(|(account, _)| account));
+        }
+        known.extend(batch.heads);
+        keep_to_bounds(&mut known, &self.behind);
+        drop(known);
+        if batch.seal.end != self.seal.end {
+            self.heads.refresh_gate.seen(moment);
+        }
+        self.seal = batch.seal;
+    }
+}
+
+impl SequenceIndexEntry {
+    fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let span = match self.span {
+            Some(span) => span,
+            None => entries::span_of(connection, self.sequence, self.position)?,
+        };
+        let mut insert = connection.prepare_cached(
+            "INSERT INTO mark (account, sequence, position, earliest, latest)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        insert.execute((
+            Column(self.account),
+            self.sequence,
+            self.position,
+            span.earliest,
+            span.latest,
+        ))?;
+        Ok(())
+    }
+}
+
+/// Forgets, where too many are known, those that can be read from their checkpoints again.
+fn keep_to_bounds(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
+    if known.len() > MAX_KNOWN {
+        known.retain(|account, _| behind.contains(account));
+        known.shrink_to(MAX_KNOWN);
+    }
+}
+
+impl WriteBatch<'_> {
+    /// Where the account stands, the rows of this page counted; `None` when there is no such
+    /// account.
+    pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, BookError> {
+        if let Some(head) = self.written.heads.get(&account) {
+            return Ok(Some(*head));
+        }
+        let head = self.ledger_state.head(self.connection, account)?;
+        if let Some(head) = head {
+            // Remembered, also where nothing is added behind it.
+            self.written.heads.insert(account, head);
+        }
+        Ok(head)
+    }
+
+    /// Adds a row behind `head`, which is where its account stands.
+    pub(super) fn add(&mut self, mut row: Row<'_>, head: &Head) -> rusqlite::Result<()> {
+        let secret = self.ledger_state.secrets.current();
+        let (account, sequence) = (row.account, head.sequence + 1);
+        let span = Span::with_next(head.sequence, head.span, row.at);
+        (row.sequence, row.secret) = (sequence, secret.id());
+        let chain = row.chain(&head.chain, secret);
+        let place = self.written.seal.end.after(&chain, secret);
+        let position = place.position;
+        row.insert(&mut self.insert, &Link { chain, position, previous: head.position })?;
+        if sequence.is_multiple_of(MARK_ROWS) {
+            self.written.marks.push(SequenceIndexEntry { account, sequence, position, span });
+        }
+        self.written.seal.end = place;
+        let head = Head { sequence, balance: row.balance, position, chain, span };
+        self.written.heads.insert(account, head);
+        Ok(())
+    }
+
+    /// Writes what goes with the rows: marks, the seal, and a checkpoint where one is due.
+    pub(super) fn close(mut self) -> rusqlite::Result<Written> {
+        let seal = &mut self.written.seal;
+        if seal.end == self.ledger_state.seal.end {
+            return Ok(self.written);
+        }
+        for mark in &self.written.marks {
+            mark.write(self.connection)?;
+        }
+        let secret = self.ledger_state.secrets.current();
+        if seal.end.position - seal.checkpoint.position >= CHECKPOINT_ROWS {
+            let known = self.ledger_state.heads.known.read();
+            let heads = &self.written.heads;
+            let older =
+                self.ledger_state.behind.iter().filter(|account| !heads.contains_key(account));
+            let older = older.filter_map(|account| Some((*account, *known.get(account)?)));
+            let newer = heads.iter().map(|(account, head)| (*account, *head));
+            let newer = newer.filter(|(_, head)| head.position > seal.checkpoint.position);
+            let mut due: Vec<_> = newer.chain(older).collect();
+            drop(known);
+            // In the order of the table, so that each of its pages is written once.
+            due.sort_unstable_by_key(|(account, _)| *account);
+            for (account, head) in due {
+                head.write(self.connection, account, secret)?;
+            }
+            seal.checkpoint = seal.end;
+        }
+        seal.write(self.connection, secret)?;
+        Ok(self.written)
+    }
+}

@@ -1,0 +1,109 @@
+//! How long what is known of a file is told from memory, though other processes may write to it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long it is told from memory before what others wrote is looked for again.
+const GLANCE: Duration = Duration::from_millis(10);
+/// How long it is told from memory while somebody is already looking.
+const LONGEST_GLANCE: Duration = Duration::from_millis(100);
+/// In place of a moment: there was none.
+const NEVER: u64 = 0;
+
+/// When it was last looked, and whose turn it is.
+#[derive(Debug)]
+pub(crate) struct RefreshGate {
+    since: Instant,
+    /// When what others wrote was last seen, in microseconds after `since`.
+    seen: AtomicU64,
+    /// When somebody last went to look, likewise.
+    looked: AtomicU64,
+}
+
+/// A moment, in microseconds after [`RefreshGate::since`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(u64);
+
+impl RefreshGate {
+    /// Nobody has looked yet.
+    pub(crate) fn new() -> Self {
+        let (seen, looked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
+        Self { since: Instant::now(), seen, looked }
+    }
+
+    /// Whether the caller is to look: the first to ask when that was last done a while ago, and
+    /// everyone when it was long ago or never.
+    pub(crate) fn is_due(&self) -> bool {
+        let now = self.now();
+        let is_within =
+            |moment: u64, limit: Duration| moment != NEVER && now - moment.min(now) < micros(limit);
+        let seen = self.seen.load(Ordering::Acquire);
+        if is_within(seen, GLANCE) {
+            return false;
+        }
+        if !is_within(seen, LONGEST_GLANCE) {
+            return true;
+        }
+        let (last, success, failure) = (&self.looked, Ordering::AcqRel, Ordering::Relaxed);
+        let looked = last.load(Ordering::Acquire);
+        !is_within(looked, GLANCE) && last.compare_exchange(looked, now, success, failure).is_ok()
+    }
+
+    /// The present moment, to be taken before it is looked.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment(self.now())
+    }
+
+    /// What others wrote up to a moment is known.
+    pub(crate) fn seen(&self, moment: Moment) {
+        self.seen.fetch_max(moment.0, Ordering::AcqRel);
+    }
+
+    fn now(&self) -> u64 {
+        micros(self.since.elapsed()).max(NEVER + 1)
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that saw what others wrote at its beginning, so long ago.
+    fn seen(ago: Duration) -> RefreshGate {
+        let since = Instant::now().checked_sub(ago).unwrap();
+        RefreshGate { since, seen: AtomicU64::new(NEVER + 1), ..RefreshGate::new() }
+    }
+
+    #[test]
+    fn one_looks_while_the_others_go_by_what_is_known() {
+        let refresh_gate = seen(GLANCE * 5);
+        assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, false]);
+        refresh_gate.seen(refresh_gate.moment());
+        assert!(!refresh_gate.is_due());
+    }
+
+    #[test]
+    fn who_looked_before_and_comes_back_late_knows_nothing_newer() {
+        let refresh_gate = RefreshGate::new();
+        let before = refresh_gate.moment();
+        std::thread::sleep(LONGEST_GLANCE);
+        refresh_gate.seen(before);
+        assert!(refresh_gate.is_due());
+        let now = refresh_gate.moment();
+        refresh_gate.seen(now);
+        refresh_gate.seen(before);
+        assert!(!refresh_gate.is_due());
+    }
+
+    #[test]
+    fn everybody_looks_when_nobody_has_for_long_or_ever() {
+        let refresh_gate = seen(LONGEST_GLANCE * 2);
+        assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, true]);
+        let refresh_gate = RefreshGate::new();
+        assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, true]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Sources: what each gave, and taking it out again.
+
+use enrich_core::port::importer::{Atomic, Load, Removed, SourceInfo};
+use enrich_core::{CompanyRecord, DomainRecord};
+
+use super::{
+    Added, Harness, Merged, ada, after_noon, at_domain, load_one, noon, quill, rank_of, with_email,
+    with_page,
+};
+use crate::loading::{load, load_from, source_name};
+use crate::records::{company_name, domain_record, emails, hashed, sites, trusted};
+
+pub async fn sources_are_listed_with_what_they_gave(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    assert_eq!(ports.importer.sources().await.unwrap(), []);
+    load(&ports, "b", vec![hashed(quill())]).await;
+    let ranked = DomainRecord { page_rank: Some("5".into()), ..domain_record("quill.example") };
+    let load_a = |at| Load { at, ..load_from("a") };
+    for at in [after_noon(60), after_noon(120)] {
+        let mut loading = ports.importer.begin(load_a(at)).await.unwrap();
+        loading.take(vec![hashed(quill()), hashed(ranked.clone())]).await.unwrap();
+        loading.finish().await.unwrap();
+    }
+    let listed = ports.importer.sources().await.unwrap();
+    let source = |name, values, records, first_at, last_at| SourceInfo {
+        name: source_name(name),
+        values,
+        records,
+        first_at,
+        last_at,
+    };
+    // A name and a domain; the same and a rank.
+    assert_eq!(
+        listed,
+        [source("a", 3, 2, after_noon(60), after_noon(120)), source("b", 2, 1, noon(), noon()),]
+    );
+}
+
+pub async fn the_file_of_a_source_is_noted_with_its_first_batch(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let load_of = |file: Option<&str>| Load { file: file.map(str::to_owned), ..load_from("a") };
+    let file = async || ports.importer.source_file(&source_name("a")).await.unwrap();
+    for (given, noted) in [(Some("/one"), "/one"), (None, "/one"), (Some("/two"), "/two")] {
+        let mut loading = ports.importer.begin(load_of(given)).await.unwrap();
+        loading.take(vec![hashed(quill())]).await.unwrap();
+        // It is not finished: its batches stay, and so does where they are from.
+        drop(loading);
+        load_one(&ports, "b", hashed(ada())).await;
+        assert_eq!(file().await.as_deref(), Some(noted));
+    }
+    let whole = Load { atomic: Atomic::Whole, ..load_of(Some("/three")) };
+    let mut loading = ports.importer.begin(whole).await.unwrap();
+    loading.take(vec![hashed(quill())]).await.unwrap();
+    drop(loading);
+    load_one(&ports, "b", hashed(ada())).await;
+    assert_eq!(file().await.as_deref(), Some("/two"));
+    assert_eq!(ports.importer.source_file(&source_name("b")).await.unwrap(), None);
+}
+
+pub async fn removing_an_unknown_source_says_so(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill())]).await;
+    assert_eq!(ports.importer.remove_source(&source_name("b")).await.unwrap(), None);
+    assert!(at_domain(&ports, "quill.example").await.is_some());
+}
+
+pub async fn removing_a_source_brings_back_what_another_says(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let modest =
+        CompanyRecord { origin: trusted(50), emails: emails(&["post@quill.example"]), ..quill() };
+    let better = CompanyRecord {
+        name: company_name("Quill Group"),
+        sites: sites(&["quill.example", "group.example"]),
+        emails: emails(&["post@quill.example", "new@quill.example"]),
+        ..quill()
+    };
+    load(&ports, "a", vec![hashed(modest)]).await;
+    let before = at_domain(&ports, "quill.example").await;
+    load(&ports, "b", vec![hashed(better)]).await;
+    assert_eq!(at_domain(&ports, "group.example").await.expect("a company").name, "Quill Group");
+    let removed = ports.importer.remove_source(&source_name("b")).await.unwrap();
+    assert_eq!(removed, Some(Removed { values: 5, subjects: 0 }));
+    assert_eq!(at_domain(&ports, "quill.example").await, before);
+    assert_eq!(at_domain(&ports, "group.example").await, None);
+    let sources = ports.importer.sources().await.unwrap();
+    assert_eq!(sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>(), ["a"]);
+}
+
+pub async fn removing_a_source_takes_its_subjects_with_it(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    let ranked = DomainRecord { page_rank: Some("5".into()), ..domain_record("x.example") };
+    load(&ports, "a", vec![hashed(ada()), hashed(ranked)]).await;
+    let removed = ports.importer.remove_source(&source_name("a")).await.unwrap().expect("a source");
+    // The person and the employer that was made for them.
+    assert_eq!(removed.subjects, 2);
+    assert_eq!(with_page(&ports, "ada-byte").await, None);
+    assert_eq!(with_email(&ports, "ada@quill.example").await, None);
+    assert_eq!(at_domain(&ports, "quill.example").await, None);
+    assert_eq!(rank_of(&ports, "x.example").await, None);
+}
+
+pub async fn people_lose_an_employer_that_goes_and_get_it_back(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "companies", vec![hashed(quill())]).await;
+    load(&ports, "people", vec![hashed(ada())]).await;
+    ports.importer.remove_source(&source_name("companies")).await.unwrap();
+    assert_eq!(with_page(&ports, "ada-byte").await.expect("a person").employer, None);
+    assert_eq!(load_one(&ports, "people", hashed(ada())).await, Merged);
+    let employer = with_page(&ports, "ada-byte").await.expect("a person").employer;
+    assert_eq!(employer.expect("an employer").domains, ["quill.example"]);
+}
+
+pub async fn a_removed_source_can_be_imported_anew(harness: &dyn Harness) {
+    let ports = harness.fresh().await;
+    load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
+    ports.importer.remove_source(&source_name("a")).await.unwrap();
+    let effects = load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
+    assert_eq!(effects, [Added, Added]);
+}

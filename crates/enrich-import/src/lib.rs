@@ -1,5 +1,5 @@
 //! Sources of records: JSON Lines, CSV of any delimiter and encoding, Excel workbooks, into an
-//! [`Importer`](enrich_core::port::intake::Intake).
+//! [`Importer`](enrich_core::port::importer::Importer).
 //!
 //! [`Source`] is where records are read from, [`import`] takes them to the directory and
 //! [`Report`] says what became of them. The format is the native record format; every value in it

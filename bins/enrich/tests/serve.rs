@@ -2,8 +2,6 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-#[path = "http_raw/client.rs"]
-mod client;
 #[path = "http_raw/process.rs"]
 mod process;
 
@@ -13,7 +11,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use client::{Client, request};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::importer::{Atomic, Load};
 use enrich_core::port::ledger::{Grant, Ledger};
@@ -23,6 +20,7 @@ use enrich_core::{
 };
 use enrich_import::{Source, import};
 use enrich_store::{Options, Store, SystemClock};
+use enrich_testkit::raw_client::{Client, request};
 use process::{Process, enrich};
 use tempfile::TempDir;
 

@@ -2,14 +2,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-#[path = "http_raw/client.rs"]
-mod client;
 #[path = "http_raw/process.rs"]
 mod process;
 
 use std::time::Duration;
 
-use client::{Answer, Client};
+use enrich_testkit::raw_client::{Answer, Client};
 use process::{Process, enrich};
 
 /// What is printed after the first line, up to the one that tells how to end it.

@@ -12,5 +12,6 @@
 pub mod contract;
 pub mod generate;
 pub mod loading;
+pub mod raw_client;
 pub mod records;
 pub mod serving;

@@ -1,0 +1,121 @@
+//! `enrich check`: whether both databases are sound.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use enrich_store::{CheckReport, DatabaseReport, OpenError, read_through};
+use serde::{Serialize, Serializer};
+
+use super::table::write_pairs;
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+use enrich_server::error_chain;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich check
+
+Reads both databases from end to end: schema versions, integrity, how many there are of what they
+hold. `enrich ledger verify` checks whether the ledger adds up. Nothing is repaired; it may run
+while a server does. JSON: {\"ok\",\"problems\",\"sqlite\",\"directory\",\"ledger\"}, both databases as
+{\"schema_version\",\"problems\",\"counts\"}.
+
+Exit status: 0 if all is well; 1 if anything is wrong: the problems are listed; 2 if there is no
+data folder.")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Health {
+    ok: bool,
+    /// Why the databases could not be examined.
+    problems: Vec<String>,
+    sqlite: Option<&'static str>,
+    directory: Option<Database>,
+    ledger: Option<Database>,
+}
+
+#[derive(Serialize)]
+struct Database {
+    schema_version: i64,
+    problems: Vec<String>,
+    #[serde(serialize_with = "as_object")]
+    counts: Vec<(&'static str, u64)>,
+}
+
+impl Check {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        // Only for speed: what cannot be read, the check itself says better.
+        let _ = read_through(self.data.path());
+        let health = match self.data.open() {
+            Ok(store) => match store.check() {
+                Ok(report) => Health::from(report),
+                Err(error) => Health::unreadable(error_chain(&error)),
+            },
+            Err(missing @ OpenError::Missing { .. }) => return Err(missing.into()),
+            Err(error) => Health::unreadable(error_chain(&error)),
+        };
+        console.show(&health, self.format)?;
+        Ok(Verdict::from(health.ok))
+    }
+}
+
+impl Health {
+    fn unreadable(problem: String) -> Self {
+        Self { ok: false, problems: vec![problem], sqlite: None, directory: None, ledger: None }
+    }
+}
+
+impl From<CheckReport> for Health {
+    fn from(report: CheckReport) -> Self {
+        let CheckReport { sqlite, directory, ledger } = report;
+        Self {
+            ok: directory.problems.is_empty() && ledger.problems.is_empty(),
+            problems: Vec::new(),
+            sqlite: Some(sqlite),
+            directory: Some(directory.into()),
+            ledger: Some(ledger.into()),
+        }
+    }
+}
+
+impl From<DatabaseReport> for Database {
+    fn from(report: DatabaseReport) -> Self {
+        let DatabaseReport { schema_version, problems, counts } = report;
+        Self { schema_version, problems, counts }
+    }
+}
+
+fn as_object<S: Serializer>(
+    counts: &[(&'static str, u64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|(name, count)| (name.replace(' ', "_"), count)))
+}
+
+impl Shown for Health {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let databases = [("directory", &self.directory), ("ledger", &self.ledger)];
+        let mut pairs = Vec::new();
+        for (name, database) in databases {
+            let Some(database) = database else { continue };
+            pairs.push((name.to_owned(), format!("schema {}", database.schema_version)));
+            let counts = database.counts.iter();
+            pairs.extend(counts.map(|(what, count)| (format!("  {what}"), count.to_string())));
+        }
+        write_pairs(&pairs, out)?;
+        let mut problems: Vec<String> = self.problems.clone();
+        for (name, database) in databases {
+            let found = database.iter().flat_map(|database| &database.problems);
+            problems.extend(found.map(|problem| format!("{name}: {problem}")));
+        }
+        for problem in &problems {
+            writeln!(out, "problem: {problem}")?;
+        }
+        if self.ok { writeln!(out, "all is well") } else { writeln!(out, "not all is well") }
+    }
+}

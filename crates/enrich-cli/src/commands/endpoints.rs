@@ -1,0 +1,121 @@
+//! `enrich endpoints`: the interface on one screen.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use enrich_core::Price;
+use enrich_wire::{ApiVersion, Endpoint, Field};
+use serde::Serialize;
+
+use super::table::{Side, Table};
+use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+use enrich_server::API_VERSIONS;
+
+/// Every endpoint with its generation, in the order of the tables.
+pub(crate) fn rows() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)> {
+    API_VERSIONS
+        .into_iter()
+        .flat_map(|api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  enrich endpoints
+
+Inputs in [brackets] may be missing. JSON: a list of objects
+{\"generation\",\"path\",\"title\",\"inputs\",\"answer\",\"price\"}.")]
+pub(crate) struct Endpoints {
+    // The table is the same for all data; a script may name its folder all the same.
+    #[command(flatten)]
+    _data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Endpoints {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let list =
+            EndpointList(rows().map(|(api_version, row)| Row::of(api_version, row)).collect());
+        console.show(&list, self.format)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(transparent)]
+struct EndpointList(Vec<Row>);
+
+#[derive(Serialize)]
+struct Row {
+    #[serde(rename = "generation")]
+    api_version: u8,
+    path: &'static str,
+    title: &'static str,
+    inputs: Vec<Input>,
+    answer: Vec<String>,
+    price: PriceRule,
+}
+
+#[derive(Serialize)]
+struct Input {
+    name: &'static str,
+    required: bool,
+    meaning: &'static str,
+}
+
+/// A price: so many credits for an answer, or for every so many items of it.
+#[derive(Serialize)]
+struct PriceRule {
+    rule: String,
+    credits: u64,
+    per_items: Option<u64>,
+}
+
+impl Row {
+    fn of(api_version: &ApiVersion, row: &Endpoint) -> Self {
+        let input = |field: &Field| Input {
+            name: field.name,
+            required: field.is_required,
+            meaning: field.meaning,
+        };
+        Self {
+            api_version: api_version.number,
+            path: row.path,
+            title: row.title,
+            inputs: row.wire.inputs.iter().map(input).collect(),
+            answer: row.wire.answer_fields(),
+            price: PriceRule::from(row.price),
+        }
+    }
+
+    fn inputs(&self) -> String {
+        let names = self.inputs.iter().map(|input| match input.required {
+            true => input.name.to_owned(),
+            false => format!("[{}]", input.name),
+        });
+        names.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl From<Price> for PriceRule {
+    fn from(price: Price) -> Self {
+        let per_items = match price {
+            Price::PerAnswer(_) => None,
+            Price::PerItems(items) => Some(items),
+        };
+        Self { rule: price.to_string(), credits: price.least().0, per_items }
+    }
+}
+
+impl Shown for EndpointList {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let titles = ["PATH", "PRICE", "INPUTS", "ANSWER"];
+        let mut table = Table::new(titles.map(|title| (title, Side::Left)));
+        for row in &self.0 {
+            let price = row.price.rule.clone();
+            table.push([row.path.into(), price, row.inputs(), row.answer.join(", ")]);
+        }
+        table.write(out)
+    }
+}

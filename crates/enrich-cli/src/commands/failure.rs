@@ -1,0 +1,120 @@
+//! How a command ends: its exit status, and the sentence that goes with it.
+
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+
+use enrich_core::port::error::StoreError;
+use enrich_store::OpenError;
+
+use enrich_server::error_chain;
+
+/// What a command that was carried out found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// All is well: status 0.
+    Yes,
+    /// The result, which was printed, is a no: status 1.
+    No,
+}
+
+/// Why a command was not carried out.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// What was named is not there, or what was asked is refused: status 1.
+    Refused(String),
+    /// It could not be done, whatever the answer would have been: status 2.
+    Impossible(String),
+    /// Whoever read the output stopped reading, which is their right: status 0.
+    ReaderGone,
+}
+
+impl From<Verdict> for ExitCode {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Yes => Self::SUCCESS,
+            Verdict::No => Self::from(1),
+        }
+    }
+}
+
+impl From<bool> for Verdict {
+    fn from(is_well: bool) -> Self {
+        if is_well { Self::Yes } else { Self::No }
+    }
+}
+
+impl Failure {
+    /// What was named is not there, or what was asked is refused.
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::Refused(message.into())
+    }
+
+    /// It could not be done because of `error`.
+    pub(crate) fn impossible(error: &dyn Error) -> Self {
+        Self::Impossible(error_chain(error))
+    }
+
+    pub(crate) fn exit_status(&self) -> u8 {
+        match self {
+            Self::ReaderGone => 0,
+            Self::Refused(_) => 1,
+            Self::Impossible(_) => 2,
+        }
+    }
+
+    /// What the operator is told.
+    pub(crate) fn message(&self) -> Option<&str> {
+        match self {
+            Self::Refused(message) | Self::Impossible(message) => Some(message),
+            Self::ReaderGone => None,
+        }
+    }
+}
+
+/// Writing the output failed; other files are not read or written with a bare `?`.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            _ => Self::Impossible(format!("the output cannot be written: {error}")),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::impossible(&error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::impossible(error.as_ref())
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Missing { .. } => Self::Impossible(format!(
+                "{error}; run `enrich account create` or `enrich import` to make one, or name \
+                 another with --data"
+            )),
+            error => Self::impossible(&error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let gone = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert_eq!((gone.exit_status(), gone.message()), (0, None));
+        let full = Failure::from(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(full.exit_status(), 2);
+    }
+}

@@ -1,0 +1,226 @@
+//! `enrich import`: records into the directory.
+
+mod outcome;
+mod progress;
+mod rejects;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use enrich_core::port::importer::{Atomic, Importer, Load};
+use enrich_core::{Clock, SourceName};
+use enrich_import::{Cause, ImportError, Report, Source};
+use enrich_store::{Store, SystemClock};
+
+use super::read_as::ReadAsArgs;
+use super::{Console, DataFolder, Failure, Format, Verdict};
+use enrich_server::error_chain;
+use outcome::Outcome;
+use progress::Bar;
+use rejects::Rejects;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  enrich import companies.jsonl people.csv.gz --rejects rejected.jsonl
+  enrich import - --source crm < export.jsonl
+
+Reads JSON Lines, CSV (delimiter and encoding are detected) and Excel workbooks (.xlsx: the first
+sheet), plain, .gz or .zst. A running server answers from what was imported without a restart. Lines
+that cannot be used are rejected and the rest is imported; importing a file again is harmless and
+completes an import that stopped. A source is named after its file; a file of the same name in
+another folder is refused unless --source says what its source is called.
+Columns and fields may stand in the singular or the plural. Records without any key but a name are
+counted as name_only.
+JSON: {\"read\",\"added\",\"merged\",\"unchanged\",\"rejected\",\"name_only\",\"dropped\",\"seconds\"}.
+
+Exit status: 0 if anything was added, merged or unchanged; 1 if nothing was, or with --strict if a
+line was bad; 2 if a file cannot be read.")]
+pub(crate) struct Import {
+    /// Files to read; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// What the source of the records is called, so that it can be taken out again; each file's
+    /// name if absent
+    #[arg(long, value_name = "NAME", value_parser = source_name)]
+    source: Option<SourceName>,
+    #[command(flatten)]
+    read_as: ReadAsArgs,
+    /// Write rejected lines to this file, each with its line number and reason
+    #[arg(long, value_name = "FILE")]
+    rejects: Option<PathBuf>,
+    /// Stop at the first bad line and change nothing; for one file at a time
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    data: DataFolder,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Reads a source's name.
+pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
+    SourceName::new(text).ok_or_else(|| "it has 1 to 200 characters, on one line".to_owned())
+}
+
+/// A file to import, opened.
+struct Input {
+    file: PathBuf,
+    source: Source,
+    name: SourceName,
+    /// Its whole path, by which its source is known; `None` of pipes, which have none.
+    origin: Option<String>,
+}
+
+impl Import {
+    pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        if self.strict && self.files.len() > 1 {
+            return Err(Failure::Impossible(
+                "--strict takes one file at a time: what is not changed is all of one file".into(),
+            ));
+        }
+        if self.files.iter().filter(|file| is_stdin(file)).count() > 1 {
+            return Err(Failure::Impossible("standard input can be read once".to_owned()));
+        }
+        // A file that is not there is noticed before anything is changed.
+        let inputs = self.files.iter().map(|file| self.open(file));
+        let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        self.see_same_names(&inputs)?;
+        let rejects = self.rejects.as_deref();
+        let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
+        let store = self.data.open_or_make(console)?;
+        for input in &inputs {
+            self.see_source(&store, input)?;
+        }
+
+        let started = Instant::now();
+        let is_only_file = inputs.len() == 1;
+        let mut sum = Report::default();
+        let mut stopped = None;
+        for input in inputs {
+            let file = input.file.clone();
+            let (report, cause) = self.take(&store, input, rejects.as_mut(), console);
+            if let Some(layout) = report.layout.as_ref().filter(|layout| !layout.is_plain()) {
+                console.note(&format!("{}: {layout}", file.display()));
+            }
+            if !matches!(cause, Some(Cause::Rejected { .. })) {
+                outcome::note_rejected(&file, &report, console);
+            }
+            sum += report;
+            if let Some(cause) = cause {
+                stopped = Some(failure_of(&file, &cause));
+                break;
+            }
+        }
+        let outcome = Outcome::new(&sum, started.elapsed(), is_only_file);
+        if self.format.json {
+            outcome.note_details(console);
+        }
+        console.show(&outcome, self.format)?;
+        match stopped {
+            Some(failure) => Err(failure),
+            None => Ok(Verdict::from(sum.took_anything())),
+        }
+    }
+
+    fn open(&self, file: &Path) -> Result<Input, Failure> {
+        let source = if is_stdin(file) {
+            Source::stdin()
+        } else {
+            Source::file(file).map_err(|error| {
+                Failure::Impossible(format!("{}: {}", file.display(), error_chain(&error)))
+            })?
+        };
+        let source = source.read_as(self.read_as.read_as());
+        let name = self.source.as_ref().or_else(|| source.name()).cloned();
+        let name = name.ok_or_else(|| {
+            Failure::Impossible(format!(
+                "{}: a source cannot have this name; give one with --source",
+                file.display()
+            ))
+        })?;
+        Ok(Input { file: file.to_owned(), source, name, origin: origin(file) })
+    }
+
+    /// Refuses files of one name, which would become one source.
+    fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
+        for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
+            let mut before = inputs.iter().take(at);
+            let other = before.find(|before| before.name == input.name);
+            if let Some(other) = other.filter(|other| other.origin != input.origin) {
+                return Err(other_file(input, &other.file.display().to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a file whose name is that of a source with records of another file.
+    fn see_source(&self, store: &Store, input: &Input) -> Result<(), Failure> {
+        let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
+            return Ok(());
+        };
+        let known = pollster::block_on(store.importer.source_file(&input.name));
+        match known.map_err(|error| Failure::impossible(&error))? {
+            Some(known) if known != *origin => Err(other_file(input, &known)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Imports one file. What was done before it stopped, if it did, is in the report.
+    fn take(
+        &self,
+        store: &Store,
+        input: Input,
+        rejects: Option<&mut Rejects>,
+        console: &Console<'_>,
+    ) -> (Report, Option<Cause>) {
+        let mut bar = Bar::new(&input.file, input.source.total_bytes(), console.is_watched);
+        let load = Load {
+            source: input.name,
+            file: input.origin,
+            at: SystemClock.now(),
+            atomic: if self.strict { Atomic::Whole } else { Atomic::Batch },
+        };
+        let rejects = rejects.map(Rejects::writer);
+        let importer = store.importer.as_ref();
+        let import = enrich_import::import(input.source, importer, load, rejects, &mut bar);
+        match pollster::block_on(import) {
+            Ok(report) => (report, None),
+            Err(ImportError { report, cause }) => (*report, Some(cause)),
+        }
+    }
+}
+
+fn other_file(input: &Input, known: &str) -> Failure {
+    let (file, name) = (input.file.display(), input.name.as_str());
+    Failure::Impossible(format!(
+        "{file}: the source {name} holds the records of another file, {known}; name this file's \
+         source with --source, or use --source {name} to put both into one"
+    ))
+}
+
+/// What a file is known by: its whole path, without the ending of its compression. Standard input
+/// is always the same; other pipes are never.
+fn origin(file: &Path) -> Option<String> {
+    if is_stdin(file) {
+        return Some("-".to_owned());
+    }
+    let path = file.canonicalize().ok().filter(|path| path.is_file())?;
+    let path = path.to_string_lossy();
+    let endings = [".gz", ".zst"];
+    let stem = endings.iter().find_map(|ending| path.strip_suffix(ending));
+    Some(stem.unwrap_or(&path).to_owned())
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+fn failure_of(file: &Path, cause: &Cause) -> Failure {
+    let message = format!("{}: {}", file.display(), error_chain(cause));
+    match cause {
+        Cause::Rejected { .. } => Failure::Refused(message),
+        Cause::Read(_) | Cause::Store(_) | Cause::Rejects(_) => Failure::Impossible(message),
+    }
+}

@@ -1,0 +1,153 @@
+//! `enrich demo`: the service over a few hundred companies and invented people, to be tried out.
+//!
+//! It is `enrich serve` with its defaults, on a data folder that is made for it and removed at
+//! the end.
+
+use std::fmt::Write;
+use std::io::Cursor;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use enrich_core::port::accounts::Accounts;
+use enrich_core::port::importer::{Atomic, Load};
+use enrich_core::port::ledger::{Grant, Granted, Ledger};
+use enrich_core::port::sign_ins::SignIns;
+use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timestamp, Token};
+use enrich_import::{Source, import};
+use enrich_server::Prepared;
+use enrich_store::{Options, Store, SystemClock};
+use enrich_text::EmailAddress;
+use jiff::SignedDuration;
+
+use crate::serve::{LISTS, with_settings};
+use crate::settings::{Settings, listen_address};
+use crate::telemetry;
+
+/// What is loaded, in this order: each company stands before its people.
+const RECORDS: [(&str, &str); 3] = [
+    ("companies.jsonl", include_str!("../../../fixtures/directory/companies.jsonl")),
+    ("examples.jsonl", include_str!("../../../fixtures/directory/examples.jsonl")),
+    ("domains.jsonl", include_str!("../../../fixtures/directory/domains.jsonl")),
+];
+
+/// Whoever signs in to the account's page.
+const EMAIL: &str = "demo@enrich.example";
+
+/// What the account begins with.
+const CREDITS: i64 = 1000;
+
+// What can be typed. (A doc comment here would become the help of the command.)
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0 takes
+    /// any that is free
+    #[arg(
+        long,
+        env = "ENRICH_LISTEN",
+        value_name = "ADDR:PORT",
+        default_value = "127.0.0.1:8080",
+        value_parser = listen_address
+    )]
+    listen: SocketAddr,
+}
+
+/// Serves the demonstration until the process is told to stop.
+///
+/// # Errors
+///
+/// When the address or the folder for temporary files cannot be used.
+pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+    let settings = Settings::listening_on(args.listen)?;
+    telemetry::begin(settings.log_format, settings.log_level)?;
+    let folder = tempfile::Builder::new().prefix("enrich-demo-").tempdir();
+    let folder = folder.context("no folder for the data can be made")?;
+    enrich_server::serve(&settings.server(), |address| -> anyhow::Result<Prepared> {
+        let store = Store::open_or_create(&folder.path().join("data"), Options::default())?;
+        let begun = pollster::block_on(fill(&store))?;
+        let greeting = greeting(address, &begun, folder.path());
+        let service = with_settings(store.service(Arc::new(SystemClock)), &settings);
+        let (sign_ins, lists) = (store.sign_ins.clone(), folder.path().join("data").join(LISTS));
+        Ok(Prepared { service, sign_ins, lists, greeting })
+    })?;
+    folder.close().context("the folder of the data cannot be removed")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The account that things are tried out with.
+struct Begun {
+    key: ApiKey,
+    invitation: Token,
+}
+
+/// Loads the records and makes an account with credits.
+async fn fill(store: &Store) -> anyhow::Result<Begun> {
+    let now = SystemClock.now();
+    for (name, lines) in RECORDS {
+        let source = Source::reader(name, Cursor::new(lines));
+        let called = source.name().cloned().or_else(|| SourceName::new("demo"));
+        let called = called.ok_or_else(|| anyhow!("{name} cannot be a source"))?;
+        let load = Load { source: called, file: None, at: now, atomic: Atomic::Whole };
+        import(source, store.importer.as_ref(), load, None, &mut ()).await?;
+    }
+    let account = Account::new("Demo", now);
+    let id = account.id;
+    let first_key = NewKey::generate(id, "demo", now).context("the system gives no randomness")?;
+    let key = first_key.key.clone();
+    store.accounts.create(account, first_key).await?;
+    let note = "to try things out".to_owned();
+    let grant = Grant { note, ..Grant::new(id, CREDITS, now) };
+    match store.ledger.grant(grant).await? {
+        Granted::Written { .. } => Ok(Begun { key, invitation: invite(store, id, now).await? }),
+        refused => bail!("the ledger refused the first credits: {refused:?}"),
+    }
+}
+
+/// Lets whoever runs it set a password for the account page.
+async fn invite(store: &Store, account: AccountId, now: Timestamp) -> anyhow::Result<Token> {
+    let email = EmailAddress::parse(EMAIL)?;
+    store.sign_ins.set_email(account, &email, now).await?;
+    let invitation = Token::generate().context("the system gives no randomness")?;
+    let until = now.checked_add(SignedDuration::from_hours(24))?;
+    store.sign_ins.invite(account, &invitation, until).await?;
+    Ok(invitation)
+}
+
+/// What there is to try: the key, calls to paste, and the page.
+fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
+    let key = begun.key.expose();
+    let calls = [
+        (
+            "A company's name to its domain (generation 1)",
+            format!(r#"/v1/cuf -d '{{"apiKey":"{key}","companyName":"Telefónica"}}'"#),
+        ),
+        (
+            "The same in one country (generation 2)",
+            format!(
+                "/v2/services/name_to_domain -H 'x-api-key: {key}' \
+                 -d 'company_name=Nestlé' -d country_code=CH"
+            ),
+        ),
+        (
+            "The addresses of an invented company: 5 items, 1 credit",
+            format!(r#"/v1/dte -d '{{"apiKey":"{key}","companyDomain":"quillmark.example"}}'"#),
+        ),
+    ];
+    let mut text = format!("\nKey of an account with {CREDITS} credits:\n\n  {key}\n");
+    for (what, call) in calls {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "\n{what}:\n\n  curl http://{address}{call}\n");
+    }
+    let invitation = begun.invitation.expose();
+    let _ = write!(
+        text,
+        "\nIts page, with keys, usage and a playground (set a password first):\n\n  \
+         http://{address}/account/invitation/{invitation}\n"
+    );
+    let folder = folder.display();
+    let _ = write!(text, "\nCtrl-C ends it; the data in {folder} is removed then.\n\n");
+    text
+}

@@ -1,0 +1,86 @@
+//! `enrich serve`: the service over HTTP.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use enrich_core::{RateLimit, Service};
+use enrich_server::Prepared;
+use enrich_store::{Durability, Options, Store, SystemClock};
+use enrich_text::Phone;
+
+use crate::settings::{Settings, SettingsLayer};
+use crate::telemetry;
+
+/// The folder in the data folder that keeps the lists of the account page.
+pub(crate) const LISTS: &str = "bulk";
+
+// What can be typed. (A doc comment here would become the help of the command.)
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Settings file (TOML): its keys are the flags' names with `_` for `-`; flags and environment
+    /// variables win over it
+    #[arg(long, env = "ENRICH_CONFIG", hide_env_values = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsLayer,
+    /// When an acknowledged charge has reached the disk. `checkpoint` loses charges in a power
+    /// failure, and is there to show that the tests which cut the power would notice.
+    #[arg(long, hide = true, default_value = "commit")]
+    ledger_durability: LedgerDurability,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LedgerDurability {
+    Commit,
+    Checkpoint,
+}
+
+impl From<LedgerDurability> for Durability {
+    fn from(durability: LedgerDurability) -> Self {
+        match durability {
+            LedgerDurability::Commit => Self::Commit,
+            LedgerDurability::Checkpoint => Self::Checkpoint,
+        }
+    }
+}
+
+/// Serves the data in `data`, which is made if it is not there, until the process is told to stop.
+///
+/// # Errors
+///
+/// When the settings, the data folder or the address cannot be used.
+pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(args.settings, args.config)?;
+    telemetry::begin(settings.log_format, settings.log_level)?;
+    enrich_server::serve(&settings.server(), |_| -> anyhow::Result<Prepared> {
+        let options = Options {
+            max_kept: settings.max_kept,
+            least_by_name: settings.min_confidence.0,
+            durability: args.ledger_durability.into(),
+            count_misses: settings.count_misses.into(),
+            ..Options::default()
+        };
+        let store = Store::open_or_create(data, options)?;
+        // The first caller who sends a number, or a name, should not be the one who waits for this.
+        Phone::prepare();
+        store.directory.prepare()?;
+        let service = with_settings(store.service(Arc::new(SystemClock)), &settings);
+        let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
+        Ok(Prepared { service, sign_ins, lists, greeting: String::new() })
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The service with the limits that the settings give it.
+pub(crate) fn with_settings(mut service: Service, settings: &Settings) -> Service {
+    let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
+    service.rate_limit = limit.unwrap_or_default();
+    service.account_rate_limit = settings
+        .account_rate_limit
+        .and_then(|requests| RateLimit::new(requests.get(), settings.rate_window.get()));
+    service.rate_policy = settings.rate_policy.into();
+    service.max_enrichment_items = settings.max_enrichment_items;
+    service
+}

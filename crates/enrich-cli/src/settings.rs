@@ -1,0 +1,551 @@
+//! The server's settings: flags, else environment variables, else a TOML file, else defaults.
+//!
+//! One definition serves all of them: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit` are
+//! the same setting.
+
+mod least_confidence;
+mod listen;
+mod max_enrichment_items;
+mod public_url;
+
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::ValueEnum;
+use confique::{Config, File, FileFormat, Layer};
+use enrich_server::{AccountPageSettings, ServerSettings};
+use jiff::SignedDuration;
+use serde::Deserialize;
+
+use crate::telemetry::{LogFormat, LogLevel};
+
+pub(crate) use least_confidence::{LeastByName, LeastConfidence};
+pub(crate) use listen::listen_address;
+pub(crate) use max_enrichment_items::MaxEnrichmentItems;
+pub(crate) use public_url::PublicUrl;
+
+/// What happens beyond a key's rate limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RatePolicy {
+    /// Answered as usual; shown in headers, metrics and the log.
+    Observe,
+    /// Refused with status 429; nothing is looked up or charged.
+    Reject,
+}
+
+impl From<RatePolicy> for enrich_core::RatePolicy {
+    fn from(policy: RatePolicy) -> Self {
+        match policy {
+            RatePolicy::Observe => Self::Observe,
+            RatePolicy::Reject => Self::Reject,
+        }
+    }
+}
+
+/// Whether the names of companies that are missed are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CountMisses {
+    /// They are not.
+    Off,
+    /// By a keyed hash: how often a name was missed can be asked, not which ones were.
+    Hashed,
+    /// With their texts.
+    Texts,
+}
+
+impl From<CountMisses> for enrich_store::CountMisses {
+    fn from(what: CountMisses) -> Self {
+        match what {
+            CountMisses::Off => Self::Off,
+            CountMisses::Hashed => Self::Hashed,
+            CountMisses::Texts => Self::Texts,
+        }
+    }
+}
+
+/// One address may have one of so many parts of all connections, if no number is set.
+const ADDRESS_SHARE: usize = 4;
+
+/// The settings. The layer that is derived is what one source gives, and the flags themselves.
+#[derive(Clone, Debug, Config)]
+#[config(layer_attr(derive(Clone, Debug, clap::Args)))]
+#[config(layer_attr(serde(deny_unknown_fields)))]
+pub(crate) struct Settings {
+    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0 takes
+    /// any that is free [default: 127.0.0.1:8080]
+    #[config(default = "127.0.0.1:8080", deserialize_with = listen::deserialize)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_LISTEN",
+        value_name = "ADDR:PORT",
+        value_parser = listen_address
+    )))]
+    pub(crate) listen: SocketAddr,
+
+    /// Address for /healthz, /readyz and /metrics, which are then not served on the other one
+    #[config(deserialize_with = listen::deserialize)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_ADMIN_LISTEN",
+        value_name = "ADDR:PORT",
+        value_parser = listen_address
+    )))]
+    pub(crate) admin_listen: Option<SocketAddr>,
+
+    /// Address that people reach the server at, for links to the account page [default: http:// and
+    /// the address to listen on]
+    #[config(layer_attr(arg(long, env = "ENRICH_PUBLIC_URL", value_name = "URL")))]
+    pub(crate) public_url: Option<PublicUrl>,
+
+    /// Do not serve the account page
+    #[config(default = false)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_NO_ACCOUNT_PAGE",
+        value_name = "true|false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        require_equals = true
+    )))]
+    pub(crate) no_account_page: bool,
+
+    /// How long after its last use a session of the account page ends [default: 43200]
+    #[config(default = 43_200)]
+    #[config(layer_attr(arg(long, env = "ENRICH_SESSION_IDLE", value_name = "SECONDS")))]
+    pub(crate) session_idle: NonZeroU32,
+
+    /// How long after its beginning a session of the account page ends [default: 1209600]
+    #[config(default = 1_209_600)]
+    #[config(layer_attr(arg(long, env = "ENRICH_SESSION_LIFETIME", value_name = "SECONDS")))]
+    pub(crate) session_lifetime: NonZeroU32,
+
+    /// The largest list that the account page takes [default: 256]
+    #[config(default = 256)]
+    #[config(layer_attr(arg(long, env = "ENRICH_BULK_MAX_UPLOAD", value_name = "MIB")))]
+    pub(crate) bulk_max_upload: NonZeroU32,
+
+    /// How long a list and its answers are kept after it has ended [default: 604800]
+    #[config(default = 604_800)]
+    #[config(layer_attr(arg(long, env = "ENRICH_BULK_KEEP", value_name = "SECONDS")))]
+    pub(crate) bulk_keep: NonZeroU32,
+
+    /// What happens beyond a key's rate limit [default: observe]
+    #[config(default = "observe")]
+    #[config(layer_attr(arg(long, env = "ENRICH_RATE_POLICY")))]
+    pub(crate) rate_policy: RatePolicy,
+
+    /// Requests of a key in a window, where the key has no limit of its own [default: 100]
+    #[config(default = 100)]
+    #[config(layer_attr(arg(long, env = "ENRICH_RATE_LIMIT", value_name = "REQUESTS")))]
+    pub(crate) rate_limit: NonZeroU32,
+
+    /// Requests of all keys of an account together in a window [default: no limit]
+    #[config(layer_attr(arg(long, env = "ENRICH_ACCOUNT_RATE_LIMIT", value_name = "REQUESTS")))]
+    pub(crate) account_rate_limit: Option<NonZeroU32>,
+
+    /// Length of the window [default: 60]
+    #[config(default = 60)]
+    #[config(layer_attr(arg(long, env = "ENRICH_RATE_WINDOW", value_name = "SECONDS")))]
+    pub(crate) rate_window: NonZeroU32,
+
+    /// Threads that answer requests [default: one for each processor]
+    #[config(layer_attr(arg(long, env = "ENRICH_WORKERS", value_name = "THREADS")))]
+    pub(crate) workers: Option<NonZeroUsize>,
+
+    /// Connections at once; requests of further ones are refused with status 503, but for the health
+    /// pages [default: 8192]
+    #[config(default = 8192)]
+    #[config(layer_attr(arg(long, env = "ENRICH_MAX_CONNECTIONS", value_name = "CONNECTIONS")))]
+    pub(crate) max_connections: NonZeroUsize,
+
+    /// Connections at once from one address, 0 for any number; those of this machine are not counted
+    /// [default: a quarter of max_connections; 0 where public_url begins with https://, since they
+    /// come from a proxy then]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_MAX_CONNECTIONS_PER_ADDRESS",
+        value_name = "CONNECTIONS"
+    )))]
+    pub(crate) max_connections_per_address: Option<usize>,
+
+    /// How long the head of a connection's first request may take to arrive [default: 5]
+    #[config(default = 5)]
+    #[config(layer_attr(arg(long, env = "ENRICH_HEAD_TIMEOUT", value_name = "SECONDS")))]
+    pub(crate) head_timeout: NonZeroU32,
+
+    /// How long a request's body may take to arrive [default: 10]
+    #[config(default = 10)]
+    #[config(layer_attr(arg(long, env = "ENRICH_BODY_TIMEOUT", value_name = "SECONDS")))]
+    pub(crate) body_timeout: NonZeroU32,
+
+    /// How long a connection is kept open between requests [default: 75]
+    #[config(default = 75)]
+    #[config(layer_attr(arg(long, env = "ENRICH_KEEP_ALIVE", value_name = "SECONDS")))]
+    pub(crate) keep_alive: NonZeroU32,
+
+    /// Answers kept for 24 hours for repeats with an Idempotency-Key [default: 1000000]
+    #[config(default = 1_000_000)]
+    #[config(layer_attr(arg(long, env = "ENRICH_MAX_KEPT", value_name = "ANSWERS")))]
+    pub(crate) max_kept: u64,
+
+    /// How sure a match by name (of a company or a person) has to be, from 1 to 100; one that is less
+    /// sure is not found, and free [default: 90]
+    #[config(default = 90)]
+    #[config(layer_attr(arg(long, env = "ENRICH_MIN_CONFIDENCE", value_name = "PERCENT")))]
+    pub(crate) min_confidence: LeastConfidence,
+
+    /// Count the company names that nothing is found for, for 30 days [default: off]
+    #[config(default = "off")]
+    #[config(layer_attr(arg(long, env = "ENRICH_COUNT_MISSES")))]
+    pub(crate) count_misses: CountMisses,
+
+    /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or /v1/cone,
+    /// whose price does not grow with them [default: all]
+    #[config(layer_attr(arg(long, env = "ENRICH_MAX_ENRICHMENT_ITEMS", value_name = "ITEMS")))]
+    pub(crate) max_enrichment_items: Option<NonZeroU64>,
+
+    /// Log a line for each request
+    #[config(default = false)]
+    #[config(layer_attr(arg(
+        long,
+        env = "ENRICH_LOG_REQUESTS",
+        value_name = "true|false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        require_equals = true
+    )))]
+    pub(crate) log_requests: bool,
+
+    /// Form of the log, which goes to standard error [default: text]
+    #[config(default = "text")]
+    #[config(layer_attr(arg(long, env = "ENRICH_LOG_FORMAT")))]
+    pub(crate) log_format: LogFormat,
+
+    /// How much is logged [default: info]
+    #[config(default = "info")]
+    #[config(layer_attr(arg(long, env = "ENRICH_LOG_LEVEL")))]
+    pub(crate) log_level: LogLevel,
+
+    /// How long requests in flight are waited for at the end [default: 5]
+    #[config(default = 5)]
+    #[config(layer_attr(arg(long, env = "ENRICH_SHUTDOWN_TIMEOUT", value_name = "SECONDS")))]
+    pub(crate) shutdown_timeout: u32,
+}
+
+/// Settings as one source gives them.
+pub(crate) type SettingsLayer = <Settings as Config>::Layer;
+
+impl Settings {
+    /// What `flags` (and the environment, which they have taken in) say, then `file`, then the
+    /// defaults.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, holds what is no setting, or a value that cannot be one.
+    pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
+        // A variable that is there and empty says nothing.
+        let public_url = flags.public_url.filter(PublicUrl::is_given);
+        let builder = Self::builder().preloaded(SettingsLayer { public_url, ..flags });
+        let Some(path) = file else { return Ok(builder.load()?) };
+        let from_file = File::with_format(path, FileFormat::Toml).required();
+        let layer = from_file.load().context("the settings cannot be used")?;
+        builder.preloaded(layer).load().context("the settings cannot be used")
+    }
+
+    /// The defaults, but for where to listen.
+    ///
+    /// # Errors
+    ///
+    /// Never: every setting has a default.
+    pub(crate) fn listening_on(address: SocketAddr) -> anyhow::Result<Self> {
+        let layer = SettingsLayer { listen: Some(address), ..SettingsLayer::empty() };
+        Self::load(layer, None)
+    }
+
+    /// Connections at once from one address; `None` for any number. Without the setting it is a share
+    /// of all, unless a proxy is known to be in front: all connections are that one's.
+    fn connections_per_address(&self) -> Option<NonZeroUsize> {
+        let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
+        let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };
+        NonZeroUsize::new(self.max_connections_per_address.unwrap_or(share))
+    }
+
+    /// What links to the account page begin with.
+    pub(crate) fn public_url(&self) -> PublicUrl {
+        self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
+    }
+
+    /// Those of the server. The account page learns later where the process listens.
+    pub(crate) fn server(&self) -> ServerSettings {
+        let account_page =
+            || AccountPageSettings { dashboard: self.dashboard(), jobs: self.jobs() };
+        ServerSettings {
+            listen: self.listen,
+            admin_listen: self.admin_listen,
+            workers: self.workers(),
+            max_connections: self.max_connections,
+            max_connections_per_address: self.connections_per_address(),
+            head_timeout: seconds(self.head_timeout),
+            body_timeout: seconds(self.body_timeout),
+            keep_alive: seconds(self.keep_alive),
+            shutdown_timeout: Duration::from_secs(self.shutdown_timeout.into()),
+            logs_requests: self.log_requests,
+            account_page: (!self.no_account_page).then(account_page),
+        }
+    }
+
+    fn dashboard(&self) -> enrich_dashboard::Settings {
+        let length = |seconds: NonZeroU32| SignedDuration::from_secs(seconds.get().into());
+        enrich_dashboard::Settings {
+            public_url: self.public_url.as_ref().map(ToString::to_string),
+            listens_on: None,
+            session_idle: length(self.session_idle),
+            session_lifetime: length(self.session_lifetime),
+        }
+    }
+
+    fn jobs(&self) -> enrich_bulk::jobs::Settings {
+        enrich_bulk::jobs::Settings {
+            keep_seconds: self.bulk_keep.get().into(),
+            ..enrich_bulk::jobs::Settings::with_max_upload(
+                u64::from(self.bulk_max_upload.get()) * 1024 * 1024,
+            )
+        }
+    }
+
+    fn workers(&self) -> NonZeroUsize {
+        let processors = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        self.workers.unwrap_or_else(processors)
+    }
+}
+
+/// A number of seconds as a length of time.
+fn seconds(number: NonZeroU32) -> Duration {
+    Duration::from_secs(number.get().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use clap::Parser;
+    use confique::meta::{Expr, Field, FieldKind, LeafKind};
+    use enrich_core::Confidence;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        layer: SettingsLayer,
+    }
+
+    fn load(flags: &[&str], file: &str) -> anyhow::Result<Settings> {
+        let mut there = tempfile::NamedTempFile::new().unwrap();
+        there.write_all(file.as_bytes()).unwrap();
+        let typed = Typed::try_parse_from(["enrich"].iter().chain(flags))?;
+        Settings::load(typed.layer, Some(there.path().to_owned()))
+    }
+
+    fn complaint(file: &str) -> String {
+        format!("{:#}", load(&[], file).unwrap_err())
+    }
+
+    #[test]
+    fn the_interfaces_own_limits_are_the_defaults() {
+        let settings = load(&[], "").unwrap();
+        assert_eq!((settings.rate_limit.get(), settings.rate_window.get()), (100, 60));
+        assert_eq!(settings.rate_policy, RatePolicy::Observe);
+        assert_eq!(settings.min_confidence, LeastConfidence::default());
+        assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
+        assert!(settings.admin_listen.is_none() && !settings.log_requests);
+    }
+
+    #[test]
+    fn a_port_is_an_address_to_listen_on_as_a_flag_and_in_the_file() {
+        let of = |flags: &[&str], file| {
+            let settings = load(flags, file).unwrap();
+            (settings.listen.to_string(), settings.admin_listen.map(|address| address.to_string()))
+        };
+        let both = |one: &str, other: &str| (one.to_owned(), Some(other.to_owned()));
+        let flags = ["--listen", "9000", "--admin-listen", ":9001"];
+        assert_eq!(of(&flags, ""), both("127.0.0.1:9000", "0.0.0.0:9001"));
+        let file = "listen = \":9000\"\nadmin_listen = 9001";
+        assert_eq!(of(&[], file), both("0.0.0.0:9000", "127.0.0.1:9001"));
+        assert!(complaint("listen = 65536").contains("127.0.0.1:8080"));
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file = "rate_limit = 7\nrate_window = 8\nrate_policy = \"reject\"\n";
+        let settings = load(&["--rate-limit", "9", "--log-requests"], file).unwrap();
+        assert_eq!((settings.rate_limit.get(), settings.rate_window.get()), (9, 8));
+        assert_eq!(settings.rate_policy, RatePolicy::Reject);
+        assert!(settings.log_requests);
+    }
+
+    #[test]
+    fn the_least_confidence_is_any_whole_number_from_1_to_100() {
+        let of = |flags: &[&str], file| load(flags, file).map(|settings| settings.min_confidence.0);
+        let percent = |number| Confidence::new(number).unwrap();
+        assert_eq!(of(&[], "min_confidence = 1").unwrap(), percent(1));
+        assert_eq!(of(&[], "min_confidence = 100").unwrap(), percent(100));
+        let flags = ["--min-confidence", "40"];
+        assert_eq!(of(&flags, "min_confidence = 70").unwrap(), percent(40));
+        for value in ["0", "101", "-1", "85.5", "1000000000000", "\"high\"", "true"] {
+            let said = complaint(&format!("min_confidence = {value}"));
+            assert!(said.contains("min_confidence"), "{value}: {said}");
+            assert!(said.contains("a whole number from 1 to 100"), "{value}: {said}");
+        }
+        for value in ["0", "101", "-1", "85.5", "1000000000000", "high", ""] {
+            let flag = format!("--min-confidence={value}");
+            let said = load(&[&flag], "").unwrap_err().to_string();
+            assert!(said.contains("a whole number from 1 to 100"), "{value}: {said}");
+        }
+    }
+
+    #[test]
+    fn links_begin_with_the_public_address_else_with_the_one_listened_on() {
+        let of = |flags: &[&str], file| load(flags, file).unwrap().public_url().to_string();
+        assert_eq!(of(&[], ""), "http://127.0.0.1:8080");
+        assert_eq!(of(&[], "listen = \"0.0.0.0:9000\""), "http://127.0.0.1:9000");
+        let file = "listen = \"0.0.0.0:9000\"\npublic_url = \"https://enrich.quill.example/\"";
+        assert_eq!(of(&[], file), "https://enrich.quill.example");
+        let flags = ["--public-url", "https://other.quill.example"];
+        assert_eq!(of(&flags, file), "https://other.quill.example");
+        assert_eq!(of(&["--public-url", ""], file), "https://enrich.quill.example");
+        assert_eq!(of(&["--public-url", " "], ""), "http://127.0.0.1:8080");
+        assert!(complaint("public_url = \"\"").contains("nothing behind it"));
+        assert!(complaint("public_url = \"enrich.quill.example\"").contains("nothing behind it"));
+    }
+
+    #[test]
+    fn missed_names_are_counted_only_where_that_is_said() {
+        let of = |flags: &[&str], file| load(flags, file).unwrap().count_misses;
+        assert_eq!(of(&[], ""), CountMisses::Off);
+        assert_eq!(of(&[], "count_misses = \"hashed\""), CountMisses::Hashed);
+        let flags = ["--count-misses", "texts"];
+        assert_eq!(of(&flags, "count_misses = \"off\""), CountMisses::Texts);
+        assert!(complaint("count_misses = true").contains("count_misses"));
+    }
+
+    #[test]
+    fn an_address_has_a_quarter_of_the_connections_unless_a_proxy_is_in_front() {
+        let of = |flags: &[&str], file| {
+            load(flags, file).unwrap().connections_per_address().map(NonZeroUsize::get)
+        };
+        assert_eq!(of(&[], ""), Some(2048));
+        assert_eq!(of(&["--max-connections", "3"], ""), Some(1));
+        assert_eq!(of(&["--max-connections-per-address", "7"], ""), Some(7));
+        assert_eq!(of(&["--max-connections-per-address", "0"], ""), None);
+        let proxied = "public_url = \"https://enrich.quill.example\"";
+        assert_eq!(of(&[], proxied), None);
+        assert_eq!(of(&["--max-connections-per-address", "7"], proxied), Some(7));
+        assert_eq!(of(&[], "public_url = \"http://127.0.0.1:8080\""), Some(2048));
+    }
+
+    #[test]
+    fn a_flag_can_take_back_what_the_file_says() {
+        assert!(load(&[], "log_requests = true").unwrap().log_requests);
+        assert!(!load(&["--log-requests=false"], "log_requests = true").unwrap().log_requests);
+    }
+
+    #[test]
+    fn a_key_that_is_no_setting_is_named() {
+        assert!(complaint("listne = \"127.0.0.1:1\"").contains("listne"));
+        assert!(complaint("[server]\nlisten = \"127.0.0.1:1\"").contains("server"));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_is_refused_wherever_it_stands() {
+        let lines = [
+            "rate_limit = 0",
+            "rate_window = -1",
+            "rate_policy = \"block\"",
+            "listen = \"localhost\"",
+            "workers = 0",
+            "log_requests = \"maybe\"",
+            "body_timeout = 1.5",
+        ];
+        for line in lines {
+            let name = line.split(' ').next().unwrap();
+            assert!(complaint(line).contains(name), "{line}: {}", complaint(line));
+        }
+        for flags in [["--rate-limit", "0"], ["--listen", "localhost"], ["--workers", "no"]] {
+            assert!(load(&flags, "").is_err(), "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_named_has_to_be_there() {
+        let nowhere = Some(PathBuf::from("/nowhere/enrich.toml"));
+        let error = Settings::load(SettingsLayer::empty(), nowhere).unwrap_err();
+        assert!(format!("{error:#}").contains("/nowhere/enrich.toml"), "{error:#}");
+    }
+
+    /// The operating guide's chapter on the server.
+    fn guide() -> &'static str {
+        let guide = include_str!("../../../docs/operating.md");
+        let (_, rest) = guide.split_once("\n## The server\n").unwrap();
+        rest.split_once("\n## ").unwrap().0
+    }
+
+    #[test]
+    fn the_documented_file_is_complete_and_holds_the_defaults() {
+        let (_, rest) = guide().split_once("A complete file:\n\n```toml\n").unwrap();
+        let file = rest.split_once("```").unwrap().0;
+        let lines: Vec<(&str, &str)> = file.lines().filter_map(|it| it.split_once(" = ")).collect();
+        let mut documented: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
+        let mut known: Vec<&str> = Settings::META.fields.iter().map(|field| field.name).collect();
+        documented.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(documented, known);
+        load(&[], file).unwrap();
+        // Where there is a default, it stands there; what differs says what the default is.
+        let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
+        let defaults: Vec<String> =
+            defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();
+        let read = load(&[], &defaults.join("\n")).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{:?}", load(&[], "").unwrap()));
+    }
+
+    #[test]
+    fn every_setting_has_its_row_in_the_guide() {
+        for Field { name, .. } in Settings::META.fields {
+            let (flag, variable) = (name.replace('_', "-"), name.to_uppercase());
+            let row = guide().lines().find(|line| line.contains(&format!("| `{name}` |")));
+            let row = row.unwrap_or_else(|| panic!("`{name}` has no row"));
+            assert!(row.starts_with(&format!("| `--{flag}")), "{row}");
+            assert!(row.contains(&format!("| `ENRICH_{variable}` |")), "{row}");
+        }
+    }
+
+    /// What the help says in brackets is what happens.
+    #[test]
+    fn every_default_is_told_and_every_setting_has_one_name() {
+        let command = <Typed as clap::CommandFactory>::command();
+        for Field { name, doc, kind, .. } in Settings::META.fields {
+            let argument = command.get_arguments().find(|argument| argument.get_id() == *name);
+            let argument = argument.unwrap();
+            assert_eq!(argument.get_long(), Some(name.replace('_', "-").as_str()));
+            let variable = argument.get_env().and_then(|name| name.to_str());
+            assert_eq!(variable, Some(format!("ENRICH_{}", name.to_uppercase()).as_str()));
+            let FieldKind::Leaf { kind: LeafKind::Required { default: Some(default) }, .. } = kind
+            else {
+                continue;
+            };
+            let told = match default {
+                Expr::Str(text) => (*text).to_owned(),
+                Expr::Integer(number) => number.to_string(),
+                Expr::Bool(false) => continue,
+                other => panic!("`{name}` has a default of another kind: {other:?}"),
+            };
+            assert!(doc.concat().ends_with(&format!("[default: {told}]")), "`{name}`: {doc:?}");
+        }
+    }
+}

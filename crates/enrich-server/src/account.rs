@@ -1,0 +1,228 @@
+//! The account page behind the listener: requests and responses of `enrich-dashboard`, as the
+//! HTTP layer has them.
+//!
+//! What is not here: a page, a rule, a header that protects one.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::net::{IpAddr, Ipv4Addr};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use actix_web::body::{BodyStream, BoxBody};
+use actix_web::guard::fn_guard;
+use actix_web::http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
+use actix_web::http::{Method, StatusCode};
+use actix_web::rt::time::timeout;
+use actix_web::web::{self, Data, Payload, Redirect, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse, Responder};
+use bytes::Bytes;
+use enrich_dashboard::{Body, BodyFault, Request, Response, ResponseBody};
+use futures_util::{StreamExt, stream};
+use tracing::error;
+
+use crate::chunked_body;
+use crate::context::CallContext;
+use crate::encoding::{self, Encoding};
+use crate::error_chain::error_chain;
+use crate::header::text;
+use crate::record::OTHER;
+use crate::state::{AppState, ListenerState};
+use crate::unrouted::{self, plain};
+
+/// What all its paths begin with.
+const ROOT: &str = "/account";
+/// Where the page begins.
+const START: &str = "/account/";
+const METHODS: &str = "GET, HEAD, POST";
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
+
+/// Adds the routes of the account page. The page has its own table of paths; here is one route for
+/// all of them, and a redirect from the bare address.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
+    config.service(
+        web::resource([ROOT, "/account/{path:.*}"])
+            .guard(is_unescaped_root)
+            .route(web::method(Method::OPTIONS).to(options))
+            .default_service(web::to(answer)),
+    );
+    config.service(
+        web::resource("/")
+            .route(web::get().to(redirect))
+            .route(web::method(Method::OPTIONS).to(root_options))
+            .default_service(web::to(unrouted::not_found)),
+    );
+}
+
+async fn options(request: HttpRequest, context: CallContext) -> HttpResponse {
+    unrouted::options(&request, &context, ROOT, "GET, HEAD, OPTIONS, POST", false)
+        .unwrap_or_else(|| unrouted::wrong_method(&request, &context, ROOT, METHODS))
+}
+
+async fn root_options(request: HttpRequest, context: CallContext) -> HttpResponse {
+    unrouted::options(&request, &context, OTHER, "GET, OPTIONS", false)
+        .unwrap_or_else(|| unrouted::wrong_method(&request, &context, OTHER, "GET"))
+}
+
+async fn redirect() -> impl Responder {
+    Redirect::to(START).see_other()
+}
+
+async fn answer(
+    request: HttpRequest,
+    body: Payload,
+    listener: Data<ListenerState>,
+    context: CallContext,
+) -> HttpResponse {
+    let method = match *request.method() {
+        Method::GET | Method::HEAD => enrich_dashboard::Method::Get,
+        Method::POST => enrich_dashboard::Method::Post,
+        _ => return unrouted::wrong_method(&request, &context, ROOT, METHODS),
+    };
+    let app = &listener.app;
+    let Some(dashboard) = &app.dashboard else {
+        return unrouted::not_found(request, context).await;
+    };
+    let arrival = Rc::new(Arrival {
+        limit: app.body_timeout,
+        is_unlimited: Cell::new(false),
+        context: context.clone(),
+    });
+    let encoding = encoding::accepted(request.headers());
+    // Which page may be compressed is said in `encoding`.
+    let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
+    let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
+    asked.request_id = Some(context.request_id().to_string());
+    // In memory of its own, of the size that this page needs.
+    let response = Box::pin(dashboard.answer(asked)).await;
+    note(app, &context, &response);
+    context.answer(ROOT, plain(response.status, Vec::new()));
+    sent(response, encoding, of_page)
+}
+
+fn read(
+    request: &HttpRequest,
+    method: enrich_dashboard::Method,
+    body: Body,
+    arrival: Rc<Arrival>,
+) -> Request {
+    let headers = request.headers();
+    let header = |name| text(headers, name).map(Cow::into_owned);
+    let peer = request.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
+    Request {
+        host: header(HOST),
+        origin: header(ORIGIN),
+        fetch_site: header(FETCH_SITE),
+        forwarded_for: header(FORWARDED_FOR),
+        cookies: header(COOKIE),
+        content_type: header(CONTENT_TYPE),
+        is_from_script: headers.contains_key(FROM_SCRIPT),
+        body,
+        lift_time_limit: Some(Box::new(move || arrival.lift_time_limit())),
+        ..Request::new(method, request.uri().path(), request.uri().query().unwrap_or(""), peer)
+    }
+}
+
+/// How a body arrives: as a whole within the time of every other body, unless it is an upload of
+/// somebody who is signed in.
+struct Arrival {
+    limit: Duration,
+    is_unlimited: Cell<bool>,
+    context: CallContext,
+}
+
+impl Arrival {
+    /// From now on each piece has the time that the whole had.
+    fn lift_time_limit(&self) {
+        self.is_unlimited.set(true);
+        if let Some(signals) = self.context.signals() {
+            signals.upload_exemption.begin();
+        }
+    }
+
+    /// The body, piece by piece.
+    fn body(self: Rc<Self>, body: Payload) -> Body {
+        let ends_at = Instant::now() + self.limit;
+        let next = move |mut body: Payload| {
+            let arrival = Rc::clone(&self);
+            async move {
+                let limit = match arrival.is_unlimited.get() {
+                    true => arrival.limit,
+                    false => ends_at.saturating_duration_since(Instant::now()),
+                };
+                let piece = match timeout(limit, body.next()).await {
+                    Ok(Some(Ok(piece))) => Ok(piece),
+                    Ok(Some(Err(_))) => Err(BodyFault::Broken),
+                    Ok(None) => {
+                        arrival.context.end_body();
+                        return None;
+                    }
+                    Err(_) => Err(BodyFault::TooSlow),
+                };
+                Some((piece, body))
+            }
+        };
+        stream::unfold(body, next).boxed_local()
+    }
+}
+
+/// Counts and logs the page, and the call that was made from it.
+fn note(app: &AppState, context: &CallContext, response: &Response) {
+    if let Some(error) = &response.error {
+        let (request_id, error) = (context.request_id().as_str(), error_chain(error.as_ref()));
+        error!(endpoint = ROOT, request_id, error, "a page failed on our side");
+    }
+    if let Some(call) = &response.call {
+        app.metrics.count(call.path, &call.response, context.started().elapsed());
+    }
+}
+
+/// The response as the HTTP layer sends it: its file in an encoding, or its page in another.
+fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpResponse {
+    let status = StatusCode::from_u16(response.status);
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut sent = HttpResponse::with_body(status, BoxBody::new(()));
+    for (name, value) in response.headers {
+        let Ok(value) = HeaderValue::from_str(&value) else { continue };
+        sent.headers_mut().append(HeaderName::from_static(name), value);
+    }
+    let body = match response.body {
+        ResponseBody::Whole(bytes) if encoding::is_page(status, sent.headers(), &bytes) => {
+            match encoding::compressed(&bytes, of_page) {
+                Ok(compressed) => {
+                    encoding::set_encoding_headers(&mut sent, of_page);
+                    chunked_body::body(compressed)
+                }
+                Err(_) => chunked_body::body(owned(bytes)),
+            }
+        }
+        ResponseBody::Whole(bytes) => chunked_body::body(owned(bytes)),
+        ResponseBody::File { plain, gzip, brotli } => {
+            encoding::set_encoding_headers(&mut sent, of_file);
+            chunked_body::body(match of_file {
+                Encoding::Identity => owned(plain),
+                Encoding::Gzip => Bytes::from_static(gzip),
+                Encoding::Brotli => Bytes::from_static(brotli),
+            })
+        }
+        // Its own content type is set.
+        ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
+            piece.inspect_err(|error| {
+                error!(error = %error, "a file broke off");
+            })
+        }))),
+    };
+    sent.set_body(body)
+}
+
+/// The bytes, not copied.
+fn owned(bytes: Cow<'static, [u8]>) -> Bytes {
+    match bytes {
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        Cow::Owned(bytes) => bytes.into(),
+    }
+}

@@ -1,0 +1,124 @@
+//! The admin pages: whether the process is up (`/healthz`), whether it can serve (`/readyz`), and
+//! its metrics (`/metrics`).
+
+use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use serde::Serialize;
+use tracing::warn;
+
+use crate::app::is_not_escaped;
+use crate::context::CallContext;
+use crate::error_chain::error_chain;
+use crate::response::response_with;
+use crate::state::{AppState, ListenerState};
+use crate::unrouted::{options, plain, wrong_method};
+
+const JSON: &str = "application/json";
+const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// An admin page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AdminPage {
+    /// The process is up.
+    Health,
+    /// The service can answer and charge.
+    Ready,
+    /// The metrics, in Prometheus' text format.
+    Metrics,
+}
+
+/// The body of `/readyz`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Readiness {
+    /// All of the following holds.
+    ready: bool,
+    /// The directory can be read.
+    directory: bool,
+    /// Charges are being decided.
+    charging: bool,
+    /// The process is ending.
+    shutting_down: bool,
+}
+
+/// Adds a route for each page.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    for page in AdminPage::ALL {
+        let resource = web::resource(page.path())
+            .guard(is_not_escaped())
+            .route(web::get().to(move |listener, context| answer(page, listener, context)))
+            .default_service(web::to(move |request, context| other_method(page, request, context)));
+        config.service(resource);
+    }
+}
+
+impl AdminPage {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Health, Self::Ready, Self::Metrics];
+
+    /// The page at `path`.
+    pub(crate) fn at(path: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|page| page.path() == path)
+    }
+
+    /// Its path.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Health => "/healthz",
+            Self::Ready => "/readyz",
+            Self::Metrics => "/metrics",
+        }
+    }
+
+    /// Whether pages of other origins may read it.
+    fn is_open(self) -> bool {
+        self != Self::Metrics
+    }
+}
+
+async fn answer(
+    page: AdminPage,
+    listener: Data<ListenerState>,
+    context: CallContext,
+) -> HttpResponse {
+    let app = &listener.app;
+    let (status, content_type, body) = match page {
+        AdminPage::Health => (200, JSON, Bytes::from_static(br#"{"up":true}"#)),
+        AdminPage::Ready => {
+            let readiness = readiness(app).await;
+            let body = serde_json::to_vec(&readiness).unwrap_or_default();
+            (if readiness.ready { 200 } else { 503 }, JSON, body.into())
+        }
+        AdminPage::Metrics => (200, PROMETHEUS_TEXT, metrics(app).await),
+    };
+    let headers = vec![("content-type", content_type.into()), ("cache-control", "no-store".into())];
+    let mut sent = response_with(&context, page.path(), plain(status, headers), body);
+    if page.is_open() {
+        let anybody = HeaderValue::from_static("*");
+        sent.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, anybody);
+    }
+    sent
+}
+
+async fn other_method(page: AdminPage, request: HttpRequest, context: CallContext) -> HttpResponse {
+    options(&request, &context, page.path(), "GET, OPTIONS", page.is_open())
+        .unwrap_or_else(|| wrong_method(&request, &context, page.path(), "GET"))
+}
+
+async fn metrics(app: &AppState) -> Bytes {
+    let revision = app.service.directory.revision().await.ok();
+    let is_charging = app.service.ledger.is_charging();
+    app.metrics_cache.get(|| app.metrics.render(revision, is_charging).into_bytes())
+}
+
+async fn readiness(app: &AppState) -> Readiness {
+    let directory = app.service.directory.revision().await;
+    if let Err(error) = &directory {
+        warn!(error = error_chain(error), "the directory cannot be read");
+    }
+    let directory = directory.is_ok();
+    let charging = app.service.ledger.is_charging();
+    let shutting_down = app.is_closing();
+    Readiness { ready: directory && charging && !shutting_down, directory, charging, shutting_down }
+}

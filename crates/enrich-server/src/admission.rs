@@ -1,0 +1,245 @@
+//! How many connections there may be: in all, and from one address.
+//!
+//! A connection that gets no place is not left waiting in the system's queue, where a supervisor's
+//! probe would wait behind it: it is a guest. A guest may ask for the health pages, and anything else
+//! is refused with status 503. Guests are few, and a new one ends the connection of the oldest, so
+//! that however many strangers hold connections, a probe that sends its request at once is answered.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroUsize;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use parking_lot::Mutex;
+
+/// The places for connections at a listener, over all of its workers.
+pub(crate) struct ConnectionSlots {
+    most: usize,
+    most_per_address: Option<usize>,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    all: usize,
+    /// How many each client has; none has 0.
+    by_client: HashMap<IpAddr, usize>,
+}
+
+/// A permit for one connection; dropping it releases the place.
+struct ConnectionSlot {
+    places: Arc<ConnectionSlots>,
+    client: Option<IpAddr>,
+}
+
+impl ConnectionSlots {
+    /// So many places, at most `most_per_address` of them for a client.
+    pub(crate) fn new(most: NonZeroUsize, most_per_address: Option<NonZeroUsize>) -> Arc<Self> {
+        let most_per_address = most_per_address.map(NonZeroUsize::get);
+        Arc::new(Self { most: most.get(), most_per_address, held: Mutex::default() })
+    }
+
+    fn take(self: &Arc<Self>, peer: Option<IpAddr>) -> Option<ConnectionSlot> {
+        let client = self.most_per_address.and(peer).and_then(client);
+        let mut held = self.held.lock();
+        if held.all >= self.most {
+            return None;
+        }
+        if let Some(client) = client {
+            let of_client = held.by_client.get(&client).copied().unwrap_or(0);
+            if self.most_per_address.is_some_and(|most| of_client >= most) {
+                return None;
+            }
+            held.by_client.insert(client, of_client + 1);
+        }
+        held.all += 1;
+        Some(ConnectionSlot { places: Arc::clone(self), client })
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        let mut held = self.places.held.lock();
+        held.all -= 1;
+        let Some(client) = self.client else { return };
+        if let Some(of_client) = held.by_client.get_mut(&client) {
+            *of_client -= 1;
+            if *of_client == 0 {
+                held.by_client.remove(&client);
+            }
+        }
+    }
+}
+
+/// By what a client's connections are counted: its address; of IPv6 its network of 64 bits, which is
+/// what a single customer is given at least. Connections of this machine are not counted: whatever
+/// runs here, a proxy above all, connects for others.
+fn client(peer: IpAddr) -> Option<IpAddr> {
+    let peer = peer.to_canonical();
+    let counted = match peer {
+        IpAddr::V4(_) => peer,
+        IpAddr::V6(address) => {
+            let network = address.to_bits() & (u128::MAX << 64);
+            IpAddr::V6(Ipv6Addr::from_bits(network))
+        }
+    };
+    (!peer.is_loopback()).then_some(counted)
+}
+
+/// A connection's admission.
+pub(crate) struct Admission {
+    places: Arc<ConnectionSlots>,
+    peer: Option<IpAddr>,
+    place: RefCell<Option<ConnectionSlot>>,
+    is_evicted: Cell<bool>,
+    /// Whom to wake when the connection is evicted; guests alone have one.
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Admission {
+    /// Whether the connection has a place, or gets one that has become free since.
+    pub(crate) fn has_place(&self) -> bool {
+        let mut place = self.place.borrow_mut();
+        if place.is_none() {
+            *place = self.places.take(self.peer);
+        }
+        place.is_some()
+    }
+
+    /// Whether the connection has to end. One that goes on is woken when it has to.
+    pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
+        if self.place.borrow().is_none() {
+            let mut waker = self.waker.borrow_mut();
+            if !waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+                *waker = Some(context.waker().clone());
+            }
+        }
+        self.is_evicted.get()
+    }
+
+    fn evict(&self) {
+        self.is_evicted.set(true);
+        if let Some(waker) = self.waker.borrow_mut().take() {
+            waker.wake();
+        }
+    }
+}
+
+/// Who gets a place at a worker, and the guests there.
+pub(crate) struct Reception {
+    places: Arc<ConnectionSlots>,
+    most_guests: usize,
+    /// The oldest first.
+    guests: RefCell<VecDeque<Weak<Admission>>>,
+}
+
+impl Reception {
+    /// A worker's, with room for so many guests.
+    pub(crate) fn new(places: Arc<ConnectionSlots>, most_guests: NonZeroUsize) -> Self {
+        Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
+    }
+
+    /// Admits a connection, as a guest where no place is free.
+    pub(crate) fn admit(&self, peer: Option<IpAddr>) -> Rc<Admission> {
+        let place = self.places.take(peer);
+        let is_guest = place.is_none();
+        let admission = Rc::new(Admission {
+            places: Arc::clone(&self.places),
+            peer,
+            place: RefCell::new(place),
+            is_evicted: Cell::new(false),
+            waker: RefCell::default(),
+        });
+        if is_guest {
+            self.receive(&admission);
+        }
+        admission
+    }
+
+    fn receive(&self, guest: &Rc<Admission>) {
+        let mut guests = self.guests.borrow_mut();
+        let is_guest =
+            |guest: &Weak<Admission>| guest.upgrade().is_some_and(|it| it.place.borrow().is_none());
+        guests.retain(is_guest);
+        while guests.len() >= self.most_guests {
+            if let Some(oldest) = guests.pop_front().and_then(|oldest| oldest.upgrade()) {
+                oldest.evict();
+            }
+        }
+        guests.push_back(Rc::downgrade(guest));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(most: usize, most_per_address: Option<usize>) -> Arc<ConnectionSlots> {
+        let number = |number| NonZeroUsize::new(number).unwrap();
+        ConnectionSlots::new(number(most), most_per_address.map(number))
+    }
+
+    fn peer(address: &str) -> Option<IpAddr> {
+        Some(address.parse().unwrap())
+    }
+
+    #[test]
+    fn a_place_is_free_again_when_its_connection_has_ended() {
+        let places = places(2, None);
+        let held = [places.take(peer("192.0.2.1")), places.take(None)];
+        assert!(held.iter().all(Option::is_some) && places.take(None).is_none());
+        drop(held);
+        assert!(places.take(None).is_some());
+    }
+
+    #[test]
+    fn an_address_has_its_share_and_leaves_the_rest_to_others() {
+        let places = places(100, Some(2));
+        let held: Vec<_> = (0..5).map(|_| places.take(peer("192.0.2.1"))).collect();
+        assert_eq!(held.iter().flatten().count(), 2);
+        assert!(places.take(peer("192.0.2.2")).is_some());
+        drop(held);
+        assert!(places.take(peer("192.0.2.1")).is_some());
+        assert!(places.held.lock().by_client.is_empty(), "who has left is still known");
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_client_and_mapped_addresses_are_of_ipv4() {
+        let places = places(100, Some(1));
+        let _one = places.take(peer("2001:db8:0:1::7")).unwrap();
+        assert!(places.take(peer("2001:db8:0:1:ffff::8")).is_none());
+        assert!(places.take(peer("2001:db8:0:2::7")).is_some());
+        let _four = places.take(peer("192.0.2.1")).unwrap();
+        assert!(places.take(peer("::ffff:192.0.2.1")).is_none());
+    }
+
+    #[test]
+    fn connections_of_this_machine_are_a_proxys_and_have_no_share() {
+        let places = places(100, Some(1));
+        let addresses = ["127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"];
+        let held: Vec<_> =
+            addresses.iter().cycle().take(100).map(|it| places.take(peer(it))).collect();
+        assert!(held.iter().all(Option::is_some));
+        assert!(places.take(peer("127.0.0.1")).is_none(), "they count in all");
+    }
+
+    #[test]
+    fn a_guest_takes_a_place_that_has_become_free_and_the_oldest_makes_room_for_the_next() {
+        let context = Context::from_waker(Waker::noop());
+        let reception = Reception::new(places(1, None), NonZeroUsize::new(2).unwrap());
+        let first = reception.admit(None);
+        let guests: Vec<_> = (0..3).map(|_| reception.admit(None)).collect();
+        assert!(first.has_place() && guests.iter().all(|guest| !guest.has_place()));
+        let evicted: Vec<bool> = guests.iter().map(|guest| guest.is_evicted(&context)).collect();
+        assert_eq!(evicted, [true, false, false]);
+        drop(first);
+        assert!(guests[1].has_place() && !guests[2].has_place());
+        // A guest no longer, so it makes no room.
+        let others = [reception.admit(None), reception.admit(None)];
+        assert!(!guests[1].is_evicted(&context) && guests[2].is_evicted(&context));
+        assert!(others.iter().all(|guest| !guest.is_evicted(&context)));
+    }
+}

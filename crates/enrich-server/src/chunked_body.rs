@@ -1,0 +1,71 @@
+//! A body that is whole in memory, handed to the HTTP layer piece by piece.
+//!
+//! The HTTP layer copies what it is handed into a buffer of the connection, where it stays until the
+//! other side has taken it. Of a body that is handed over whole, each slow reader would have a copy.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use bytes::Bytes;
+
+/// The most that is copied at once, and the longest body that is handed over whole, in bytes. The buffer
+/// is filled up to here before it is written, so two of them fit into the 8 KiB it begins with.
+pub(crate) const PIECE_BYTES: usize = 4 * 1024;
+
+struct Pieces(Bytes);
+
+/// A body of these bytes. What they are shared with, a static file above all, is not copied.
+pub(crate) fn body(bytes: Bytes) -> BoxBody {
+    if bytes.len() <= PIECE_BYTES {
+        return BoxBody::new(bytes);
+    }
+    BoxBody::new(Pieces(bytes))
+}
+
+impl MessageBody for Pieces {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(self.0.len() as u64)
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Infallible>>> {
+        if self.0.is_empty() {
+            return Poll::Ready(None);
+        }
+        let length = self.0.len().min(PIECE_BYTES);
+        Poll::Ready(Some(Ok(self.0.split_to(length))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Waker;
+
+    use super::*;
+
+    static LARGE: [u8; 3 * PIECE_BYTES + 1] = [7; 3 * PIECE_BYTES + 1];
+
+    #[test]
+    fn a_static_body_comes_in_pieces_that_are_not_copied() {
+        let mut body = pin!(body(Bytes::from_static(&LARGE)));
+        let length = LARGE.len();
+        assert!(matches!(body.size(), BodySize::Sized(size) if size == length as u64));
+        let mut context = Context::from_waker(Waker::noop());
+        let mut place = LARGE.as_ptr();
+        let mut lengths = Vec::new();
+        while let Poll::Ready(Some(piece)) = body.as_mut().poll_next(&mut context) {
+            let piece = piece.unwrap();
+            assert_eq!(piece.as_ptr(), place, "it is a copy");
+            place = place.wrapping_add(piece.len());
+            lengths.push(piece.len());
+        }
+        assert_eq!(lengths, [PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 1]);
+    }
+}

@@ -1,0 +1,103 @@
+//! What the middleware and the handlers of a request know of it.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Ready, ready};
+use std::rc::Rc;
+use std::time::Instant;
+
+use actix_web::dev::{Payload, ServiceRequest};
+use actix_web::error::ErrorInternalServerError;
+use actix_web::{Error, FromRequest, HttpMessage, HttpRequest};
+use enrich_core::{Clock, RequestId};
+use enrich_wire::Response;
+
+use crate::body;
+use crate::connection::ConnectionSignals;
+use crate::header;
+
+/// A request on its way to its response; an extension of the request.
+#[derive(Clone)]
+pub(crate) struct CallContext(Rc<Fields>);
+
+struct Fields {
+    started: Instant,
+    request_id: RequestId,
+    signals: Option<Rc<ConnectionSignals>>,
+    is_body_read: Cell<bool>,
+    answered: RefCell<Option<Answered>>,
+}
+
+/// What the log and the metrics need of a response.
+pub(crate) struct Answered {
+    /// The name that they have for the endpoint or page.
+    pub(crate) label: &'static str,
+    /// The response without its headers and its body.
+    pub(crate) response: Response,
+}
+
+impl FromRequest for CallContext {
+    type Error = Error;
+    type Future = Ready<Result<Self, Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let context = request.extensions().get::<Self>().cloned();
+        ready(context.ok_or_else(|| ErrorInternalServerError("a request without its context")))
+    }
+}
+
+impl CallContext {
+    /// The context of a request that begins; the request has it from now on.
+    pub(crate) fn begin(request: &ServiceRequest, clock: &dyn Clock) -> Self {
+        let context = Self(Rc::new(Fields {
+            started: Instant::now(),
+            request_id: header::request_id(request.headers(), clock),
+            signals: request.request().conn_data::<Rc<ConnectionSignals>>().cloned(),
+            is_body_read: Cell::new(false),
+            answered: RefCell::default(),
+        }));
+        if !body::is_announced(request.request()) {
+            context.end_body();
+        }
+        request.extensions_mut().insert(context.clone());
+        context
+    }
+
+    /// When the request began.
+    pub(crate) fn started(&self) -> Instant {
+        self.0.started
+    }
+
+    /// The id of the request.
+    pub(crate) fn request_id(&self) -> &RequestId {
+        &self.0.request_id
+    }
+
+    /// The request's connection; absent in tests without one.
+    pub(crate) fn signals(&self) -> Option<&Rc<ConnectionSignals>> {
+        self.0.signals.as_ref()
+    }
+
+    /// The body was read to its end. What the client sends behind it is left unread until the
+    /// request is answered.
+    pub(crate) fn end_body(&self) {
+        self.0.is_body_read.set(true);
+        if let Some(signals) = self.signals() {
+            signals.input.close();
+        }
+    }
+
+    /// Whether the body was read to its end.
+    pub(crate) fn is_body_read(&self) -> bool {
+        self.0.is_body_read.get()
+    }
+
+    /// Notes the response for the log and the metrics.
+    pub(crate) fn answer(&self, label: &'static str, response: Response) {
+        self.0.answered.replace(Some(Answered { label, response }));
+    }
+
+    /// The response that was noted.
+    pub(crate) fn take_answered(&self) -> Option<Answered> {
+        self.0.answered.take()
+    }
+}

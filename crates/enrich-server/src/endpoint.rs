@@ -1,0 +1,102 @@
+//! The endpoints: a route for each row of the tables, and the call behind it.
+
+use std::panic::AssertUnwindSafe;
+
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use actix_web::web::{self, Data, Payload, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use enrich_core::Refusal;
+use enrich_wire::{ApiVersion, Endpoint, Request, refuse, respond};
+use futures_util::FutureExt;
+
+use crate::app::is_not_escaped;
+use crate::body;
+use crate::context::CallContext;
+use crate::header::{API_KEY, IDEMPOTENCY_KEY, text};
+use crate::response::{refusal, response};
+use crate::state::ListenerState;
+use crate::unrouted::{options, wrong_method};
+use crate::versions::API_VERSIONS;
+
+/// The code that answers a call panicked; where is in the log.
+#[derive(Debug, thiserror::Error)]
+#[error("the code that answers panicked")]
+struct Panicked;
+
+/// Adds the routes of each endpoint. Many clients put a slash behind its path; those routes stand
+/// behind all others, since routes are compared one after the other.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    for suffix in ["", "/"] {
+        for api_version in API_VERSIONS {
+            for endpoint in api_version.endpoints {
+                add(config, api_version, endpoint, &format!("{}{suffix}", endpoint.path));
+            }
+        }
+    }
+}
+
+fn add(
+    config: &mut ServiceConfig,
+    api_version: &'static ApiVersion,
+    endpoint: &'static Endpoint,
+    path: &str,
+) {
+    let call =
+        move |request, body, received| answer(api_version, endpoint, request, body, received);
+    let other = move |request, context| other_method(endpoint, request, context);
+    let resource = web::resource(path).guard(is_not_escaped());
+    config.service(resource.route(web::post().to(call)).default_service(web::to(other)));
+}
+
+async fn other_method(
+    endpoint: &'static Endpoint,
+    request: HttpRequest,
+    context: CallContext,
+) -> HttpResponse {
+    options(&request, &context, endpoint.path, "OPTIONS, POST", false)
+        .unwrap_or_else(|| wrong_method(&request, &context, endpoint.path, "POST"))
+}
+
+async fn answer(
+    api_version: &'static ApiVersion,
+    endpoint: &'static Endpoint,
+    request: HttpRequest,
+    mut body: Payload,
+    (listener, context): (Data<ListenerState>, CallContext),
+) -> HttpResponse {
+    let refused = |why| refusal(endpoint.path, api_version, why, &context);
+    if listener.app.is_closing() {
+        return refused(Refusal::ShuttingDown);
+    }
+    let body = match body::read(request.headers(), &mut body, listener.app.body_timeout).await {
+        Ok(body) => body,
+        Err(unread) => {
+            if unread.is_at_end {
+                context.end_body();
+            }
+            return refused(unread.refusal);
+        }
+    };
+    context.end_body();
+    let headers = request.headers();
+    let (content_type, api_key) = (text(headers, CONTENT_TYPE), text(headers, API_KEY));
+    let (authorization, idempotency_key) =
+        (text(headers, AUTHORIZATION), text(headers, IDEMPOTENCY_KEY));
+    let call = Request {
+        content_type: content_type.as_deref(),
+        api_key: api_key.as_deref(),
+        authorization: authorization.as_deref(),
+        idempotency_key: idempotency_key.as_deref(),
+        body: &body,
+    };
+    // In memory of its own: a connection whose body is still arriving does not hold it.
+    let id = context.request_id();
+    let answer = Box::pin(respond(&listener.app.service, api_version, endpoint, id, call));
+    // A panic is a bug; its caller is still owed an answer. Whether the charge was written by then
+    // is not known.
+    let answer = AssertUnwindSafe(answer)
+        .catch_unwind()
+        .await
+        .unwrap_or_else(|_| refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()), id));
+    response(&context, endpoint.path, answer)
+}

@@ -1,0 +1,44 @@
+//! Enrich over HTTP: the actix-web application and its listeners.
+//!
+//! [`Listener`] binds an address and serves a [`ListenerState`] there. Paths and methods come from the
+//! tables of `enrich-wire-v1` and `enrich-wire-v2`; what a call does is `enrich-wire`'s and
+//! `enrich-core`'s, and what a page of the account shows is `enrich-dashboard`'s.
+
+mod account;
+mod admin;
+mod admission;
+mod app;
+mod body;
+mod chunked_body;
+mod connection;
+mod connection_end;
+mod context;
+mod detach;
+mod document;
+mod encoding;
+mod endpoint;
+mod error_chain;
+mod header;
+mod listener;
+mod log_throttle;
+mod metrics;
+mod metrics_cache;
+mod open_files;
+mod record;
+mod response;
+mod serve;
+mod servers;
+mod shutdown;
+mod state;
+#[cfg(test)]
+mod tests;
+mod unrouted;
+mod upkeep;
+mod versions;
+
+pub use connection::StallTimeouts;
+pub use error_chain::error_chain;
+pub use listener::{Listener, ListenerLimits};
+pub use serve::{AccountPageSettings, Prepared, ServeError, ServerSettings, serve};
+pub use state::{AppState, ListenerState, Serves};
+pub use versions::API_VERSIONS;

@@ -1,0 +1,60 @@
+//! How often requests that were turned away are logged: anybody can send as many as they like.
+
+use std::mem::{Discriminant, discriminant};
+use std::time::{Duration, Instant};
+
+use enrich_core::Refusal;
+use parking_lot::Mutex;
+
+/// The time between two lines for the same kind of refusal.
+const EACH: Duration = Duration::from_secs(10);
+
+/// When each kind of refusal was logged last, and how many were not since.
+#[derive(Debug, Default)]
+pub(crate) struct LogThrottle(Mutex<Vec<Logged>>);
+
+#[derive(Debug)]
+struct Logged {
+    kind: Discriminant<Refusal>,
+    at: Instant,
+    unlogged: u64,
+}
+
+impl LogThrottle {
+    /// Whether a refusal is to be logged at `now`: how many of its kind were not since the last one.
+    pub(crate) fn admit(&self, refusal: &Refusal, now: Instant) -> Option<u64> {
+        let kind = discriminant(refusal);
+        // There are a few kinds.
+        let mut all = self.0.lock();
+        let Some(logged) = all.iter_mut().find(|logged| logged.kind == kind) else {
+            all.push(Logged { kind, at: now, unlogged: 0 });
+            return Some(0);
+        };
+        if now.duration_since(logged.at) < EACH {
+            logged.unlogged += 1;
+            return None;
+        }
+        logged.at = now;
+        Some(std::mem::take(&mut logged.unlogged))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_each_kind_one_is_logged_in_ten_seconds_and_the_others_are_counted() {
+        let (log_throttle, start) = (LogThrottle::default(), Instant::now());
+        let admit =
+            |refusal, seconds| log_throttle.admit(&refusal, start + Duration::from_secs(seconds));
+        assert_eq!(admit(Refusal::IdempotencyStoreFull, 0), Some(0));
+        for _ in 0..1_000 {
+            assert_eq!(admit(Refusal::IdempotencyStoreFull, 9), None);
+        }
+        assert_eq!(admit(Refusal::Overloaded, 9), Some(0));
+        assert_eq!(admit(Refusal::IdempotencyStoreFull, 10), Some(1_000));
+        assert_eq!(admit(Refusal::IdempotencyStoreFull, 11), None);
+        assert_eq!(admit(Refusal::Overloaded, 20), Some(0));
+    }
+}

@@ -1,0 +1,146 @@
+//! The metrics: what is counted, under which names and labels.
+//!
+//! No label holds an account, a key or anything else a caller can make up. What is counted for most
+//! requests is looked up in the recorder once and then kept: finding a counter by its labels means to make,
+//! hash and compare them.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use enrich_core::DirectoryRevision;
+use enrich_wire::Response;
+use metrics::{Counter, Histogram, Unit, counter, gauge, histogram, with_local_recorder};
+use metrics::{describe_counter, describe_gauge, describe_histogram};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
+
+const REQUESTS: &str = "enrich_requests_total";
+const DURATION: &str = "enrich_request_duration_seconds";
+const CREDITS: &str = "enrich_credits_charged_total";
+const LOOKUPS: &str = "enrich_lookups_total";
+const REPLAYS: &str = "enrich_replays_total";
+const OVERRUNS: &str = "enrich_rate_window_overruns_total";
+const CHARGING: &str = "enrich_charging";
+const REVISION: &str = "enrich_directory_generation";
+const BUILD: &str = "enrich_build_info";
+
+/// Upper bounds of the durations' buckets, in seconds: from a point read to a stuck disk.
+const BUCKETS: [f64; 14] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// The status of most answers.
+const USUAL_STATUS: u16 = 200;
+
+/// Counts what was answered.
+pub(crate) struct Metrics {
+    recorder: PrometheusRecorder,
+    usual: HashMap<&'static str, Usual>,
+    overruns: Counter,
+}
+
+/// What most requests of an endpoint are counted by. Each shows from its first use on.
+#[derive(Default)]
+struct Usual {
+    answered: OnceLock<Counter>,
+    took: OnceLock<Histogram>,
+    credits: OnceLock<Counter>,
+    found: OnceLock<Counter>,
+    not_found: OnceLock<Counter>,
+}
+
+impl Metrics {
+    /// Metrics that have counted nothing yet, of endpoints with these names.
+    pub(crate) fn new(endpoints: impl Iterator<Item = &'static str>) -> Self {
+        // The builder refuses an empty list of buckets, which this one is not.
+        let builder = PrometheusBuilder::new();
+        let builder = builder
+            .set_buckets_for_metric(Matcher::Full(DURATION.to_owned()), &BUCKETS)
+            .unwrap_or_default();
+        let recorder = builder.build_recorder();
+        with_local_recorder(&recorder, || {
+            describe_counter!(REQUESTS, "Requests answered, by endpoint and status.");
+            describe_histogram!(
+                DURATION,
+                Unit::Seconds,
+                "From a request's head to its answer, its body's arrival included."
+            );
+            describe_counter!(CREDITS, "Credits charged.");
+            describe_counter!(LOOKUPS, "Look-ups made, by whether something was found.");
+            describe_counter!(REPLAYS, "Answers given once more for an Idempotency-Key.");
+            describe_counter!(OVERRUNS, "Requests beyond their key's rate limit.");
+            describe_gauge!(CHARGING, "1 while charges are decided, 0 once that has stopped.");
+            describe_gauge!(REVISION, "The number of the directory's state.");
+            describe_gauge!(BUILD, "Always 1; the label tells the version.");
+            gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+        });
+        let overruns = with_local_recorder(&recorder, || counter!(OVERRUNS));
+        overruns.increment(0);
+        Self { recorder, usual: endpoints.map(|name| (name, Usual::default())).collect(), overruns }
+    }
+
+    /// Counts an answer of `endpoint`, which is a path of the tables, a page's, or `other`.
+    pub(crate) fn count(&self, endpoint: &'static str, response: &Response, took: Duration) {
+        match self.usual.get(endpoint) {
+            Some(usual) if response.status == USUAL_STATUS => {
+                self.count_usual(usual, endpoint, response, took);
+            }
+            _ => self.recording(|| {
+                let status = response.status.to_string();
+                counter!(REQUESTS, "endpoint" => endpoint, "status" => status).increment(1);
+                histogram!(DURATION, "endpoint" => endpoint).record(took);
+            }),
+        }
+        if response.rate_limit_status.is_some_and(|rate_limit_status| rate_limit_status.is_over) {
+            self.overruns.increment(1);
+        }
+    }
+
+    fn count_usual(
+        &self,
+        usual: &Usual,
+        endpoint: &'static str,
+        response: &Response,
+        took: Duration,
+    ) {
+        let answered = || counter!(REQUESTS, "endpoint" => endpoint, "status" => "200");
+        usual.answered.get_or_init(|| self.recording(answered)).increment(1);
+        let duration = || histogram!(DURATION, "endpoint" => endpoint);
+        usual.took.get_or_init(|| self.recording(duration)).record(took);
+        if response.used.0 > 0 {
+            let credits = || counter!(CREDITS, "endpoint" => endpoint);
+            usual.credits.get_or_init(|| self.recording(credits)).increment(response.used.0);
+        }
+        let lookups = |found| counter!(LOOKUPS, "endpoint" => endpoint, "found" => found);
+        let (known, found) = match response.is_found {
+            Some(true) => (&usual.found, "true"),
+            Some(false) => (&usual.not_found, "false"),
+            // Only what was looked up or given once more has a key and no refusal.
+            None if response.key.is_none() => return,
+            None => {
+                return self.recording(|| counter!(REPLAYS, "endpoint" => endpoint).increment(1));
+            }
+        };
+        known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
+    }
+
+    /// Runs what registers a metric, or counts by name, with our recorder.
+    fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
+        with_local_recorder(&self.recorder, record)
+    }
+
+    /// All of it in Prometheus' text format. `revision` is absent while it cannot be read.
+    pub(crate) fn render(&self, revision: Option<DirectoryRevision>, is_charging: bool) -> String {
+        self.recording(|| {
+            gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });
+            let number = revision.map_or(f64::NAN, |revision| revision.0 as f64);
+            gauge!(REVISION).set(number);
+        });
+        self.recorder.handle().render()
+    }
+
+    /// Sorts the durations recorded since the last time into their buckets; until then each is
+    /// kept by itself.
+    pub(crate) fn tidy(&self) {
+        self.recorder.handle().run_upkeep();
+    }
+}

@@ -1,0 +1,70 @@
+//! Texts of the metrics, each kept until its reader has taken it.
+//!
+//! A text is long and costs its reader nothing. Where many readers are slow, they share one.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+/// While fewer are kept, everybody gets one of their own.
+const OWN: usize = 8;
+/// For how long the newest is given to others beyond that.
+const SHARED_TIME: Duration = Duration::from_secs(1);
+
+/// Those that are kept, the newest last, with the time each was made.
+#[derive(Default)]
+pub(crate) struct MetricsCache(Mutex<Vec<(Instant, Weak<Vec<u8>>)>>);
+
+struct Rendering(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Rendering {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl MetricsCache {
+    /// What `render` gives, or has just given to another.
+    pub(crate) fn get(&self, render: impl FnOnce() -> Vec<u8>) -> Bytes {
+        let mut kept = self.0.lock();
+        kept.retain(|(_, text)| text.strong_count() > 0);
+        let newest =
+            kept.last().filter(|(made, _)| kept.len() >= OWN && made.elapsed() < SHARED_TIME);
+        if let Some(text) = newest.and_then(|(_, text)| text.upgrade()) {
+            return Bytes::from_owner(Rendering(text));
+        }
+        let text = Arc::new(render());
+        kept.push((Instant::now(), Arc::downgrade(&text)));
+        Bytes::from_owner(Rendering(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn slow_readers_share_and_everybody_else_gets_what_is_true_now() {
+        let cache = MetricsCache::default();
+        let made = Cell::new(0_u8);
+        let get = || {
+            cache.get(|| {
+                made.set(made.get() + 1);
+                vec![made.get()]
+            })
+        };
+        for number in 1..=50 {
+            assert_eq!(get()[0], number);
+        }
+        let slow: Vec<Bytes> = (0..OWN).map(|_| get()).collect();
+        let app = get();
+        assert_eq!(app.as_ptr(), slow[OWN - 1].as_ptr());
+        drop((slow, app));
+        assert_eq!(get()[0], made.get());
+        assert!(cache.0.lock().len() < 3, "what nobody reads is kept");
+    }
+}

@@ -1,0 +1,70 @@
+//! The limit of open files: each connection takes one, and the databases need some.
+
+use std::num::NonZeroUsize;
+
+/// What is left for files, and for connections that only ask for the health pages.
+const OTHER_FILES: usize = 512;
+
+/// How many connections there can be: `wanted`, or fewer where so many files cannot be open.
+///
+/// The limit is raised as far as this user may. What runs as a service often begins with 1,024 and
+/// may have many more; without this the last connections would leave none for the databases.
+pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
+    let Some(limit) = raised(wanted.get().saturating_add(OTHER_FILES)) else { return wanted };
+    let connections = fitting(wanted, limit);
+    if connections < wanted {
+        tracing::warn!(
+            limit,
+            max_connections = connections,
+            "fewer files may be open than max_connections needs; raise the limit (ulimit -n, \
+             LimitNOFILE) or lower max_connections"
+        );
+    }
+    connections
+}
+
+/// Half of a low limit is for connections.
+fn fitting(wanted: NonZeroUsize, limit: usize) -> NonZeroUsize {
+    let most = limit.saturating_sub(OTHER_FILES).max(limit / 2);
+    wanted.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))
+}
+
+/// Raises the limit to `needed`, or as far as it goes; what it is then, `None` for no limit.
+#[cfg(unix)]
+fn raised(needed: usize) -> Option<usize> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let limit = getrlimit(Resource::Nofile);
+    let current = usize::try_from(limit.current?).ok()?;
+    if current >= needed {
+        return Some(current);
+    }
+    let most = limit.maximum.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    let raised = needed.min(most);
+    let current = u64::try_from(raised).ok()?;
+    match setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit }) {
+        Ok(()) => Some(raised),
+        Err(_) => usize::try_from(limit.current?).ok(),
+    }
+}
+
+/// There is no such limit.
+#[cfg(not(unix))]
+fn raised(_: usize) -> Option<usize> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_left_for_the_databases() {
+        let number = |number| NonZeroUsize::new(number).unwrap();
+        let fits = |wanted, limit| fitting(number(wanted), limit).get();
+        assert_eq!(fits(8192, 20_000), 8192);
+        assert_eq!(fits(8192, 8192), 8192 - OTHER_FILES);
+        assert_eq!([fits(8192, 1024), fits(8192, 600), fits(100, 600)], [512, 300, 100]);
+        assert_eq!(fits(8192, 0), 1);
+    }
+}

@@ -1,0 +1,58 @@
+//! Responses: from the interface's form to actix-web's, with what the log and the metrics need.
+
+use std::borrow::Cow;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue};
+use bytes::Bytes;
+use enrich_core::Refusal;
+use enrich_wire::{ApiVersion, Response, refuse};
+
+use crate::chunked_body;
+use crate::context::CallContext;
+
+/// Writes a response of the interface. `label` is the name that log and metrics have for it.
+pub(crate) fn response(
+    context: &CallContext,
+    label: &'static str,
+    mut response: Response,
+) -> HttpResponse {
+    let body = std::mem::take(&mut response.body);
+    response_with(context, label, response, body.into())
+}
+
+/// The same with another body. What `body` shares with others is not copied.
+pub(crate) fn response_with(
+    context: &CallContext,
+    label: &'static str,
+    mut response: Response,
+    body: Bytes,
+) -> HttpResponse {
+    let status = StatusCode::from_u16(response.status);
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut sent = HttpResponse::with_body(status, chunked_body::body(body));
+    for (name, value) in std::mem::take(&mut response.headers) {
+        let value = match value {
+            Cow::Borrowed(text) => HeaderValue::from_static(text),
+            Cow::Owned(text) => {
+                // All of ours can be sent; one that could not would be left out.
+                let Ok(value) = HeaderValue::try_from(text) else { continue };
+                value
+            }
+        };
+        sent.headers_mut().append(HeaderName::from_static(name), value);
+    }
+    context.answer(label, response);
+    sent
+}
+
+/// Writes a refusal in the form of a version.
+pub(crate) fn refusal(
+    label: &'static str,
+    api_version: &'static ApiVersion,
+    refusal: Refusal,
+    context: &CallContext,
+) -> HttpResponse {
+    response(context, label, refuse(api_version, refusal, context.request_id()))
+}

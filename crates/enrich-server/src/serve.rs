@@ -1,0 +1,225 @@
+//! A server process from its start to its end.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::rt::System;
+use enrich_bulk::Jobs;
+use enrich_bulk::jobs::MeteredCallers;
+use enrich_core::Service;
+use enrich_core::port::sign_ins::SignIns;
+use enrich_dashboard::{Dashboard, Parts};
+use tokio::task::yield_now;
+use tracing::{info, warn};
+
+use crate::listener::Listener;
+use crate::servers::Servers;
+use crate::state::AppState;
+use crate::upkeep::Upkeep;
+use crate::versions::API_VERSIONS;
+use crate::{shutdown, upkeep};
+
+/// Settings of a server.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Address to listen on; port 0 takes any that is free.
+    pub listen: SocketAddr,
+    /// Address of the admin pages, which are then not served at `listen`.
+    pub admin_listen: Option<SocketAddr>,
+    /// Threads that answer requests.
+    pub workers: NonZeroUsize,
+    /// Connections at once.
+    pub max_connections: NonZeroUsize,
+    /// Connections at once from one address; `None` for any number.
+    pub max_connections_per_address: Option<NonZeroUsize>,
+    /// How long the head of a connection's first request may take to arrive.
+    pub head_timeout: Duration,
+    /// How long a request's body may take to arrive.
+    pub body_timeout: Duration,
+    /// How long a connection is kept open between requests.
+    pub keep_alive: Duration,
+    /// How long requests in flight are waited for at the end; whole seconds.
+    pub shutdown_timeout: Duration,
+    /// Whether each request is logged.
+    pub logs_requests: bool,
+    /// The account page; `None` to serve none.
+    pub account_page: Option<AccountPageSettings>,
+}
+
+/// Settings of the account page.
+#[derive(Clone, Debug)]
+pub struct AccountPageSettings {
+    /// Those of its pages. Where the process listens is filled in when it is known.
+    pub dashboard: enrich_dashboard::Settings,
+    /// Those of its lists.
+    pub jobs: enrich_bulk::jobs::Settings,
+}
+
+/// What is served.
+pub struct Prepared {
+    /// The service.
+    pub service: Service,
+    /// Who signs in to the account page.
+    pub sign_ins: Arc<dyn SignIns>,
+    /// The folder of the account page's lists.
+    pub lists: PathBuf,
+    /// Text to print on standard output behind the line that names the address.
+    pub greeting: String,
+}
+
+/// Why a server did not start, or ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// An address cannot be listened on.
+    #[error("cannot listen on {address}{hint}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What to do.
+        hint: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Signals cannot be received.
+    #[error("signals cannot be listened for")]
+    Signals(#[source] io::Error),
+    /// What is served cannot be prepared.
+    #[error(transparent)]
+    Prepare(Box<dyn Error + Send + Sync>),
+    /// The lists of the account page cannot be read.
+    #[error("the lists in {folder} cannot be used")]
+    Lists {
+        /// Their folder.
+        folder: String,
+        /// Why.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The account page cannot be served.
+    #[error("the account page cannot be served")]
+    AccountPage(#[source] io::Error),
+    /// The server cannot run.
+    #[error("the server cannot run")]
+    Server(#[source] io::Error),
+    /// The server ended without being told to.
+    #[error("the server ended by itself")]
+    Ended,
+}
+
+/// Serves until the process is told to stop (SIGTERM, Ctrl-C), then lets requests in flight end.
+///
+/// The address is taken first, so that a second server ends before it touches any data. `prepare`
+/// is then given the address, and returns what is served.
+///
+/// # Errors
+///
+/// When an address cannot be listened on, `prepare` fails, or the system gives no threads or
+/// signals.
+pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
+    settings: &ServerSettings,
+    prepare: impl FnOnce(SocketAddr) -> Result<Prepared, E>,
+) -> Result<(), ServeError> {
+    let public = bind(settings.listen)?;
+    let admin = settings.admin_listen.map(bind).transpose()?;
+    let addresses = (public.address(), admin.as_ref().map(Listener::address));
+    System::new().block_on(async {
+        let stop = shutdown::told_to_stop().map_err(ServeError::Signals)?;
+        let prepared =
+            prepare(public.address()).map_err(|error| ServeError::Prepare(error.into()))?;
+        let sign_ins = Arc::clone(&prepared.sign_ins);
+        let (app, jobs, greeting) = app_state(prepared, public.address(), settings)?;
+        let app = Arc::new(app);
+        let mut servers = Servers::start(&app, public, admin, settings)?;
+        // The servers begin when they are polled for the first time.
+        yield_now().await;
+        servers.still_run().await?;
+        let upkeep = Upkeep::start(Arc::clone(&app), jobs.clone(), sign_ins);
+        greet(addresses, &greeting);
+        let ended = servers.until(stop).await;
+        shutdown::limit(settings.shutdown_timeout);
+        app.begin_closing();
+        servers.stop().await;
+        upkeep.stop();
+        if let Some(jobs) = jobs {
+            upkeep::close(jobs).await;
+        }
+        upkeep::flush(app.service()).await;
+        ended
+    })
+}
+
+/// The state of the workers, the lists that are looked up, and what is printed.
+fn app_state(
+    prepared: Prepared,
+    listens_on: SocketAddr,
+    settings: &ServerSettings,
+) -> Result<(AppState, Option<Arc<Jobs>>, String), ServeError> {
+    let Prepared { service, sign_ins, lists, greeting } = prepared;
+    let service = Arc::new(service);
+    let app = AppState::new(Arc::clone(&service), settings.body_timeout, settings.logs_requests);
+    let Some(account_page) = &settings.account_page else { return Ok((app, None, greeting)) };
+    let job_settings = account_page.jobs;
+    let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
+    let clock = Arc::clone(&service.clock);
+    let jobs = Jobs::open(&lists, &API_VERSIONS, callers, clock, job_settings);
+    let jobs = Arc::new(jobs.map_err(|error| ServeError::Lists {
+        folder: lists.display().to_string(),
+        source: error.into(),
+    })?);
+    log_jobs(&jobs, &lists);
+    let parts = Parts {
+        service,
+        api_versions: &API_VERSIONS,
+        sign_ins,
+        jobs: Arc::clone(&jobs),
+        job_settings,
+    };
+    let mut dashboard = account_page.dashboard.clone();
+    dashboard.listens_on = Some(listens_on);
+    let dashboard = Dashboard::new(parts, dashboard).map_err(ServeError::AccountPage)?;
+    Ok((app.with_dashboard(dashboard), Some(jobs), greeting))
+}
+
+/// Logs which lists are not served, and why.
+fn log_jobs(jobs: &Jobs, lists: &Path) {
+    if jobs.are_elsewhere() {
+        let folder = lists.display();
+        warn!(%folder, "another process keeps the lists; they are taken over once it has ended");
+    }
+    for folder in jobs.set_aside() {
+        let folder = folder.display();
+        warn!(%folder, "a list could not be read and was set aside; its files are all there");
+    }
+}
+
+fn bind(address: SocketAddr) -> Result<Listener, ServeError> {
+    Listener::bind(address).map_err(|source| {
+        let hint = match source.kind() {
+            io::ErrorKind::AddrInUse => {
+                "; another program listens there: name another address with --listen, or port 0 \
+                 for any that is free, as in --listen 127.0.0.1:0"
+            }
+            io::ErrorKind::PermissionDenied => "; ports below 1024 need privileges",
+            _ => "",
+        };
+        ServeError::Listen { address, hint, source }
+    })
+}
+
+/// Prints where the service listens: the line that other programs wait for.
+fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
+    info!(%public, admin = admin.map(tracing::field::display), "listening");
+    let mut lines = format!("enrich listening on http://{public}\n");
+    if let Some(admin) = admin {
+        lines += &format!("enrich admin pages on http://{admin}\n");
+    }
+    lines += more;
+    let mut out = io::stdout().lock();
+    if let Err(error) = out.write_all(lines.as_bytes()).and_then(|()| out.flush()) {
+        warn!(%error, "where the service listens cannot be printed");
+    }
+}

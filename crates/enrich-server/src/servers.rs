@@ -1,0 +1,124 @@
+//! The servers behind the listeners of a process.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_server::{Server, ServerHandle};
+use actix_web::rt::spawn;
+use actix_web::rt::task::JoinHandle;
+use futures_util::future::{Either, select};
+use tracing::info;
+
+use crate::connection::StallTimeouts;
+use crate::listener::{Listener, ListenerLimits};
+use crate::open_files;
+use crate::serve::{ServeError, ServerSettings};
+use crate::state::{AppState, ListenerState, Serves};
+
+/// How long a look-up and its charge may take before their connection is closed.
+const ANSWER_TIME: Duration = Duration::from_secs(15);
+/// How long the reader of an answer may take none of it.
+const WRITE_TIME: Duration = Duration::from_secs(20);
+/// How many connections beyond the limit are let in for the admin pages, over all workers.
+const GUESTS: usize = 256;
+
+/// The public server, and the one for the admin pages where they have a listener of their own.
+pub(crate) struct Servers {
+    public: Running,
+    admin: Option<Running>,
+}
+
+/// A server that runs as a task.
+struct Running {
+    task: JoinHandle<io::Result<()>>,
+    handle: ServerHandle,
+}
+
+impl Servers {
+    /// Starts them.
+    pub(crate) fn start(
+        app: &Arc<AppState>,
+        public: Listener,
+        admin: Option<Listener>,
+        settings: &ServerSettings,
+    ) -> Result<Self, ServeError> {
+        let stall_timeouts = StallTimeouts {
+            answer: settings.head_timeout + settings.body_timeout + ANSWER_TIME,
+            write: WRITE_TIME,
+        };
+        let limits = ListenerLimits {
+            workers: settings.workers,
+            connections: open_files::connection_limit(settings.max_connections),
+            connections_per_address: settings.max_connections_per_address,
+            guests: NonZeroUsize::MIN.saturating_add(GUESTS / settings.workers),
+            head: settings.head_timeout,
+            keep_alive: settings.keep_alive,
+            stall_timeouts,
+            drain_seconds: settings.shutdown_timeout.as_secs(),
+        };
+        let serves = if admin.is_some() { Serves::Interface } else { Serves::Everything };
+        let listener = ListenerState { app: Arc::clone(app), serves };
+        let public = public.serve(listener, limits).map_err(ServeError::Server)?;
+        // A worker of its own: it answers when all others are busy.
+        let limits = ListenerLimits { workers: NonZeroUsize::MIN, ..limits };
+        let listener = ListenerState { app: Arc::clone(app), serves: Serves::Admin };
+        let admin = admin.map(|admin| admin.serve(listener, limits)).transpose();
+        let admin = admin.map_err(ServeError::Server)?;
+        Ok(Self { public: Running::start(public), admin: admin.map(Running::start) })
+    }
+
+    /// Fails when a server did not start.
+    pub(crate) async fn still_run(&mut self) -> Result<(), ServeError> {
+        for server in [Some(&mut self.public), self.admin.as_mut()].into_iter().flatten() {
+            if server.task.is_finished() {
+                return server.ended().await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for `stop`; fails when a server ends before.
+    pub(crate) async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let admin = async {
+            match &mut self.admin {
+                Some(admin) => admin.ended().await,
+                None => std::future::pending().await,
+            }
+        };
+        let ended = async { select(pin!(self.public.ended()), pin!(admin)).await.factor_first().0 };
+        match select(pin!(stop), pin!(ended)).await {
+            Either::Left(((), _)) => {
+                info!("told to stop; letting requests in flight end");
+                Ok(())
+            }
+            Either::Right((ended, _)) => ended,
+        }
+    }
+
+    /// Stops accepting and waits for requests in flight. Until they are done, `/readyz` is answered.
+    pub(crate) async fn stop(self) {
+        self.public.handle.stop(true).await;
+        if let Some(admin) = self.admin {
+            admin.handle.stop(false).await;
+        }
+    }
+}
+
+impl Running {
+    fn start(server: Server) -> Self {
+        let handle = server.handle();
+        Self { task: spawn(server), handle }
+    }
+
+    /// Waits for the end of the server, which is an error unless it was told to stop.
+    async fn ended(&mut self) -> Result<(), ServeError> {
+        match (&mut self.task).await {
+            Ok(Ok(())) => Err(ServeError::Ended),
+            Ok(Err(error)) => Err(ServeError::Server(error)),
+            Err(error) => Err(ServeError::Server(io::Error::other(error))),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The end of the process: the signals that ask for it, and the time it may take.
+
+use std::io;
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::select;
+use tracing::{error, warn};
+
+/// How long everything after the waiting for requests may take. With the default of 5 seconds for
+/// that, the process is gone 9 seconds after it was told to go.
+const LAST_STEPS: Duration = Duration::from_secs(4);
+
+/// Ends the process after `shutdown_timeout` and the last steps, whatever is stuck: a disk, a client.
+/// Everything that was answered is durable by then.
+pub(crate) fn limit(shutdown_timeout: Duration) {
+    let end = move || {
+        std::thread::sleep(shutdown_timeout + LAST_STEPS);
+        error!("something is stuck; leaving all the same");
+        std::process::exit(0);
+    };
+    let started = std::thread::Builder::new().name("enrich-end".to_owned()).spawn(end);
+    if let Err(error) = started {
+        warn!(%error, "the end of the process is not watched");
+    }
+}
+
+/// Waits for SIGTERM or SIGINT.
+#[cfg(unix)]
+pub(crate) fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
+    use actix_web::rt::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        select(pin!(terminate.recv()), pin!(interrupt.recv())).await;
+    })
+}
+
+/// Waits for Ctrl-C.
+#[cfg(not(unix))]
+pub(crate) fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        if actix_web::rt::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

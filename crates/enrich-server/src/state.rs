@@ -1,0 +1,85 @@
+//! What the handlers share: one state for the process, and one for each listener.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use enrich_core::Service;
+use enrich_dashboard::Dashboard;
+
+use crate::log_throttle::LogThrottle;
+use crate::metrics::Metrics;
+use crate::metrics_cache::MetricsCache;
+use crate::versions::endpoint_paths;
+
+/// What a listener serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// The interface with its document, the account page and the admin pages.
+    Everything,
+    /// Everything but the admin pages, which have a listener of their own.
+    Interface,
+    /// The admin pages alone.
+    Admin,
+}
+
+/// The state that all workers of all listeners share.
+pub struct AppState {
+    pub(crate) service: Arc<Service>,
+    pub(crate) dashboard: Option<Dashboard>,
+    pub(crate) metrics: Metrics,
+    pub(crate) metrics_cache: MetricsCache,
+    pub(crate) body_timeout: Duration,
+    pub(crate) logs_requests: bool,
+    pub(crate) log_throttle: LogThrottle,
+    is_closing: AtomicBool,
+}
+
+impl AppState {
+    /// The state of a service. A request's body may take `body_timeout` to arrive.
+    pub fn new(service: Arc<Service>, body_timeout: Duration, logs_requests: bool) -> Self {
+        Self {
+            service,
+            dashboard: None,
+            metrics: Metrics::new(endpoint_paths()),
+            metrics_cache: MetricsCache::default(),
+            body_timeout,
+            logs_requests,
+            log_throttle: LogThrottle::default(),
+            is_closing: AtomicBool::new(false),
+        }
+    }
+
+    /// The same with the account page.
+    pub fn with_dashboard(self, dashboard: Dashboard) -> Self {
+        Self { dashboard: Some(dashboard), ..self }
+    }
+
+    /// The service.
+    pub fn service(&self) -> &Service {
+        &self.service
+    }
+
+    /// Frees what the metrics have gathered since the last call; to be called every few seconds.
+    pub fn tidy_metrics(&self) {
+        self.metrics.tidy();
+    }
+
+    /// From now on calls are refused and `/readyz` says that the service is not ready.
+    pub fn begin_closing(&self) {
+        self.is_closing.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Relaxed)
+    }
+}
+
+/// The state of a listener.
+#[derive(Clone)]
+pub struct ListenerState {
+    /// The state that all listeners share.
+    pub app: Arc<AppState>,
+    /// What is served at this listener.
+    pub serves: Serves,
+}

@@ -1,0 +1,90 @@
+//! The handler behind a real socket, over ports that fail when they are told to.
+
+mod calls;
+mod connection_slots;
+mod faults;
+mod framing;
+mod limits;
+mod pages;
+mod ports;
+mod routes;
+mod site;
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use actix_server::ServerHandle;
+use actix_web::rt::System;
+use enrich_testkit::raw_client::Client;
+use ports::Switches;
+
+use super::{AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts};
+
+const LIMITS: ListenerLimits = ListenerLimits {
+    workers: NonZeroUsize::new(2).unwrap(),
+    connections: NonZeroUsize::new(64).unwrap(),
+    connections_per_address: None,
+    guests: NonZeroUsize::new(4).unwrap(),
+    head: Duration::from_secs(1),
+    keep_alive: Duration::from_secs(30),
+    stall_timeouts: StallTimeouts { answer: Duration::from_secs(3), write: Duration::from_secs(3) },
+    drain_seconds: 5,
+};
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A server in this process; it stops when it is dropped.
+struct Site {
+    address: SocketAddr,
+    switches: Arc<Switches>,
+    key: String,
+    app: Arc<AppState>,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Site {
+    fn open() -> Self {
+        Self::serving(Serves::Everything)
+    }
+
+    fn serving(serves: Serves) -> Self {
+        let (service, switches, key) = ports::service();
+        let app = Arc::new(AppState::new(Arc::new(service), BODY_TIMEOUT, true));
+        let state = ListenerState { app: Arc::clone(&app), serves };
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.address();
+        let (sender, receiver) = sync_channel(1);
+        let thread = std::thread::spawn(move || {
+            System::new().block_on(async {
+                let server = listener.serve(state, LIMITS).unwrap();
+                sender.send(server.handle()).unwrap();
+                server.await.unwrap();
+            });
+        });
+        let handle = receiver.recv().unwrap();
+        Self { address, switches, key, app, handle, thread: Some(thread) }
+    }
+
+    fn client(&self) -> Client {
+        Client::to(self.address)
+    }
+
+    /// The body of a generation-1 request about a company that is known.
+    fn known(&self) -> String {
+        format!(r#"{{"apiKey":"{}","companyName":"Quill"}}"#, self.key)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        drop(self.handle.stop(false));
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(ended.is_ok() || std::thread::panicking(), "the server panicked");
+        }
+    }
+}

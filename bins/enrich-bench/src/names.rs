@@ -103,7 +103,7 @@ impl Names {
         err: &mut dyn Write,
     ) -> anyhow::Result<Vec<Row>> {
         let options = Options { least_by_name: Confidence::LEAST_BY_NAME, ..Options::default() };
-        let store = Store::open(folder, options)?;
+        let store = Store::open_with(folder, options)?;
         let process = Process::with_id(std::process::id())?;
         let mut rows = Vec::new();
         for kind in self.kinds.iter().copied() {

@@ -10,7 +10,7 @@ use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger};
 use enrich_core::{
     Account, AccountId, ChargeId, Clock, DirectoryRevision, KeyId, NewKey, Price, RequestId,
 };
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::folder::{self, Keys, Scratch, Which};
@@ -102,7 +102,7 @@ pub(crate) fn prepare(
 }
 
 fn open(folder: &Path) -> anyhow::Result<Store> {
-    let store = Store::open(folder, Options::default());
+    let store = Store::open(folder);
     store.with_context(|| folder.display().to_string())
 }
 
@@ -191,7 +191,7 @@ mod tests {
     fn accounts_and_charges_are_there_as_often_as_they_were_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("data");
-        drop(Store::open_or_create(&folder, Options::default()).unwrap());
+        drop(Store::open_or_create(&folder).unwrap());
         let keys = make_accounts(&folder).unwrap();
         assert_eq!(keys.many.len(), ACCOUNTS);
         let mut err = Vec::new();

@@ -15,7 +15,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use enrich_core::Credits;
 use enrich_core::port::ledger::{Charged, Ledger as _};
-use enrich_store::{Options, Store};
+use enrich_store::Store;
 use fastrand::Rng;
 
 use crate::broken::Broken;
@@ -237,7 +237,7 @@ fn look(original: &Original, flip: Flip, folder: &Path) -> Result<Seen> {
 }
 
 fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
-    let Ok(store) = Store::open(folder, Options::default()) else {
+    let Ok(store) = Store::open(folder) else {
         return Ok(Seen::AtStart);
     };
     match pollster::block_on(store.ledger.verify()) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use enrich_store::{Options, Store};
+use enrich_store::Store;
 use enrich_testkit::serving::Serving;
 
 use crate::audit::Audit;
@@ -179,7 +179,7 @@ impl<'a> Trial<'a> {
     /// Opens the folder, reads what is new in it, and judges everything asked since the last
     /// time. Then gives the nearly empty account a few credits.
     pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
-        let store = Store::open(&self.world.data, Options::default())
+        let store = Store::open(&self.world.data)
             .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;
         let news = self.audit.read(&store)?;
         let calls = std::mem::take(&mut self.calls);
@@ -203,7 +203,7 @@ impl<'a> Trial<'a> {
 
     /// Lets the ledger prove itself. What was asked must have been judged.
     pub(crate) fn prove(&mut self) -> Result<()> {
-        let store = Store::open(&self.world.data, Options::default())?;
+        let store = Store::open(&self.world.data)?;
         let news = self.audit.read(&store)?;
         let breaches = judge_grants(&self.grants, &news.grants);
         self.grants.clear();

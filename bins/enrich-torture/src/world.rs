@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Grant, Granted, Ledger as _};
 use enrich_core::{Account, AccountId, Clock as _, NewKey};
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 use enrich_testkit::generate::Generator;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ impl World {
         let companies: Vec<String> = (0..COMPANIES).map(|index| generator.company(index)).collect();
         import(enrich, &data, &companies)?;
         let questions = questions(&companies)?;
-        let store = Store::open(&data, Options::default())?;
+        let store = Store::open(&data)?;
         let mut world = Self { data, payers: Vec::new(), questions };
         let mut grants = Vec::new();
         for number in 0..=RICH_ACCOUNTS {

@@ -13,7 +13,7 @@ use enrich_core::{
     Account, AccountId, ApiKey, ChargeId, Clock, Credits, KeyId, NewKey, RateOverride, RequestId,
     Service, Timestamp,
 };
-use enrich_store::{Options, Store};
+use enrich_store::Store;
 use enrich_wire::{ApiVersion, Endpoint, Request, Response, respond};
 use pollster::block_on;
 
@@ -64,11 +64,11 @@ struct World {
 impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_or_create(&folder.path().join("data"), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path().join("data")).unwrap();
         for file in ["companies.jsonl", "examples.jsonl", "domains.jsonl"] {
             support::import(&store, &fixtures().join("directory").join(file), Still.now());
         }
-        let service = store.service(Arc::new(Still));
+        let service = store.service_with(Arc::new(Still));
         Self { store, service, _folder: folder }
     }
 

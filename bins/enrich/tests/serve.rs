@@ -19,7 +19,7 @@ use enrich_core::{
     Account, AccountId, ApiKey, ChargeId, Clock, KeyId, NewKey, RateOverride, SourceName,
 };
 use enrich_import::{Source, import};
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 use enrich_testkit::raw_client::{Client, request};
 use process::{Process, enrich};
 use tempfile::TempDir;
@@ -41,7 +41,7 @@ fn folder() -> TempDir {
 
 /// Fills a data folder: the invented companies, an account with 10 credits; the account, its key.
 fn fill(data: &TempDir) -> (AccountId, String) {
-    let store = Store::open_or_create(&data.path().join("data"), Options::default()).unwrap();
+    let store = Store::open_or_create(data.path().join("data")).unwrap();
     let now = SystemClock.now();
     let examples =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/directory/examples.jsonl");
@@ -111,7 +111,7 @@ fn what_was_charged_and_counted_is_there_after_the_end() {
     }
     assert!(said.contains(r#""request_id":"one""#), "{said}");
 
-    let store = Store::open(&data.path().join("data"), Options::default()).unwrap();
+    let store = Store::open(data.path().join("data")).unwrap();
     let balance = pollster::block_on(store.ledger.balance(account)).unwrap();
     assert_eq!(balance.map(|credits| credits.0), Some(9));
     let today = SystemClock.now().as_second().div_euclid(24 * 60 * 60);

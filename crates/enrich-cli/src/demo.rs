@@ -8,7 +8,6 @@ use std::io::Cursor;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
@@ -19,7 +18,7 @@ use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{Account, AccountId, ApiKey, Clock, NewKey, SourceName, Timestamp, Token};
 use enrich_import::{Source, import};
 use enrich_server::Prepared;
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 use enrich_text::EmailAddress;
 use jiff::SignedDuration;
 
@@ -66,10 +65,10 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("enrich-demo-").tempdir();
     let folder = folder.context("no folder for the data can be made")?;
     enrich_server::serve(&settings.server(), |address| -> anyhow::Result<Prepared> {
-        let store = Store::open_or_create(&folder.path().join("data"), Options::default())?;
+        let store = Store::open_or_create(folder.path().join("data"))?;
         let begun = pollster::block_on(fill(&store))?;
         let greeting = greeting(address, &begun, folder.path());
-        let service = with_settings(store.service(Arc::new(SystemClock)), &settings);
+        let service = with_settings(store.service(), &settings);
         let (sign_ins, lists) = (store.sign_ins.clone(), folder.path().join("data").join(LISTS));
         Ok(Prepared { service, sign_ins, lists, greeting })
     })?;

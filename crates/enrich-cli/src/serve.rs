@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use enrich_core::{RateLimit, Service};
 use enrich_server::Prepared;
-use enrich_store::{Durability, Options, Store, SystemClock};
+use enrich_store::{Durability, Options, Store};
 use enrich_text::Phone;
 
 use crate::settings::{Settings, SettingsLayer};
@@ -62,11 +61,11 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             count_misses: settings.count_misses.into(),
             ..Options::default()
         };
-        let store = Store::open_or_create(data, options)?;
+        let store = Store::open_or_create_with(data, options)?;
         // The first caller who sends a number, or a name, should not be the one who waits for this.
         Phone::prepare();
         store.directory.prepare()?;
-        let service = with_settings(store.service(Arc::new(SystemClock)), &settings);
+        let service = with_settings(store.service(), &settings);
         let (sign_ins, lists) = (store.sign_ins.clone(), data.join(LISTS));
         Ok(Prepared { service, sign_ins, lists, greeting: String::new() })
     })?;

@@ -55,7 +55,9 @@ pub use repeat::{
     IdempotencyKey, IdempotencyRecord, InvalidIdempotencyKey, RequestId, StoredResponse,
 };
 pub use response_template::{BALANCE_HERE, ResponseTemplate};
-pub use service::{Answer, Ask, Call, Outcome, Picked, Service};
+pub use service::{
+    Answer, Ask, Call, LookUp, LookUpAnswer, LookUpValue, Outcome, Service, ServicePorts,
+};
 pub use sign_in::{ListedSession, MalformedToken, PasswordHash, Session, SessionId, SignIn, Token};
 pub use subject::{
     Company, DirectoryRevision, DomainFacts, Employee, Employer, Found, Person, Site, Subject,

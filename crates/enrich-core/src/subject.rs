@@ -148,6 +148,11 @@ impl Company {
         first.iter().chain(others.iter().filter(holds_all).take(most))
     }
 
+    /// The name, as written by the source.
+    pub fn name(&self) -> Option<&str> {
+        Some(&self.name)
+    }
+
     /// The main domain.
     pub fn domain(&self) -> Option<&str> {
         self.sites.first().map(|site| site.domain.as_str())
@@ -212,6 +217,31 @@ pub struct Employer {
 }
 
 impl Person {
+    /// First and last name, with a space between them.
+    pub fn full_name(&self) -> String {
+        format!("{} {}", self.first_name, self.last_name)
+    }
+
+    /// First name, as written.
+    pub fn first_name(&self) -> Option<&str> {
+        Some(&self.first_name)
+    }
+
+    /// Last name, as written.
+    pub fn last_name(&self) -> Option<&str> {
+        Some(&self.last_name)
+    }
+
+    /// The employer's name.
+    pub fn employer_name(&self) -> Option<&str> {
+        self.employer.as_ref().map(|employer| employer.name.as_str())
+    }
+
+    /// The employer's main domain.
+    pub fn domain(&self) -> Option<&str> {
+        self.employer.as_ref()?.domains.first().map(String::as_str)
+    }
+
     /// The address at the domain that was asked for (the host, else its registrable domain), else
     /// at a domain of the employer's, else the first.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {

@@ -17,9 +17,10 @@ use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{
     Account, AccountChange, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef,
     Confidence, Credits, DirectoryRevision, Entry, Found, IdempotencyKey, InvalidFields, KeyId,
-    KeyInfo, KeyLimit, MemoryWindows, Needed, NewKey, Outcome, Picked, Price, Projection, Question,
-    RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId, ResponseTemplate, Service,
-    StoredResponse, Subject, SubjectId, SuppressedValues, Timestamp,
+    KeyInfo, KeyLimit, LookUp, LookUpAnswer, MemoryWindows, Needed, NewKey, Outcome, Price,
+    Projection, Question, RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId,
+    ResponseTemplate, Service, ServicePorts, StoredResponse, Subject, SubjectId, SuppressedValues,
+    Timestamp,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -126,7 +127,7 @@ impl Directory for World {
             seats: vec![],
             sites: vec![],
             pages: vec![],
-            emails: vec![],
+            emails: (0..self.items).map(|number| format!("{number}@quill.example")).collect(),
             phones: vec![],
             employees: vec![],
         };
@@ -286,7 +287,14 @@ fn service(world: &Arc<World>) -> Service {
 
 fn service_at(world: &Arc<World>, clock: Arc<dyn Clock>) -> Service {
     let rate_limiter = Arc::new(MemoryWindows::default());
-    Service::new(world.clone(), world.clone(), world.clone(), rate_limiter, world.clone(), clock)
+    Service::new(ServicePorts {
+        directory: world.clone(),
+        accounts: world.clone(),
+        ledger: world.clone(),
+        rate_limiter,
+        usage: world.clone(),
+        clock,
+    })
 }
 
 fn ask() -> Result<Ask, InvalidFields> {
@@ -511,34 +519,117 @@ fn a_repeat_of_a_miss_is_a_miss() {
     assert!(answer.is_replayed && !answer.is_found && answer.items == 0, "{answer:?}");
 }
 
-/// Asks as an embedding program does.
-fn take(
+/// Looks up as an embedding program does.
+fn look_up(
+    world: &World,
     service: &Service,
-    key: &ApiKey,
-    pick: &(dyn Fn(&Found) -> Option<Picked> + Sync),
-) -> Answer {
-    let question = ask().unwrap().question;
-    let asked = service.ask(key.expose(), "emails", Price::PerItems(5), question, pick);
-    pollster::block_on(asked).result.unwrap()
+    look_up: LookUp,
+    pick: impl for<'a> Fn(&'a Found) -> Option<&'a Vec<String>> + Send + Sync,
+) -> Result<LookUpAnswer<Vec<String>>, Refusal> {
+    pollster::block_on(service.look_up(&world.key, look_up, pick))
+}
+
+fn emails() -> LookUp {
+    LookUp::company_by_domain("quill.example").price(Price::PerItems(5))
+}
+
+fn eleven(found: &Found) -> Option<&Vec<String>> {
+    Some(&found.company()?.emails)
+}
+
+/// A world whose company has eleven addresses.
+fn eleven_addresses() -> World {
+    World { items: 11, ..World::new() }
 }
 
 #[test]
 fn an_embedding_program_pays_for_every_item_it_takes() {
-    let world = Arc::new(World::new());
+    let world = Arc::new(eleven_addresses());
     let service = service(&world);
-    let eleven = |_: &Found| Some(Picked::items(11, "eleven addresses"));
-    let answer = take(&service, &world.key, &eleven);
-    assert_eq!((answer.used, answer.items), (Credits(3), 11));
+    let answer = look_up(&world, &service, emails(), eleven).unwrap();
+    assert_eq!(answer.value.map(|emails| emails.len()), Some(11));
+    assert_eq!(answer.credits_used, Credits(3));
     assert_eq!(world.charges.lock()[0].items, 11);
 
-    let answer = take(&service, &world.key, &|_| Some(Picked::one("an address")));
-    assert_eq!((answer.used, answer.items), (Credits(1), 1));
-    for picked in [None, Some(Picked::items(0, "an empty list"))] {
-        let answer = take(&service, &world.key, &|_| picked.clone());
-        assert!(!answer.is_found && answer.body.is_empty(), "{answer:?}");
-        assert_eq!(answer.used, Credits::ZERO);
+    let answer = look_up(&world, &service, emails().limit(6), eleven).unwrap();
+    assert_eq!(answer.value.map(|emails| emails.len()), Some(6));
+    assert_eq!(answer.credits_used, Credits(2));
+    assert_eq!(world.charges.lock()[1].items, 6);
+
+    let name = service.look_up(&world.key, emails(), |found| found.company()?.name());
+    let answer = pollster::block_on(name).unwrap();
+    assert_eq!((answer.value.as_deref(), answer.credits_used), (Some("Quill"), Credits(1)));
+    assert_eq!(world.charges.lock()[2].items, 1);
+}
+
+#[test]
+fn an_embedding_program_pays_nothing_for_a_miss_or_an_empty_list() {
+    let world = Arc::new(World::new());
+    let service = service(&world);
+    let missed = look_up(&world, &service, emails(), |_| None);
+    let empty = look_up(&world, &service, emails(), |found| Some(&found.company()?.phones));
+    for answer in [missed.unwrap(), empty.unwrap()] {
+        assert_eq!((answer.value, answer.confidence), (None, None));
+        assert_eq!((answer.credits_used, answer.credits_left), (Credits::ZERO, world.balance));
     }
-    assert_eq!(world.charges.lock().len(), 2);
+    assert!(world.charges.lock().is_empty());
+    assert_eq!(world.uses.lock()[0].outcome, UseOutcome::NotFound);
+}
+
+#[test]
+fn a_text_that_cannot_be_read_is_refused_by_its_field() {
+    let world = Arc::new(World::new());
+    let refused = look_up(&world, &service(&world), LookUp::company_by_name(" "), eleven);
+    let Err(Refusal::Fields(InvalidFields(fields))) = refused else {
+        unreachable!("an empty name is no name: {refused:?}")
+    };
+    assert_eq!(fields[0].0, "name");
+    assert_eq!(world.lookups(), 0);
+}
+
+#[test]
+fn a_repeated_look_up_returns_the_first_value_and_costs_nothing() {
+    let first = Arc::new(eleven_addresses());
+    let named = || emails().idempotency_key("k1");
+    let answer = look_up(&first, &service(&first), named(), eleven).unwrap();
+    let record = first.charges.lock()[0].idempotency.clone().unwrap();
+    let kept = StoredResponse::Answer { body: record.body, balance: Credits(5), items: 11 };
+    let again = Arc::new(World { kept: Some(kept.clone()), ..World::new() });
+    let repeated = look_up(&again, &service(&again), named(), eleven).unwrap();
+    assert_eq!((&repeated.value, repeated.confidence), (&answer.value, answer.confidence));
+    assert_eq!((repeated.credits_used, repeated.is_replayed), (Credits::ZERO, true));
+    assert_eq!(again.lookups(), 0);
+
+    // The same key for an attribute of another kind.
+    let again = Arc::new(World { kept: Some(kept), ..World::new() });
+    let service = service(&again);
+    let name = service.look_up(&again.key, named(), |found| found.company()?.name());
+    let refused = pollster::block_on(name);
+    assert!(matches!(refused, Err(Refusal::IdempotencyKeyReused)), "{refused:?}");
+}
+
+#[test]
+fn a_repeated_look_up_does_not_return_what_was_forgotten_since() {
+    let body = b"5\n100\n1\n22\nanybody@inkwell.example\n".to_vec();
+    let kept = StoredResponse::Answer { body, balance: Credits(5), items: 1 };
+    let world = Arc::new(World { kept: Some(kept), has_forgotten: true, ..World::new() });
+    let named = emails().idempotency_key("k1");
+    let answer = look_up(&world, &service(&world), named, eleven).unwrap();
+    assert_eq!((answer.value, answer.credits_used), (None, Credits::ZERO));
+    assert!(answer.is_replayed);
+}
+
+#[test]
+fn look_ups_that_differ_in_what_they_ask_for_are_kept_apart() {
+    let world = Arc::new(eleven_addresses());
+    let service = service(&world);
+    let other = LookUp::company_by_domain("inkwell.example").price(Price::PerItems(5));
+    for asked in [emails(), emails().limit(5), emails().purpose("emails"), other] {
+        look_up(&world, &service, asked.idempotency_key("k1"), eleven).unwrap();
+    }
+    let charges = world.charges.lock();
+    let asked = charges.iter().map(|charge| &charge.idempotency.as_ref().unwrap().asked);
+    assert_eq!(asked.collect::<std::collections::BTreeSet<_>>().len(), 4);
 }
 
 #[test]

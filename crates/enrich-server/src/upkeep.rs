@@ -141,7 +141,7 @@ mod tests {
 
     use enrich_core::port::accounts::Accounts;
     use enrich_core::{Account, Clock, NewKey, Session, Token};
-    use enrich_store::{Options, Store};
+    use enrich_store::Store;
     use enrich_text::EmailAddress;
 
     use super::*;
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_ahead_when_the_server_starts_ends_nothing_for_good() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_or_create(&folder.path().join("data"), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path().join("data")).unwrap();
         let account = Account::new("Northwind", at(0));
         let key = NewKey::generate(account.id, "", at(0)).unwrap();
         let key = NewKey { expires_at: Some(at(DAY)), ..key };
@@ -180,7 +180,7 @@ mod tests {
         });
 
         let clock = Arc::new(SetClock(AtomicI64::new(2 * DAY)));
-        let service = store.service(Arc::clone(&clock) as _);
+        let service = store.service_with(Arc::clone(&clock) as _);
         let mut watch = ClockWatch::new(clock.now(), Duration::ZERO);
         let mut settle = |second: i64, minutes: u64| {
             clock.0.store(second, Ordering::Relaxed);

@@ -1,38 +1,39 @@
 //! A metered look-up from a Rust program, without HTTP.
+#![allow(clippy::print_stdout, reason = "an example shows its result")]
 
-use std::error::Error;
-use std::io::Write;
-
-use enrich_core::port::{accounts::Accounts, importer::*, ledger::*};
-use enrich_core::*;
-use enrich_store::{Options, Store, SystemClock};
+use enrich_core::port::accounts::Accounts;
+use enrich_core::port::importer::{Importer, Load};
+use enrich_core::port::ledger::{Grant, Ledger};
+use enrich_core::{Account, Clock, CompanyRecord, LookUp, NewKey, Origin, Price, Record};
+use enrich_store::{Store, SystemClock};
 use enrich_text::{CompanyName, Domain};
 
-async fn look_up(folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
-    let (store, now) = (Store::open_or_create(folder, Options::default())?, SystemClock.now());
-    let name = CompanyName::parse("Quill & Sons")?;
-    let mut quill = CompanyRecord::named(name.clone(), Origin::of(b"Quill & Sons"));
+async fn embed(folder: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
+    let store = Store::open_or_create(folder)?;
+    let now = SystemClock.now();
+
+    // Load a company.
+    let mut quill = CompanyRecord::named(CompanyName::parse("Quill & Sons")?, Origin::of(b"1"));
     quill.sites.push((Domain::parse("quill.example")?, None));
-    let source = SourceName::new("by hand").ok_or("a source has a name")?;
-    let mut load =
-        store.importer.begin(Load { source, file: None, at: now, atomic: Atomic::Whole }).await?;
+    let load = Load::new("by hand", now).ok_or("a source has a name")?;
+    let mut load = store.importer.begin(load).await?;
     load.take(vec![Record::Company(quill)]).await?;
     load.finish().await?;
-    let account = Account::new("Northwind", now);
-    let (id, key) = (account.id, NewKey::generate(account.id, "first", now)?);
-    store.accounts.create(account, key.clone()).await?;
-    store.ledger.grant(Grant::new(id, 10, now)).await?;
 
-    let service = store.service(std::sync::Arc::new(SystemClock));
-    let question = Question::Company(CompanyRef::Name { name, country: None });
-    let pick = |found: &Found| Some(Picked::one(found.company()?.domain()?));
-    let asked =
-        service.ask(key.key.expose(), "name to domain", Price::PerAnswer(1), question, &pick);
-    let Outcome { result, remaining, .. } = asked.await;
-    let domain = String::from_utf8(result?.body)?;
-    Ok(writeln!(std::io::stdout(), "{domain}, credits left: {}", remaining.unwrap_or_default())?)
+    // Create an account with a key, and grant it ten credits.
+    let account = Account::new("Northwind", now);
+    let first = NewKey::generate(account.id, "first key", now)?;
+    store.accounts.create(account, first.clone()).await?;
+    store.ledger.grant(Grant::new(first.account, 10, now)).await?;
+
+    // Look the company up.
+    let service = store.service();
+    let look_up = LookUp::company_by_name("Quill & Sons").price(Price::PerAnswer(1));
+    let answer = service.look_up(&first.key, look_up, |found| found.company()?.domain()).await?;
+    println!("{:?}, credits left: {}", answer.value, answer.credits_left);
+    Ok(())
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    pollster::block_on(look_up(tempfile::tempdir()?.path()))
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    pollster::block_on(embed(tempfile::tempdir()?.path()))
 }

@@ -265,8 +265,8 @@ pub(crate) fn forget(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Store;
     use crate::sqlite::{self, Durability, LEDGER};
-    use crate::{Options, Store};
 
     struct Fixture {
         _folder: tempfile::TempDir,
@@ -276,7 +276,7 @@ mod tests {
 
     fn fixture(what: CountMisses) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
         drop(store);
         let secrets = Secrets::load(&folder.path().join(crate::secret::FILE)).unwrap();
         let path = folder.path().join(LEDGER.file);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
-use enrich_core::{Clock, Confidence, MemoryWindows, Service, Timestamp};
+use enrich_core::{Clock, Confidence, MemoryWindows, Service, ServicePorts, Timestamp};
 use enrich_text::CompanyName;
 
 use crate::accounts::SqliteAccounts;
+use crate::clock::SystemClock;
 use crate::directory::{self, SqliteDirectory, hash_index, index_check};
 use crate::error::OpenError;
 use crate::folder;
@@ -102,7 +103,7 @@ const LEDGER_COUNTS: [(&str, &str); 8] = [
 ];
 
 impl Store {
-    /// Opens a data folder that is there.
+    /// Opens a data folder that is there, with the default options.
     ///
     /// # Errors
     ///
@@ -110,7 +111,17 @@ impl Store {
     /// that is there is ever made anew or repaired. A folder that lacks one of its files is
     /// refused, and so are a damaged or foreign database, one of a newer Enrich, and secrets that
     /// are missing, readable by others, or not the ledger's.
-    pub fn open(folder: &Path, options: Options) -> Result<Self, OpenError> {
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_with(folder, Options::default())
+    }
+
+    /// Opens a data folder that is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn open_with(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
+        let folder = folder.as_ref();
         sqlite::check_version()?;
         if folder::is_new(folder)? {
             return Err(OpenError::Missing { folder: folder.into() });
@@ -119,12 +130,26 @@ impl Store {
         Self::over(folder, &folder::load(folder)?, options, in_use)
     }
 
-    /// Opens a data folder; one that is not there, or is empty, becomes a new one.
+    /// Opens a data folder with the default options; one that is not there, or is empty, becomes a
+    /// new one.
     ///
     /// # Errors
     ///
     /// As [`Store::open`], but never [`OpenError::Missing`].
-    pub fn open_or_create(folder: &Path, options: Options) -> Result<Self, OpenError> {
+    pub fn open_or_create(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open_or_create_with(folder, Options::default())
+    }
+
+    /// Opens a data folder; one that is not there, or is empty, becomes a new one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open_or_create`].
+    pub fn open_or_create_with(
+        folder: impl AsRef<Path>,
+        options: Options,
+    ) -> Result<Self, OpenError> {
+        let folder = folder.as_ref();
         sqlite::check_version()?;
         let (secrets, in_use) = match folder::is_new(folder)? {
             true => (folder::create(folder)?, in_use::beside_others(folder)?),
@@ -169,17 +194,22 @@ impl Store {
         })
     }
 
-    /// The metered service over this store: the interface's own limit, counted and not enforced,
-    /// its windows in memory.
-    pub fn service(&self, clock: Arc<dyn Clock>) -> Service {
-        let mut service = Service::new(
-            Arc::clone(&self.directory) as _,
-            Arc::clone(&self.accounts) as _,
-            Arc::clone(&self.ledger) as _,
-            Arc::new(MemoryWindows::default()),
-            Arc::clone(&self.usage) as _,
+    /// The metered service over this store, at the system's time: the interface's own limit,
+    /// counted and not enforced, its windows in memory.
+    pub fn service(&self) -> Service {
+        self.service_with(Arc::new(SystemClock))
+    }
+
+    /// The same service at another clock's time.
+    pub fn service_with(&self, clock: Arc<dyn Clock>) -> Service {
+        let mut service = Service::new(ServicePorts {
+            directory: Arc::clone(&self.directory) as _,
+            accounts: Arc::clone(&self.accounts) as _,
+            ledger: Arc::clone(&self.ledger) as _,
+            rate_limiter: Arc::new(MemoryWindows::default()),
+            usage: Arc::clone(&self.usage) as _,
             clock,
-        );
+        });
         service.misses = self.misses.clone().map(|misses| misses as _);
         service
     }

@@ -400,12 +400,12 @@ mod tests {
 
     use super::*;
     use crate::sqlite::LEDGER;
-    use crate::store::{Options, Store};
+    use crate::store::Store;
 
     #[test]
     fn a_round_writes_counts_and_leaves_the_last_use_for_later() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
         let now = Timestamp::UNIX_EPOCH;
         let account = AccountId::new(now);
         let key = NewKey {

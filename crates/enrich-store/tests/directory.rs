@@ -9,7 +9,7 @@ use std::path::Path;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
 use enrich_core::{CompanyRecord, CompanyRef, PersonRecord, Projection, Question, Record};
-use enrich_store::{Options, Store};
+use enrich_store::Store;
 use enrich_testkit::contract::noon;
 use enrich_testkit::loading::load_from;
 use enrich_testkit::records::{
@@ -19,7 +19,7 @@ use pollster::block_on;
 use tempfile::TempDir;
 
 fn store(folder: &TempDir) -> Store {
-    Store::open_or_create(folder.path(), Options::default()).unwrap()
+    Store::open_or_create(folder.path()).unwrap()
 }
 
 fn load(store: &Store, records: Vec<Record>) {

@@ -13,7 +13,7 @@ use enrich_core::port::sign_ins::SignIns as _;
 use enrich_core::{
     ChargeId, Clock as _, DirectoryRevision, KeyId, Price, RequestId, Session, Token,
 };
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 
 use super::victim::Answers;
 use super::{Case, Figure, Target};
@@ -45,7 +45,7 @@ pub(crate) static CASE: Case = Case {
 };
 
 fn prepare(setting: &Setting, world: &World) -> Result<()> {
-    let store = Store::open(&world.data, Options::default())?;
+    let store = Store::open(&world.data)?;
     let account = world.payers[SEARCHER].account;
     let keys = pollster::block_on(store.accounts.keys(account))?;
     let key = keys.first().context("a key")?.id;
@@ -88,7 +88,7 @@ fn charge(world: &World, key: KeyId) -> Charge {
 
 /// Signs in beside the running server; the cookie.
 fn session(target: &Target<'_>) -> Result<String> {
-    let store = Store::open(&target.world.data, Options::default())?;
+    let store = Store::open(&target.world.data)?;
     let (token, now) = (Token::generate()?, SystemClock.now());
     let session = Session {
         account: target.world.payers[SEARCHER].account,

@@ -9,7 +9,7 @@ use anyhow::Result;
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Grant, Ledger as _};
 use enrich_core::{Account, Clock as _, NewKey};
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 
 use super::{Case, Figure, Target, nothing_to_prepare};
 use crate::connection::Connection;
@@ -70,7 +70,7 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
 
 /// An account with one credit, made beside the server.
 fn account_with_one_credit(data: &Path) -> Result<Payer> {
-    let store = Store::open(data, Options::default())?;
+    let store = Store::open(data)?;
     let now = SystemClock.now();
     let account = Account::new("Attacker", now);
     let (id, key) = (account.id, NewKey::generate(account.id, "attack", now)?);

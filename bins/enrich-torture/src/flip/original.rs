@@ -12,7 +12,7 @@ use enrich_core::{
     Account, AccountId, ChargeId, Clock as _, Credits, DirectoryRevision, Entry, IdempotencyKey,
     IdempotencyRecord, KeyId, NewKey, Price, RequestId, StoredResponse, Timestamp,
 };
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 
 use super::aim::{Pages, TABLES};
 
@@ -96,7 +96,7 @@ impl Original {
             at: closed.at,
             written: closed.written,
         };
-        let store = Store::open(folder, Options::default())?;
+        let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
         // Read while it is open, as it would lie there after `kill -9`.
         original.remember()?;
@@ -131,7 +131,7 @@ impl Original {
     }
 
     fn begin(folder: &Path) -> Result<(Self, Store)> {
-        let store = Store::open_or_create(folder, Options::default())?;
+        let store = Store::open_or_create(folder)?;
         let at = SystemClock.now();
         let mut accounts = Vec::new();
         for number in 0..ACCOUNTS {
@@ -230,7 +230,7 @@ impl Original {
         let copy = tempfile::tempdir()?;
         let copy = copy.path().join("copy");
         self.copy_to(&copy, |_, _| {})?;
-        let store = Store::open(&copy, Options::default())?;
+        let store = Store::open(&copy)?;
         let proof = pollster::block_on(store.ledger.verify())?;
         ensure!(proof.faults.is_empty(), "the ledger is not whole: {:?}", proof.faults);
         self.state = State::of(&store, self)?;

@@ -10,7 +10,7 @@ use enrich_bulk::{End, Jobs, Mapping};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::{Account, AccountId, Clock, KeyId, NewKey};
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::{Store, SystemClock};
 use enrich_wire::ApiVersion;
 
 use crate::fixture::numbered;
@@ -27,8 +27,8 @@ struct Process {
 
 impl Process {
     fn start(folder: &Path) -> Self {
-        let store = Store::open(&folder.join("data"), Options::default()).unwrap();
-        let service = Arc::new(store.service(Arc::new(SystemClock)));
+        let store = Store::open(folder.join("data")).unwrap();
+        let service = Arc::new(store.service());
         let (callers, clock) = (Arc::new(MeteredCallers(service)), Arc::new(SystemClock));
         let settings = Settings::default();
         let jobs = Jobs::open(&folder.join("jobs"), &API_VERSIONS, callers, clock, settings);

@@ -4,10 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
 
 use enrich_core::{ApiKey, RequestId, Service};
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::Store;
 use enrich_wire::{Request, Response};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -94,7 +93,7 @@ impl Fixture {
 
     /// The data as a running server has it open.
     pub(crate) fn store(&self) -> Store {
-        Store::open_or_create(&self.data(), Options::default()).unwrap()
+        Store::open_or_create(self.data()).unwrap()
     }
 
     /// The id of an account's first key.
@@ -115,7 +114,7 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// A server over a store.
 pub(crate) fn server(store: &Store) -> Service {
-    store.service(Arc::new(SystemClock))
+    store.service()
 }
 
 /// A call of `/v1/<name>` with a JSON body, the key put into it.

@@ -34,14 +34,14 @@ impl DataFolder {
 
     /// Opens the folder, which has to be there, with other options than usual.
     pub(crate) fn open_with(&self, options: Options) -> Result<Store, OpenError> {
-        Store::open(&self.path, options)
+        Store::open_with(&self.path, options)
     }
 
     /// Opens the folder, and makes it first where there is none.
     pub(crate) fn open_or_make(&self, console: &mut Console<'_>) -> Result<Store, OpenError> {
         match self.open() {
             Err(OpenError::Missing { .. }) => {
-                let store = Store::open_or_create(&self.path, Options::default())?;
+                let store = Store::open_or_create(&self.path)?;
                 console.note(&format!("created the data folder {}", self.path.display()));
                 Ok(store)
             }

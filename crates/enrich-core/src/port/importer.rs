@@ -21,6 +21,15 @@ pub struct Load {
     pub atomic: Atomic,
 }
 
+impl Load {
+    /// A load of records from no file, all written together. `None` when `source` is not the name
+    /// of a source ([`SourceName::new`]).
+    pub fn new(source: &str, at: Timestamp) -> Option<Self> {
+        let source = SourceName::new(source)?;
+        Some(Self { source, file: None, at, atomic: Atomic::Whole })
+    }
+}
+
 /// What of a load is written together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {

@@ -10,7 +10,8 @@ use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Ledger};
 use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{
-    Account, AccountId, Clock, KeyId, MemoryWindows, NewKey, RateLimit, Service, Token,
+    Account, AccountId, Clock, KeyId, MemoryWindows, NewKey, RateLimit, Service, ServicePorts,
+    Token,
 };
 use enrich_dashboard::{Dashboard, Method, Parts, Request, Response, ResponseBody, Settings};
 use enrich_text::EmailAddress;
@@ -66,14 +67,14 @@ impl World {
     pub(crate) fn serving(settings: Settings, change: impl Fn(&mut Service)) -> Self {
         let ports = Arc::new(Ports::default());
         let watch = Arc::new(Watch::at("2026-03-04T12:00:30Z"));
-        let mut service = Service::new(
-            ports.clone(),
-            ports.clone(),
-            ports.clone(),
-            Arc::new(MemoryWindows::default()),
-            ports.clone(),
-            watch.clone(),
-        );
+        let mut service = Service::new(ServicePorts {
+            directory: ports.clone(),
+            accounts: ports.clone(),
+            ledger: ports.clone(),
+            rate_limiter: Arc::new(MemoryWindows::default()),
+            usage: ports.clone(),
+            clock: watch.clone(),
+        });
         service.rate_limit = RateLimit::new(100, 60).unwrap();
         change(&mut service);
         let sign_ins: Arc<dyn SignIns> = ports.clone();

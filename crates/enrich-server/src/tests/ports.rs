@@ -15,8 +15,8 @@ use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountChange, AccountId, ApiKey, Clock, Company, CompanyRef, Confidence, Credits,
     DirectoryRevision, Entry, Found, IdempotencyKey, KeyId, KeyInfo, KeyLimit, MemoryWindows,
-    NewKey, Projection, Question, RateOverride, Service, Site, StoredResponse, Subject, SubjectId,
-    Timestamp,
+    NewKey, Projection, Question, RateOverride, Service, ServicePorts, Site, StoredResponse,
+    Subject, SubjectId, Timestamp,
 };
 use parking_lot::Mutex;
 
@@ -79,8 +79,14 @@ pub(super) fn service() -> (Service, Arc<Switches>, String) {
     let ports = Arc::new(Ports { switches: Arc::clone(&switches), key, info });
     let rate_limiter = Arc::new(MemoryWindows::default());
     let directory: Arc<dyn Directory> = ports.clone();
-    let service =
-        Service::new(directory, ports.clone(), ports.clone(), rate_limiter, ports, Arc::new(Noon));
+    let service = Service::new(ServicePorts {
+        directory,
+        accounts: ports.clone(),
+        ledger: ports.clone(),
+        rate_limiter,
+        usage: ports,
+        clock: Arc::new(Noon),
+    });
     (service, switches, text)
 }
 

@@ -23,7 +23,7 @@ use crate::directory::postings::Posting;
 use crate::directory::view::View;
 use crate::secret::{self, Secrets};
 use crate::sqlite::{self, DIRECTORY, Durability};
-use crate::{OpenError, Options, Store};
+use crate::{OpenError, Store};
 
 const NAMES: [&str; 5] = ["Quill", "Quill Ltd", "QUILL", "Inkwell", "Feather"];
 const DOMAINS: [&str; 5] =
@@ -165,7 +165,7 @@ fn rows(connection: &Connection, query: &str) -> Vec<(String, String, String)> {
 fn what_is_looked_up_is_what_the_facts_make() {
     for seed in 0..4 {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
         let mut chance = Chance(seed);
         for step in 0..60 {
             pollster::block_on(change(&store, &mut chance, step > 30));
@@ -180,7 +180,7 @@ fn what_is_looked_up_is_what_the_facts_make() {
 fn nothing_is_left_when_every_source_is_removed() {
     for seed in 0..4 {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
         let mut chance = Chance(100 + seed);
         for step in 0..30 {
             pollster::block_on(change(&store, &mut chance, step > 20));
@@ -248,7 +248,7 @@ fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
     let folder = tempfile::tempdir().unwrap();
     let mut chance = Chance(7);
     for otherwise in OTHERWISE {
-        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
         for _ in 0..20 {
             pollster::block_on(change(&store, &mut chance, false));
         }
@@ -258,7 +258,7 @@ fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
         drop(store);
         let connection = sqlite::writer(&folder.path().join(DIRECTORY.file), Durability::Commit);
         connection.unwrap().execute_batch(otherwise).unwrap();
-        let refused = Store::open(folder.path(), Options::default());
+        let refused = Store::open(folder.path());
         assert!(matches!(refused, Err(OpenError::DerivedBefore { .. })), "{refused:?}");
         let mut told = Vec::new();
         let done = Store::reindex(folder.path(), &mut |done, all| told.push((done, all))).unwrap();
@@ -270,7 +270,7 @@ fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
 #[test]
 fn an_index_that_is_not_what_it_says_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
     let mut chance = Chance(3);
     for _ in 0..20 {
         pollster::block_on(change(&store, &mut chance, false));

@@ -69,16 +69,16 @@ mod tests {
     use pollster::block_on;
 
     use super::*;
+    use crate::Store;
     use crate::sqlite::DIRECTORY;
-    use crate::{Options, Store};
 
     #[test]
     fn an_import_beside_an_idle_server_keeps_the_log_short() {
         const LIMIT: u64 = 512 * 1024;
         let folder = tempfile::tempdir().unwrap();
-        let server = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let server = Store::open_or_create(folder.path()).unwrap();
         server.directory.prepare().unwrap();
-        let command = Store::open(folder.path(), Options::default()).unwrap();
+        let command = Store::open(folder.path()).unwrap();
         let mut importer = Arc::into_inner(command.importer).unwrap();
         importer.longest_log = LIMIT;
         let log = folder.path().join(format!("{}-wal", DIRECTORY.file));

@@ -8,7 +8,7 @@ use enrich_core::{
     Account, AccountId, ApiKey, ChargeId, DirectoryRevision, IdempotencyKey, IdempotencyRecord,
     KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
 };
-use enrich_store::{Options, Store};
+use enrich_store::Store;
 use pollster::block_on;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -121,7 +121,7 @@ impl Customer {
 }
 
 pub(crate) fn open(folder: &Path) -> Store {
-    Store::open_or_create(folder, Options::default()).unwrap()
+    Store::open_or_create(folder).unwrap()
 }
 
 pub(crate) fn now() -> Timestamp {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{ChargeError, Ledger as _};
 use enrich_core::port::sign_ins::SignIns as _;
-use enrich_store::{OpenError, Options, Store};
+use enrich_store::{OpenError, Store};
 use pollster::block_on;
 use tempfile::TempDir;
 
@@ -109,7 +109,7 @@ fn a_folder_whose_log_was_removed_under_a_process_is_refused() {
         let customer = charged();
         let log = format!("{database}-wal");
         let left = copy(customer.folder.path(), &[&log]);
-        let refused = Store::open(left.path(), Options::default()).unwrap_err();
+        let refused = Store::open(left.path()).unwrap_err();
         assert!(matches!(refused, OpenError::LogRemoved { .. }), "{refused:?}");
         assert!(refused.to_string().contains(&log), "{refused}");
         let refused = Store::verify(left.path()).unwrap_err();

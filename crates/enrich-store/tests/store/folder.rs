@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-use enrich_store::{OpenError, Options, SecretError, Store};
+use enrich_store::{OpenError, SecretError, Store};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -19,7 +19,7 @@ fn used() -> TempDir {
 
 fn refused(folder: &Path) -> OpenError {
     let before = contents(folder);
-    let error = Store::open_or_create(folder, Options::default()).unwrap_err();
+    let error = Store::open_or_create(folder).unwrap_err();
     assert_eq!(contents(folder), before, "what is refused is left as it is");
     error
 }
@@ -108,14 +108,14 @@ fn a_check_names_what_is_damaged() {
 fn a_folder_that_is_not_there_is_opened_only_to_be_made() {
     let outer = tempfile::tempdir().unwrap();
     let folder = outer.path().join("data");
-    let missing = || Store::open(&folder, Options::default()).unwrap_err();
+    let missing = || Store::open(&folder).unwrap_err();
     assert!(matches!(missing(), OpenError::Missing { .. }));
     assert!(!folder.exists());
     fs::create_dir_all(folder.join("lost+found")).unwrap();
     assert!(matches!(missing(), OpenError::Missing { .. }), "it is empty");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     drop(open(&folder));
-    drop(Store::open(&folder, Options::default()).unwrap());
+    drop(Store::open(&folder).unwrap());
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_damaged_page_is_noticed_wherever_it_is() {
         let mut damaged = sound.clone();
         damaged[page * PAGE..][..PAGE].fill(0xA5);
         fs::write(&path, damaged).unwrap();
-        let noticed = match Store::open(folder.path(), Options::default()) {
+        let noticed = match Store::open(folder.path()) {
             Ok(store) => store.check().map_or(true, |report| !report.ledger.problems.is_empty()),
             Err(OpenError::Damaged { .. }) => true,
             Err(other) => panic!("page {page}: {other:?}"),
@@ -244,7 +244,7 @@ fn a_schema_that_is_not_what_it_says_is_refused() {
         let connection = Connection::open(folder.path().join("ledger.sqlite")).unwrap();
         connection.execute_batch(change).unwrap();
         drop(connection);
-        match (Store::open(folder.path(), Options::default()).unwrap_err(), is_damage) {
+        match (Store::open(folder.path()).unwrap_err(), is_damage) {
             (OpenError::Damaged { .. }, true) | (OpenError::Schema { .. }, false) => {}
             (other, _) => panic!("{change}: {other:?}"),
         }

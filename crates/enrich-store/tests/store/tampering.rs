@@ -1,7 +1,7 @@
 //! Whatever is changed in the ledger behind its back, walking it tells where.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
-use enrich_store::{OpenError, Options, Store};
+use enrich_store::{OpenError, Store};
 use futures_util::future::join_all;
 use rusqlite::Connection;
 
@@ -171,7 +171,7 @@ fn a_ledger_that_is_not_as_it_was_written_is_not_opened_and_can_be_verified() {
         customer.file().execute_batch(change).unwrap();
         let Customer { store, folder, .. } = customer;
         drop(store);
-        let refused = Store::open(folder.path(), Options::default()).unwrap_err();
+        let refused = Store::open(folder.path()).unwrap_err();
         assert!(matches!(refused, OpenError::NotAsWritten { .. }), "{change}: {refused:?}");
         assert!(!Store::verify(folder.path()).unwrap().faults.is_empty(), "{change}");
     }
@@ -221,7 +221,7 @@ fn an_altered_checkpoint_is_named_and_gives_no_balance() {
         assert!(faults[0].contains("its checkpoint is broken"), "{change}: {faults:?}");
         let Customer { store, folder, .. } = customer;
         drop(store);
-        let refused = Store::open(folder.path(), Options::default()).unwrap_err();
+        let refused = Store::open(folder.path()).unwrap_err();
         assert!(matches!(refused, OpenError::NotAsWritten { .. }), "{change}: {refused:?}");
     }
 }

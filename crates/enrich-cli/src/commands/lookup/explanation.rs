@@ -258,9 +258,7 @@ impl From<&Found> for Named {
             Subject::Company(company) => {
                 (company.name.clone(), company.domain().map(str::to_owned))
             }
-            Subject::Person(person) => {
-                (format!("{} {}", person.first_name, person.last_name), None)
-            }
+            Subject::Person(person) => (person.full_name(), None),
             Subject::Domain(facts) => (facts.domain.clone(), None),
         };
         Self { name, domain, confidence: Some(found.confidence.percent()) }

@@ -30,7 +30,7 @@ struct Folder {
 impl Folder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let open = || Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let open = || Store::open_or_create(folder.path()).unwrap();
         Self { store: open(), other: open(), folder }
     }
 
@@ -469,7 +469,7 @@ impl Harnessed {
 
     fn open_with(&self, options: Options) -> Ports {
         let options = Options { least_by_name: Confidence::clamped(40), ..options };
-        let store = Store::open_or_create(self.0.path(), options).unwrap();
+        let store = Store::open_or_create_with(self.0.path(), options).unwrap();
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,

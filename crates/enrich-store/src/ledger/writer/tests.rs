@@ -10,11 +10,11 @@ use pollster::block_on;
 use tempfile::TempDir;
 
 use super::*;
+use crate::Store;
 use crate::ledger::idempotency_store;
 use crate::ledger::job::Open;
 use crate::ledger::queue::{self, Refused};
 use crate::sqlite::LEDGER;
-use crate::{Options, Store};
 
 const IO_ERROR_FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
 
@@ -28,7 +28,7 @@ struct LoneWriter {
 impl LoneWriter {
     fn with_credits(credits: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_or_create(folder.path(), Options::default()).unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
         let id = AccountId::new(now());
         let account = Account { id, ..Account::new("Northwind", now()) };
         let key = NewKey {
@@ -101,7 +101,7 @@ impl LoneWriter {
 
     /// The balance as another process sees it.
     fn balance(&self) -> u64 {
-        let store = Store::open(self.folder.path(), Options::default()).unwrap();
+        let store = Store::open(self.folder.path()).unwrap();
         assert_eq!(block_on(store.ledger.verify()).unwrap().faults, [] as [&str; 0]);
         block_on(store.ledger.balance(self.account)).unwrap().unwrap().0
     }

@@ -1,0 +1,268 @@
+//! Metered look-ups of a program, without a request to read or a format to write.
+
+use enrich_text::{CompanyName, Domain, EmailAddress, Network, PageUrl, PersonPage, Phone};
+
+use crate::api_key::ApiKey;
+use crate::confidence::Confidence;
+use crate::credits::{Credits, Price};
+use crate::question::{CompanyRef, PersonRef, Projection, Question};
+use crate::refusal::{InvalidFields, Refusal};
+use crate::repeat::RequestId;
+use crate::response_template::{BALANCE_HERE, ResponseTemplate};
+use crate::subject::Found;
+
+use super::Service;
+use super::call::{Ask, Call};
+use super::canonical::canonical;
+use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
+
+/// A look-up of a program: the question and what its answer costs.
+///
+/// ```
+/// use enrich_core::{LookUp, Price};
+///
+/// let emails = LookUp::company_by_domain("quill.example").price(Price::PerItems(5)).limit(20);
+/// ```
+///
+/// Without a [price](Self::price) an answer costs one credit. A text that cannot be read is
+/// refused by [`Service::look_up`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookUp {
+    question: Result<Question, InvalidFields>,
+    purpose: &'static str,
+    price: Price,
+    limit: Option<u64>,
+    with_employees: bool,
+    idempotency_key: Option<String>,
+}
+
+/// What a look-up returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookUpAnswer<T> {
+    /// The value; `None` when nothing was found, which is free.
+    pub value: Option<T>,
+    /// How sure it is that the value belongs to whom was asked for; `None` when nothing was found.
+    pub confidence: Option<Confidence>,
+    /// What the answer cost; 0 when nothing was found, and for a repeat.
+    pub credits_used: Credits,
+    /// The credits that the account has left.
+    pub credits_left: Credits,
+    /// Whether this is the first answer to the same idempotency key.
+    pub is_replayed: bool,
+}
+
+impl LookUp {
+    /// Looks up the company with this name, in any country.
+    pub fn company_by_name(name: &str) -> Self {
+        let name = CompanyName::parse(name);
+        let question = |name| Question::Company(CompanyRef::Name { name, country: None });
+        Self::read("company_by_name", "name", name.map(question))
+    }
+
+    /// Looks up the company that has this domain, or its registrable domain.
+    pub fn company_by_domain(domain: &str) -> Self {
+        let domain = Domain::parse(domain);
+        let question = |domain| Question::Company(CompanyRef::Domain(domain));
+        Self::read("company_by_domain", "domain", domain.map(question))
+    }
+
+    /// Looks up the company with this page on `network`: a URL or a handle.
+    pub fn company_by_page(network: Network, page: &str) -> Self {
+        let page = PageUrl::parse(network, page);
+        let question = |page| Question::Company(CompanyRef::Page(page));
+        Self::read("company_by_page", "page", page.map(question))
+    }
+
+    /// Looks up the company behind this address: its own, or that of a person it employs.
+    pub fn company_by_email(email: &str) -> Self {
+        let email = EmailAddress::parse(email);
+        let question = |email| Question::Company(CompanyRef::Email(email));
+        Self::read("company_by_email", "email", email.map(question))
+    }
+
+    /// Looks up the person with this address.
+    pub fn person_by_email(email: &str) -> Self {
+        let email = EmailAddress::parse(email);
+        let question = |email| Question::Person(PersonRef::Email(email));
+        Self::read("person_by_email", "email", email.map(question))
+    }
+
+    /// Looks up the person with this LinkedIn page: a URL or a handle.
+    pub fn person_by_page(page: &str) -> Self {
+        let page = PersonPage::parse(page);
+        let question = |page| Question::Person(PersonRef::Page(page));
+        Self::read("person_by_page", "page", page.map(question))
+    }
+
+    /// Looks up the person with this phone number, `+` and the country calling code first.
+    pub fn person_by_phone(phone: &str) -> Self {
+        let phone = Phone::parse(phone);
+        let question = |phone| Question::Person(PersonRef::Phone(phone));
+        Self::read("person_by_phone", "phone", phone.map(question))
+    }
+
+    /// Looks up the facts of this host, or of its registrable domain.
+    pub fn domain(domain: &str) -> Self {
+        Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
+    }
+
+    /// Looks up a question whose parts are read already.
+    pub fn new(question: Question) -> Self {
+        Self {
+            question: Ok(question),
+            purpose: "look_up",
+            price: Price::PerAnswer(1),
+            limit: None,
+            with_employees: false,
+            idempotency_key: None,
+        }
+    }
+
+    /// A look-up by a text that was read, or that could not be.
+    fn read<E: std::error::Error>(
+        purpose: &'static str,
+        field: &'static str,
+        question: Result<Question, E>,
+    ) -> Self {
+        let question = question.map_err(|error| InvalidFields(vec![(field, error.to_string())]));
+        Self {
+            question,
+            purpose,
+            price: Price::PerAnswer(1),
+            limit: None,
+            with_employees: false,
+            idempotency_key: None,
+        }
+    }
+
+    /// What an answer costs.
+    #[must_use]
+    pub fn price(self, price: Price) -> Self {
+        Self { price, ..self }
+    }
+
+    /// The name of the look-up in charges and usage counters, where an endpoint has its path.
+    ///
+    /// By default it is the constructor's name. A program that takes different attributes for the
+    /// same question gives each a purpose of its own: an idempotency key answers for one of them.
+    #[must_use]
+    pub fn purpose(self, purpose: &'static str) -> Self {
+        Self { purpose, ..self }
+    }
+
+    /// The most items to return and charge of a list; of a value that holds lists, the most of
+    /// each.
+    #[must_use]
+    pub fn limit(self, items: u64) -> Self {
+        Self { limit: Some(items), ..self }
+    }
+
+    /// Reads also who works at the company ([`crate::Company::employees`]).
+    #[must_use]
+    pub fn with_employees(self) -> Self {
+        Self { with_employees: true, ..self }
+    }
+
+    /// The key under which the answer is kept for 24 hours: the same look-up with the same key
+    /// returns the first answer again and costs nothing. 1 to 255 visible ASCII characters.
+    #[must_use]
+    pub fn idempotency_key(self, key: impl Into<String>) -> Self {
+        Self { idempotency_key: Some(key.into()), ..self }
+    }
+
+    /// The question as the service reads it.
+    fn ask(&self) -> Result<Ask, InvalidFields> {
+        let question = self.question.clone()?;
+        let projection = match self.with_employees {
+            true => Projection::Employees { limit: self.limit },
+            false => Projection::Profile,
+        };
+        let asked = canonical(&question, projection, self.limit);
+        Ok(Ask { question, projection, echo: String::new(), limit: self.limit, asked })
+    }
+}
+
+impl Service {
+    /// Looks up for a program: through the checks of [`answer`](Self::answer), at the look-up's
+    /// price. `pick` takes the attribute from what was found; `None` and an empty list are free.
+    ///
+    /// ```
+    /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {
+    /// use enrich_core::{LookUp, Refusal};
+    ///
+    /// let look_up = LookUp::person_by_email("ada@quill.example").idempotency_key("order-4711");
+    /// match service.look_up(key, look_up, |found| found.person()?.mobile()).await {
+    ///     Ok(answer) => println!("{:?} for {} credits", answer.value, answer.credits_used),
+    ///     Err(Refusal::NotEnoughCredits { balance, .. }) => println!("only {balance} left"),
+    ///     Err(refusal) => println!("{refusal}"),
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] says why there is no answer, and that nothing was charged or that this is not
+    /// known.
+    pub async fn look_up<V: LookUpValue + ?Sized>(
+        &self,
+        key: &ApiKey,
+        look_up: LookUp,
+        pick: impl for<'a> Fn(&'a Found) -> Option<&'a V> + Send + Sync,
+    ) -> Result<LookUpAnswer<V::Owned>, Refusal> {
+        let call = Call {
+            key: Some(key.expose()),
+            endpoint: look_up.purpose,
+            price: look_up.price,
+            request_id: &RequestId::make(self.clock.now()),
+            idempotency_key: look_up.idempotency_key.as_deref(),
+            read: &|_| look_up.ask(),
+            write: &|ask, found| {
+                let picked = found.and_then(|found| Some((pick(found)?, found.confidence)));
+                write(ask, picked)
+            },
+        };
+        let outcome = self.answer(&call).await;
+        let answer = outcome.result?;
+        // What is kept under the key is another attribute.
+        let kept = read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
+        let (value, confidence) = kept.found.unzip();
+        Ok(LookUpAnswer {
+            value,
+            confidence,
+            credits_used: answer.used,
+            credits_left: outcome.remaining.unwrap_or(kept.balance),
+            is_replayed: answer.is_replayed,
+        })
+    }
+}
+
+/// What an answer's bytes hold.
+struct Kept<T> {
+    /// The balance after the first answer, in credits.
+    balance: Credits,
+    found: Option<(T, Confidence)>,
+}
+
+/// Writes an answer: the balance, the confidence, the value.
+fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
+    let mut body = vec![BALANCE_HERE, b'\n'];
+    let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let items = picked.map_or(0, |(value, _)| value.items(limit));
+    if let Some((value, confidence)) = picked.filter(|_| items > 0) {
+        write_number(confidence.percent().into(), &mut body);
+        value.write(limit, &mut body);
+    }
+    ResponseTemplate { items, body }
+}
+
+/// Reads what [`write`] wrote, its balance filled in; `None` when it is something else.
+fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<Kept<V::Owned>> {
+    let mut lines = Lines::of(body);
+    let balance = Credits(lines.number()?);
+    if !is_found {
+        return Some(Kept { balance, found: None });
+    }
+    let confidence = Confidence::new(u8::try_from(lines.number()?).ok()?)?;
+    let value = V::read(&mut lines)?;
+    lines.is_at_end().then_some(Kept { balance, found: Some((value, confidence)) })
+}

@@ -1,5 +1,13 @@
 //! What strings mean: domains, emails, phones, page URLs, names and countries, each parsed once.
 //!
+//! ```
+//! use enrich_text::Domain;
+//!
+//! let domain = Domain::parse("https://www.Quill.example/about")?;
+//! assert_eq!(domain.as_str(), "quill.example");
+//! # Ok::<(), enrich_text::InvalidDomain>(())
+//! ```
+//!
 //! Every type here is read from what people type and holds one normal form, which reads back as
 //! itself. Nothing here knows a company or does input or output; the tables are data files that are
 //! compiled in.

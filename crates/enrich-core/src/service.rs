@@ -137,8 +137,8 @@ impl Service {
         self.close(call, key, Some(rate_limit_status), balance, result, now).await
     }
 
-    /// Counts a request of a key, and of its account where that has a limit; tells how the tighter of
-    /// them stands.
+    /// Counts a request of a key, and of its account where that has a limit. Returns the status of
+    /// the tighter limit.
     async fn count_in_windows(
         &self,
         key: &KeyInfo,

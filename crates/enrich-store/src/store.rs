@@ -232,9 +232,9 @@ impl Store {
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Derives everything in the directory from its facts once more, where an earlier Enrich made it
-    /// by other rules ([`OpenError::DerivedBefore`]). Tells `done` now and then how many companies
-    /// and people are done, of how many; gives how many there are.
+    /// Derives everything in the directory from its facts once more, where an earlier Enrich made
+    /// it by other rules ([`OpenError::DerivedBefore`]). Calls `done` now and then with the number
+    /// of companies and people that are done, and of all; returns the number of all.
     ///
     /// # Errors
     ///
@@ -289,7 +289,8 @@ impl Store {
     }
 
     /// Adds up the usage counters from day `first` to day `last`, both included, in days since
-    /// 1970-01-01 (UTC). At most `most` accounts are told apart. What is not yet written is missing.
+    /// 1970-01-01 (UTC). At most `most` accounts are told apart. Counts that are not yet written
+    /// are missing.
     ///
     /// # Errors
     ///

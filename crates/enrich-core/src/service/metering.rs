@@ -270,8 +270,8 @@ impl Service {
         replay(kept)
     }
 
-    /// The balance: a glance at it where it covers `least`, else counted, since what was granted a
-    /// moment ago has to count.
+    /// The balance: the cached one where it covers `least`, else counted anew, since credits that
+    /// were granted a moment ago have to count.
     async fn enough(
         &self,
         account: AccountId,

@@ -299,15 +299,15 @@ fn no_call_belongs_to_no_endpoint() {
 }
 
 #[test]
-fn the_readme_lists_every_endpoint_with_its_price() {
-    let readme = include_str!("../../../README.md");
+fn the_reference_lists_every_endpoint_with_its_price() {
+    let reference = include_str!("../../../docs/reference/endpoints.md");
     for (_, endpoint) in endpoints() {
         let begin = format!("| `{}` |", endpoint.path);
-        let line = readme.lines().find(|line| line.starts_with(&begin));
-        let line = line.unwrap_or_else(|| panic!("{} is not in README.md", endpoint.path));
+        let line = reference.lines().find(|line| line.starts_with(&begin));
+        let line = line.unwrap_or_else(|| panic!("{} is not in endpoints.md", endpoint.path));
         assert!(line.ends_with(&format!("| {} |", endpoint.price)), "{line}");
         for field in endpoint.wire.inputs {
-            assert!(line.contains(field.name), "README.md, {}: {}", endpoint.path, field.name);
+            assert!(line.contains(field.name), "endpoints.md, {}: {}", endpoint.path, field.name);
         }
     }
 }

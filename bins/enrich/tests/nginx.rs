@@ -1,4 +1,4 @@
-//! The nginx configuration of the operating guide, as it stands there, before a server.
+//! The nginx configuration of the guide, as it stands there, before a server.
 //!
 //! It is left out where there is no `nginx` on the PATH.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
@@ -47,7 +47,7 @@ impl Drop for Nginx {
 /// The configuration of the guide: where it listens, what it encrypts with and where it logs are
 /// those of a test, all else is as documented.
 fn configuration(server: SocketAddr, listen: SocketAddr, folder: &Path) -> String {
-    let guide = include_str!("../../../docs/operating.md");
+    let guide = include_str!("../../../docs/guide/behind-a-proxy.md");
     let (_, rest) = guide.split_once("```nginx\n").unwrap();
     let documented = rest.split_once("```").unwrap().0;
     let mut lines = Vec::new();

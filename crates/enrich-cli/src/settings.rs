@@ -488,16 +488,14 @@ mod tests {
         assert!(format!("{error:#}").contains("/nowhere/enrich.toml"), "{error:#}");
     }
 
-    /// The operating guide's chapter on the server.
-    fn guide() -> &'static str {
-        let guide = include_str!("../../../docs/operating.md");
-        let (_, rest) = guide.split_once("\n## The server\n").unwrap();
-        rest.split_once("\n## ").unwrap().0
+    /// The documented settings.
+    fn reference() -> &'static str {
+        include_str!("../../../docs/reference/settings.md")
     }
 
     #[test]
     fn the_documented_file_is_complete_and_holds_the_defaults() {
-        let (_, rest) = guide().split_once("A complete file:\n\n```toml\n").unwrap();
+        let (_, rest) = reference().split_once("## A complete file\n\n```toml\n").unwrap();
         let file = rest.split_once("```").unwrap().0;
         let lines: Vec<(&str, &str)> = file.lines().filter_map(|it| it.split_once(" = ")).collect();
         let mut documented: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
@@ -515,10 +513,10 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_has_its_row_in_the_guide() {
+    fn every_setting_has_its_row_in_the_reference() {
         for Field { name, .. } in Settings::META.fields {
             let (flag, variable) = (name.replace('_', "-"), name.to_uppercase());
-            let row = guide().lines().find(|line| line.contains(&format!("| `{name}` |")));
+            let row = reference().lines().find(|line| line.contains(&format!("| `{name}` |")));
             let row = row.unwrap_or_else(|| panic!("`{name}` has no row"));
             assert!(row.starts_with(&format!("| `--{flag}")), "{row}");
             assert!(row.contains(&format!("| `ENRICH_{variable}` |")), "{row}");

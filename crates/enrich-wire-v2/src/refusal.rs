@@ -1,6 +1,6 @@
 //! Refusals of generation 2: the envelope with `status` 0 and a code of its own, `errors` holding
 //! what is wrong; `type` and `message` once more at the top, where clients read them
-//! (docs/api-design.md, generation 2).
+//! (docs/api-design.md, version 2).
 
 use enrich_core::Refusal;
 use enrich_wire::FieldFaults;

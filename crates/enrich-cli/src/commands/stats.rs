@@ -27,7 +27,7 @@ source; what was asked and found, by endpoint, account and day (UTC); and what t
 It may run while a server does, whose last five seconds of calls are missing. A million companies
 take some seconds. `hit_rate` is found / (found + not found): repeats and refusals are not look-ups.
 A server with --count-misses counts the company names that nothing was found for: --misses shows the
-100 that were missed most in 30 days, --missed how often one was. The JSON is described in docs/operating.md.
+100 that were missed most in 30 days, --missed how often one was. The JSON is described in docs/guide/statistics.md.
 
 Exit status: 0 when it is done; 2 if there is no data folder, or it cannot be read.")]
 pub(crate) struct Stats {

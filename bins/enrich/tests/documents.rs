@@ -1,0 +1,11 @@
+//! The documents: links lead somewhere, commands exist, examples print what they show.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+#[path = "documents/commands.rs"]
+mod commands;
+#[path = "documents/examples.rs"]
+mod examples;
+#[path = "documents/links.rs"]
+mod links;
+#[path = "documents/page.rs"]
+mod page;

@@ -69,6 +69,10 @@ fn filled_in(word: &str) -> String {
     match word.trim_end_matches('…') {
         "KEY_ID" | "ENTRY_ID" => "01a1fda8-b255-7b5a-831c-1bcf8352e75d".to_owned(),
         "ENDPOINT" => "cuf".to_owned(),
+        "COMMAND" => "import".to_owned(),
+        "BALANCE" => "1000".to_owned(),
+        "CC" => "GB".to_owned(),
+        "ADDR" => "ada@quill.example".to_owned(),
         other => other.to_owned(),
     }
 }

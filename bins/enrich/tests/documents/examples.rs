@@ -29,9 +29,11 @@ const COMPANIES: &str = r#"{"type":"company","id":"c-2","name":"Millpond Ltd","c
 const PERSON: &str = "Ben,Fernwright,Miller,,millpond.example,GB,,ben@millpond.example,\n";
 const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB","domains":["harrow-tiles.example"],"phones":["+44 20 7946 012 345 67"]}
 {"type":"company","country":"US"}
-{"type":"company","name":"Oxbow Lake AG","country":"CH","linkedin":"linkedin.com/company/oxbow-lake-example","domians":["oxbow-lake.example"],"emails":["info.oxbow-lake.example"]}
+{"type":"company","name":"Oxbow Lake AG","country":"CH","linkedin":"linkedin.com/company/oxbow-lake-example","domians":"oxbow-lake.example","emails":["info.oxbow-lake.example"]}
 {type: company}
 "#;
+
+const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
 /// A folder in which a page's commands run, and the ids that stand for those of the page.
 struct Desk {
@@ -249,6 +251,14 @@ fn the_ledger_prints_what_the_reference_shows() {
 }
 
 #[test]
+fn an_explanation_prints_what_the_reference_shows() {
+    let mut desk = Desk::new();
+    fs::write(desk.folder.path().join("northmoor.jsonl"), NORTHMOOR).unwrap();
+    desk.run("enrich import northmoor.jsonl");
+    desk.holds("docs/reference/confidence.md", |_, _| {});
+}
+
+#[test]
 fn backups_print_what_the_guide_shows() {
     let mut desk = Desk::new();
     desk.six_rows();
@@ -259,7 +269,8 @@ fn backups_print_what_the_guide_shows() {
 /// A page with examples that no test runs would be believed.
 #[test]
 fn every_page_with_examples_is_run() {
-    let run = ["accounts.md", "backup.md", "forget.md", "ledger.md", "load-data.md"];
+    let run =
+        ["accounts.md", "backup.md", "confidence.md", "forget.md", "ledger.md", "load-data.md"];
     for page in pages() {
         let has_examples = page.blocks().iter().any(|block| block.language == "console");
         let name = page.path.file_name().unwrap().to_str().unwrap();

@@ -9,3 +9,5 @@ mod examples;
 mod links;
 #[path = "documents/page.rs"]
 mod page;
+#[path = "documents/runbook.rs"]
+mod runbook;

@@ -48,7 +48,7 @@ fn of_program(line: &str, name: &str) -> Vec<Vec<String>> {
         |word: &&str| matches!(*word, "|" | "&&" | ";" | "(" | ")" | "<" | ">" | ">>" | "2>&1");
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut commands = Vec::new();
-    for part in all.split(|word| is_operator(&word)) {
+    for part in all.split(is_operator) {
         let begin = part.iter().position(|word| !word.contains('=') && *word != "sudo");
         let begin = match begin {
             Some(at) if part[at] == "-u" => part[at + 2..]

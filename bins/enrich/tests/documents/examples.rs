@@ -82,7 +82,7 @@ impl Desk {
     /// A command of a page with this folder's ids and places.
     fn command(&self, line: &str) -> String {
         let mut line = line.replace(BACKUPS, self.backups().to_str().unwrap());
-        for id in ids(&line.clone()) {
+        for id in ids(&line) {
             line = line.replace(&id, self.ids.get(&id).unwrap_or(&self.default_id));
         }
         line

@@ -58,7 +58,7 @@ fn named(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("docs/") {
         let before = text[..at].chars().next_back();
-        if before.is_some_and(|letter| is_path(letter)) {
+        if before.is_some_and(is_path) {
             continue;
         }
         let rest = &text[at..];

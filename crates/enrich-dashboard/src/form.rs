@@ -1,6 +1,8 @@
 //! Fields of a form or a query, in the order they were sent.
 
-use url::form_urlencoded;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 /// How many are read. No form of these pages has as many.
 const MOST_FIELDS: usize = 256;
@@ -13,7 +15,8 @@ impl Form {
     /// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). Bytes that are no
     /// UTF-8 become replacement characters.
     pub(crate) fn read(bytes: &[u8]) -> Self {
-        Self(form_urlencoded::parse(bytes).into_owned().take(MOST_FIELDS).collect())
+        // Any bytes are a form: reading a list of texts cannot fail.
+        serde_urlencoded::from_bytes(bytes).unwrap_or_default()
     }
 
     /// The first value of a field as it was sent; empty where there is none.
@@ -33,11 +36,38 @@ impl Form {
     }
 }
 
+impl<'de> Deserialize<'de> for Form {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_seq(Pairs)
+    }
+}
+
+/// Reads the first [`MOST_FIELDS`] pairs of name and value; leaves the others unread.
+struct Pairs;
+
+impl<'de> Visitor<'de> for Pairs {
+    type Value = Form;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a form")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pairs: A) -> Result<Form, A::Error> {
+        let mut form = Form::default();
+        while form.0.len() < MOST_FIELDS
+            && let Some(pair) = pairs.next_element()?
+        {
+            form.0.push(pair);
+        }
+        Ok(form)
+    }
+}
+
 /// A query of these pairs; those without a value are left out.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.extend_pairs(pairs.iter().filter(|(_, value)| !value.is_empty()));
-    query.finish()
+    let given: Vec<_> = pairs.iter().filter(|(_, value)| !value.is_empty()).collect();
+    // Pairs of texts can always be written.
+    serde_urlencoded::to_string(given).unwrap_or_default()
 }
 
 /// The longest label, in characters; the same as on the command line.
@@ -65,6 +95,15 @@ mod tests {
         assert_eq!((form.raw("label"), form.text("label")), (" web shop! ", "web shop!"));
         assert_eq!((form.text("empty"), form.text("none"), form.text("again")), ("", "", "1"));
         assert!(form.has("empty") && !form.has("none"));
+    }
+
+    #[test]
+    fn any_bytes_are_a_form_of_at_most_so_many_fields() {
+        assert_eq!(Form::read(b"a=%ff&b=\xff").raw("a"), "\u{fffd}");
+        assert_eq!(Form::read(b"&&=&a&b=c=d").raw("b"), "c=d");
+        let many: Vec<String> = (0..=MOST_FIELDS).map(|at| format!("f{at}=1")).collect();
+        let form = Form::read(many.join("&").as_bytes());
+        assert!(form.has("f255") && !form.has("f256"));
     }
 
     #[test]

@@ -78,7 +78,19 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     })
 }
 
-/// Reads the object a body has to be. What we refuse ourselves is left in `fault`, since serde's
+/// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser would put
+/// replacement characters in place of bytes that are no UTF-8, so they are refused before. Neither
+/// `&` nor `=` is part of a longer character: the whole body is UTF-8 if each of its pieces is.
+fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
+    percent_decode(body).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
+    let fault = Cell::new(None);
+    let reader = serde_urlencoded::Deserializer::new(form_urlencoded::parse(body));
+    let fields = TopLevel { fault: &fault }.deserialize(reader);
+    // A form is a list of texts, whatever its bytes: only `TopLevel` refuses one.
+    fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
+}
+
+/// Reads the object or the form of a body. What we refuse ourselves is left in `fault`, since serde's
 /// errors carry text alone.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
@@ -188,6 +200,10 @@ impl<'de> Visitor<'de> for Nested<'_> {
         Text.visit_borrowed_str(text).map(Value::Text)
     }
 
+    fn visit_string<E: Error>(self, text: String) -> Result<Value<'de>, E> {
+        Text.visit_string(text).map(Value::Text)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value<'de>, A::Error> {
         let inside = self.deeper()?;
         while list.next_element_seed(inside)?.is_some() {}
@@ -207,8 +223,6 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 }
 
-/// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1), but refuses what is not
-/// UTF-8 instead of replacing it.
 /// A name or a text, which stays where it is in the body unless it holds escapes.
 struct Text;
 
@@ -234,24 +248,10 @@ impl<'de> Visitor<'de> for Text {
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
         Ok(text.into())
     }
-}
 
-fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
-    let mut fields = Fields::default();
-    for pair in body.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {
-        let mut halves = pair.splitn(2, |&byte| byte == b'=');
-        let name = decode_piece(halves.next().unwrap_or_default())?;
-        let value = decode_piece(halves.next().unwrap_or_default())?;
-        add(&mut fields, name.into(), Value::Text(value.into()))?;
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(text.into())
     }
-    Ok(fields)
-}
-
-fn decode_piece(piece: &[u8]) -> Result<String, Undecodable> {
-    let spaced: Vec<u8> =
-        piece.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
-    let text = percent_decode(&spaced).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
-    Ok(text.into_owned())
 }
 
 #[cfg(test)]
@@ -304,7 +304,10 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_utf8_are_refused() {
-        assert!(decode(None, b"a=%ff").is_err());
+        for body in [&b"a=%ff"[..], b"%ff=a", b"a=\xff", b"a=%c3&b=%a9", b"%c3=%a9", b"a=\xc3%"] {
+            assert_eq!(decode(None, body).unwrap_err(), Undecodable::NotUtf8, "{body:?}");
+        }
+        assert!(decode(None, b"a=\xc3%a9&%zz=%").is_ok());
         assert!(decode(None, b"{\"a\":\"\xff\"}").is_err());
     }
 

@@ -1,9 +1,12 @@
-//! The layers: which crate of ours may depend on which, and what none but one may use.
+//! The layers: which crate of ours may depend on which, what none but one may use, and what the
+//! product is made with.
 //!
 //! The picture is in docs/architecture.md. A new arrow is a decision: it goes there and here.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -68,6 +71,20 @@ const NEVER: [(&str, &[&str]); 11] = [
     ("enrich-cli", &["rusqlite", "actix-http", "actix-web"]),
 ];
 
+/// The packages that the product is made with.
+const GIVEN: [&str; 7] = [
+    "async-trait",
+    "parking_lot",
+    "rusqlite",
+    "serde",
+    "serde_json",
+    "serde_urlencoded",
+    "thiserror",
+];
+
+/// The packages that the product's tests are made with.
+const GIVEN_TO_TESTS: [&str; 1] = ["insta"];
+
 /// The workspace's crates, each with its dependencies and their kinds (`None` is an ordinary one).
 fn dependencies() -> BTreeMap<String, Vec<(String, Option<String>)>> {
     let metadata = Command::new(env!("CARGO"))
@@ -126,4 +143,58 @@ fn no_layer_uses_what_it_must_not_know() {
             );
         }
     }
+}
+
+#[test]
+fn the_product_uses_each_given_package() {
+    let there = dependencies();
+    let product = product(&there);
+    let is_used = |package: &str, test_kind: Option<&str>, folders: &[&str]| {
+        let word = format!("{}::", package.replace('-', "_"));
+        product.iter().any(|name| {
+            let declared = there[*name]
+                .iter()
+                .any(|(dependency, kind)| dependency == package && kind.as_deref() == test_kind);
+            declared && sources(name, folders).iter().any(|text| text.contains(&word))
+        })
+    };
+    for package in GIVEN {
+        assert!(is_used(package, None, &["src"]), "the product does not use {package}");
+    }
+    for package in GIVEN_TO_TESTS {
+        let is_used = is_used(package, Some("dev"), &["src", "tests"]);
+        assert!(is_used, "the product's tests do not use {package}");
+    }
+}
+
+/// The crates that the binary `enrich` is linked from, itself included.
+fn product(there: &BTreeMap<String, Vec<(String, Option<String>)>>) -> BTreeSet<&str> {
+    let mut product = BTreeSet::new();
+    let mut open = vec!["enrich"];
+    while let Some(name) = open.pop() {
+        if let Some((name, uses)) = there.get_key_value(name)
+            && product.insert(name.as_str())
+        {
+            let ordinary = uses.iter().filter(|(_, kind)| kind.is_none());
+            open.extend(ordinary.map(|(dependency, _)| dependency.as_str()));
+        }
+    }
+    product
+}
+
+/// The texts of a crate's Rust files in these of its folders.
+fn sources(name: &str, folders: &[&str]) -> Vec<String> {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let home = ["crates", "bins"].map(|group| home.join(group).join(name));
+    let home = home.iter().find(|folder| folder.is_dir()).unwrap();
+    let mut open: Vec<PathBuf> = folders.iter().map(|folder| home.join(folder)).collect();
+    let mut texts = Vec::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            texts.push(fs::read_to_string(path).unwrap());
+        }
+    }
+    texts
 }

@@ -507,6 +507,7 @@ fn a_repeat_is_answered_before_the_balance_is_looked_at() {
     let answer = outcome.result.unwrap();
     assert!(answer.is_replayed && answer.used == Credits::ZERO);
     assert!(answer.is_found && answer.items == 3, "as the first answer was: {answer:?}");
+    assert_eq!(answer.first_charge, Credits(1));
     assert_eq!(world.lookups(), 0);
     assert_eq!(world.uses.lock()[0].outcome, UseOutcome::Replayed);
 }
@@ -517,6 +518,7 @@ fn a_repeat_of_a_miss_is_a_miss() {
     let world = Arc::new(World { kept: Some(kept), ..World::new() });
     let answer = call(&world, Price::PerAnswer(1), Some("k1")).result.unwrap();
     assert!(answer.is_replayed && !answer.is_found && answer.items == 0, "{answer:?}");
+    assert_eq!(answer.first_charge, Credits::ZERO);
 }
 
 /// Looks up as an embedding program does.

@@ -1,5 +1,7 @@
 //! Asking a server over HTTP: connections are kept open and used again.
 
+mod reply;
+
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +18,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
 
-use super::metered::body;
-use super::{Asked, Called, Caller, Reply, RowFields};
-use crate::answer::Answers;
+use super::{Asked, Called, Caller, RowFields};
+use reply::{RemoteAnswers, Reply};
 
 /// How long a connection may take to stand.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -35,7 +36,7 @@ const CREDITS_USED: &str = "x-credits-used";
 /// Asks a server with somebody's key. Its calls have to be made inside a tokio runtime.
 pub struct RemoteCaller {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    answers: Answers,
+    answers: RemoteAnswers,
     uri: Uri,
     key: HeaderValue,
 }
@@ -83,7 +84,7 @@ impl RemoteCaller {
             .pool_max_idle_per_host(connections)
             .build(connector(http, is_secure)?);
         let uri = uri.parse().map_err(|_| no_address())?;
-        Ok(Self { client, answers: Answers::of(asked.endpoint), uri, key })
+        Ok(Self { client, answers: RemoteAnswers::of(asked.endpoint), uri, key })
     }
 
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Called, String> {
@@ -151,6 +152,21 @@ impl Caller for RemoteCaller {
     }
 }
 
+/// The fields as a JSON object.
+fn body(fields: &RowFields) -> Vec<u8> {
+    let mut body = Vec::with_capacity(128);
+    for (at, (name, value)) in fields.iter().enumerate() {
+        body.push(if at == 0 { b'{' } else { b',' });
+        for (text, end) in [(*name, b':'), (value.as_str(), b' ')] {
+            // Writing a text to memory can't fail.
+            let _ = serde_json::to_writer(&mut body, text);
+            body.push(end);
+        }
+    }
+    body.extend_from_slice(if fields.is_empty() { b"{}" } else { b"}" });
+    body
+}
+
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
@@ -185,6 +201,14 @@ mod tests {
         let api_version = &enrich_wire_v1::API_VERSION;
         let endpoint = api_version.endpoint("/v1/cuf").unwrap();
         RemoteCaller::new(url, Asked { api_version, endpoint }, &ApiKey::generate().unwrap(), 1)
+    }
+
+    #[test]
+    fn fields_become_an_object() {
+        let fields = [("a", "\"x\"\n".to_owned()), ("b", "é".to_owned())];
+        let value: serde_json::Value = serde_json::from_slice(&body(&fields)).unwrap();
+        assert_eq!(value, serde_json::json!({ "a": "\"x\"\n", "b": "é" }));
+        assert_eq!(body(&[]), b"{}");
     }
 
     #[tokio::test]

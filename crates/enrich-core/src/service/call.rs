@@ -78,6 +78,8 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// What it cost: 0 for a miss or a repeat.
     pub used: Credits,
+    /// What the first answer cost, at the endpoint\'s price: the same as `used` but for a repeat.
+    pub first_charge: Credits,
     /// The items it holds: 0 where nothing was found, 1 for a single answer.
     pub items: u64,
     /// Whether something was found.
@@ -88,7 +90,12 @@ pub struct Answer {
 
 impl Answer {
     pub(super) fn first(body: Vec<u8>, used: Credits, items: u64) -> Self {
-        Self { body, used, items, is_found: items > 0, is_replayed: false }
+        Self { body, used, first_charge: used, items, is_found: items > 0, is_replayed: false }
+    }
+
+    /// The first answer once more, which is free.
+    pub(super) fn repeated(self) -> Self {
+        Self { used: Credits::ZERO, is_replayed: true, ..self }
     }
 }
 

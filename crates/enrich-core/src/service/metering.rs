@@ -264,10 +264,11 @@ impl Service {
             let text = String::from_utf8_lossy(body);
             if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
                 let body = (metered.call.write)(ask, None).body;
-                return replay(StoredResponse::Answer { body, balance: *balance, items: 0 });
+                let forgotten = StoredResponse::Answer { body, balance: *balance, items: 0 };
+                return replay(metered.call.price, forgotten);
             }
         }
-        replay(kept)
+        replay(metered.call.price, kept)
     }
 
     /// The balance: the cached one where it covers `least`, else counted anew, since credits that
@@ -290,11 +291,11 @@ fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }
 
-fn replay(kept: StoredResponse) -> Result<Answer, Refusal> {
+fn replay(price: Price, kept: StoredResponse) -> Result<Answer, Refusal> {
     match kept {
         StoredResponse::Answer { body, balance, items } => {
-            let first = Answer::first(ResponseTemplate::fill(&body, balance), Credits::ZERO, items);
-            Ok(Answer { is_replayed: true, ..first })
+            let body = ResponseTemplate::fill(&body, balance);
+            Ok(Answer::first(body, price.of(items), items).repeated())
         }
         StoredResponse::OtherQuestion => Err(Refusal::IdempotencyKeyReused),
     }

@@ -55,6 +55,27 @@ impl RateLimit {
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
         Self::new(requests, window_seconds).unwrap_or(self)
     }
+
+    /// The most requests in its window that a key's owner may give it, where `self` is the server's
+    /// limit: as many as the key has, or as the server's limit lets through. Where the key's window
+    /// is its own, that is no more than the server's number in a longer one, and its share of it in
+    /// a shorter one.
+    pub fn most_of_owner(self, key: RateOverride) -> u32 {
+        let own = self.with(key);
+        let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
+            / u64::from(self.window_seconds);
+        let as_fast = u32::try_from(as_fast).unwrap_or(u32::MAX);
+        own.requests.max(as_fast.min(self.requests))
+    }
+
+    /// The key's own limit once its owner gives it so many requests; `None` for the server's number.
+    /// Its window stays. `None` when the owner may not: that is 0, or above
+    /// [`most_of_owner`](Self::most_of_owner).
+    pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
+        let most = self.most_of_owner(key);
+        let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
+        is_allowed.then_some(RateOverride { requests, ..key })
+    }
 }
 
 /// What happens beyond the limit.
@@ -193,6 +214,26 @@ mod tests {
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn an_owner_gives_a_key_no_more_than_it_has_or_the_server_lets_through() {
+        let server = RateLimit::new(100, 60).unwrap();
+        let key = |requests, window_seconds| RateOverride { requests, window_seconds };
+        for (key, most) in [
+            (key(None, None), 100),
+            (key(Some(7), None), 100),
+            (key(Some(500), None), 500),
+            (key(Some(7), Some(30)), 50),
+            (key(Some(7), Some(3_600)), 100),
+        ] {
+            assert_eq!(server.most_of_owner(key), most, "{key:?}");
+            let set = server.set_by_owner(key, Some(most)).unwrap();
+            assert_eq!(set, RateOverride { requests: Some(most), ..key });
+            assert_eq!(server.set_by_owner(key, Some(most + 1)), None);
+            assert_eq!(server.set_by_owner(key, Some(0)), None);
+            assert_eq!(server.set_by_owner(key, None).is_some(), most >= 100);
+        }
     }
 
     #[test]

@@ -70,21 +70,6 @@ pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     serde_urlencoded::to_string(given).unwrap_or_default()
 }
 
-/// The longest label, in characters; the same as on the command line.
-const MAX_CHARACTERS: usize = 200;
-
-/// Reads a label: one line of text.
-pub(crate) fn line(text: &str) -> Result<&str, String> {
-    let text = text.trim();
-    if text.chars().count() > MAX_CHARACTERS {
-        return Err(format!("A label can have at most {MAX_CHARACTERS} characters."));
-    }
-    if text.chars().any(char::is_control) {
-        return Err("A label must be one line, without control characters.".to_owned());
-    }
-    Ok(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

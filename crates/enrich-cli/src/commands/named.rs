@@ -1,14 +1,11 @@
 //! How things are named on the command line, and how they are shown.
 
 use enrich_core::port::accounts::Accounts;
-use enrich_core::{Account, AccountId, AccountStatus, ChargeId, KeyId, Timestamp};
+use enrich_core::{Account, AccountId, AccountStatus, ChargeId, KeyId, Label, Timestamp};
 use enrich_store::Store;
 use enrich_text::Country;
 
 use super::failure::Failure;
-
-/// The longest name of an account, label of a key or note to a grant, in characters.
-const MAX_CHARACTERS: usize = 200;
 
 /// An account as it is typed: its id, or its name.
 #[derive(Clone, Debug)]
@@ -93,14 +90,7 @@ pub(crate) fn entry_id(text: &str) -> Result<ChargeId, String> {
 
 /// Reads a name, a label or a note: one line of text.
 pub(crate) fn line(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.chars().count() > MAX_CHARACTERS {
-        return Err(format!("it has at most {MAX_CHARACTERS} characters"));
-    }
-    if text.chars().any(char::is_control) {
-        return Err("it is one line, without control characters".to_owned());
-    }
-    Ok(text.to_owned())
+    Label::parse(text).map(String::from).map_err(|invalid| invalid.to_string())
 }
 
 /// Reads a name that has to be there.

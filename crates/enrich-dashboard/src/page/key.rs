@@ -1,16 +1,15 @@
 //! One API key: shown, labelled, limited, rotated, revoked.
 
 use askama::Template;
-use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey, RateOverride};
+use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey};
 use jiff::SignedDuration;
 
 use crate::curl;
 use crate::fault::Fault;
-use crate::form::line;
 use crate::http::Response;
 use crate::page_context::{AccountSession, Frame, PageContext, page};
 
-use super::keys::{KeyRow, no_room};
+use super::keys::{KeyRow, no_room, read_label};
 
 /// How long after it was made a key shows without being asked for, to whoever has just made it.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
@@ -62,9 +61,9 @@ pub(crate) async fn label(
     session: &AccountSession,
 ) -> Result<Response, Fault> {
     let key = own(context, session).await?;
-    match line(context.form.raw("label")) {
+    match read_label(context) {
         Ok(label) => {
-            context.dashboard.service.accounts.set_label(key.id, label).await?;
+            context.dashboard.service.accounts.set_label(key.id, label.as_str()).await?;
             Ok(saved(key.id, "label"))
         }
         Err(said) => shown(context, session, &key, false, Some(said)).await,
@@ -78,18 +77,16 @@ pub(crate) async fn limit(
     session: &AccountSession,
 ) -> Result<Response, Fault> {
     let key = own(context, session).await?;
-    let most = most_requests(context, &key);
+    let server = context.dashboard.service.rate_limit;
     let requests = match context.form.text("requests") {
-        "" if may_be_empty(context, &key) => None,
-        text => match text.parse::<u32>() {
-            Ok(requests) if (1..=most).contains(&requests) => Some(requests),
-            _ => {
-                let said = format!("A limit is a whole number from 1 to {most}.");
-                return shown(context, session, &key, false, Some(said)).await;
-            }
-        },
+        "" => Some(None),
+        text => text.parse().ok().map(Some),
     };
-    let rate = RateOverride { requests, ..key.rate };
+    let Some(rate) = requests.and_then(|requests| server.set_by_owner(key.rate, requests)) else {
+        let most = server.most_of_owner(key.rate);
+        let said = format!("A limit is a whole number from 1 to {most}.");
+        return shown(context, session, &key, false, Some(said)).await;
+    };
     context.dashboard.service.accounts.set_rate(key.id, rate).await?;
     Ok(saved(key.id, "limit"))
 }
@@ -148,23 +145,6 @@ async fn own(context: &PageContext<'_>, session: &AccountSession) -> Result<KeyI
     key.filter(|key| key.account == session.account.id).ok_or(Fault::NoSuchPage)
 }
 
-/// The most requests that the key's owner may give it: as many as it has, or as the server's limit
-/// lets through. Where the key's window is its own, that is no more than the server's number in a
-/// longer one, and its share of it in a shorter one.
-fn most_requests(context: &PageContext<'_>, key: &KeyInfo) -> u32 {
-    let server = context.dashboard.service.rate_limit;
-    let own = server.with(key.rate);
-    let as_fast = u64::from(server.requests()) * u64::from(own.window_seconds())
-        / u64::from(server.window_seconds());
-    let as_fast = u32::try_from(as_fast).unwrap_or(u32::MAX);
-    own.requests().max(as_fast.min(server.requests()))
-}
-
-/// Whether the key may do with the server's number of requests, in its own window.
-fn may_be_empty(context: &PageContext<'_>, key: &KeyInfo) -> bool {
-    context.dashboard.service.rate_limit.requests() <= most_requests(context, key)
-}
-
 async fn shown(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -191,8 +171,8 @@ async fn shown(
         key: KeyRow::of(key, service.rate_limit, context.now),
         secret,
         fault,
-        most_requests: most_requests(context, key),
-        may_be_empty: may_be_empty(context, key),
+        most_requests: service.rate_limit.most_of_owner(key.rate),
+        may_be_empty: service.rate_limit.set_by_owner(key.rate, None).is_some(),
         overlaps: OVERLAPS,
     };
     page(status, &page_of)

@@ -2,10 +2,9 @@
 
 use askama::Template;
 use enrich_core::port::accounts::KeyStored;
-use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey, RateLimit, Timestamp};
+use enrich_core::{InvalidLabel, KeyId, KeyInfo, KeyLimit, Label, NewKey, RateLimit, Timestamp};
 
 use crate::fault::Fault;
-use crate::form::line;
 use crate::http::Response;
 use crate::page_context::{AccountSession, Frame, PageContext, page};
 use crate::shown::{Time, key_name};
@@ -63,7 +62,7 @@ pub(crate) async fn generate(
     context: &PageContext<'_>,
     session: &AccountSession,
 ) -> Result<Response, Fault> {
-    let label = match line(context.form.raw("label")) {
+    let label = match read_label(context) {
         Ok(label) => label,
         Err(said) => return shown(context, session, 422, Some(said)).await,
     };
@@ -74,6 +73,17 @@ pub(crate) async fn generate(
         return shown(context, session, 422, Some(said)).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
+}
+
+/// The label that was typed, or what to say of it.
+pub(crate) fn read_label(context: &PageContext<'_>) -> Result<Label, String> {
+    let most = Label::MAX_CHARACTERS;
+    Label::parse(context.form.raw("label")).map_err(|invalid| match invalid {
+        InvalidLabel::TooLong => format!("A label can have at most {most} characters."),
+        InvalidLabel::ControlCharacter => {
+            "A label must be one line, without control characters.".to_owned()
+        }
+    })
 }
 
 /// Why an account cannot have another key; `None` when it has it.

@@ -1,0 +1,71 @@
+//! What people call a key, an account or a grant: one line of text.
+
+use std::fmt;
+
+/// One line of at most [`Label::MAX_CHARACTERS`] characters, without white space around it; it may
+/// be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label(String);
+
+/// The text is no label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidLabel {
+    /// It has more than [`Label::MAX_CHARACTERS`].
+    #[error("it has at most {} characters", Label::MAX_CHARACTERS)]
+    TooLong,
+    /// It holds a line break or another control character.
+    #[error("it is one line, without control characters")]
+    ControlCharacter,
+}
+
+impl Label {
+    /// The longest label, in characters.
+    pub const MAX_CHARACTERS: usize = 200;
+
+    /// Reads a label as it was typed.
+    ///
+    /// # Errors
+    ///
+    /// When it is too long or not one line.
+    pub fn parse(text: &str) -> Result<Self, InvalidLabel> {
+        let text = text.trim();
+        if text.chars().count() > Self::MAX_CHARACTERS {
+            return Err(InvalidLabel::TooLong);
+        }
+        if text.chars().any(char::is_control) {
+            return Err(InvalidLabel::ControlCharacter);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The label's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Label> for String {
+    fn from(label: Label) -> Self {
+        label.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_one_line_of_at_most_200_characters() {
+        assert_eq!(Label::parse(" web shop ").unwrap().as_str(), "web shop");
+        assert_eq!(Label::parse("").unwrap(), Label::default());
+        assert!(Label::parse(&"é".repeat(200)).is_ok());
+        assert_eq!(Label::parse(&"é".repeat(201)), Err(InvalidLabel::TooLong));
+        assert_eq!(Label::parse("web\nshop"), Err(InvalidLabel::ControlCharacter));
+    }
+}

@@ -1,4 +1,4 @@
-//! The course of a request: its row, its origin, who asks, its page.
+//! The account page: its parts, and who is behind a request.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -8,29 +8,19 @@ use enrich_bulk::{Jobs, jobs};
 use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{Service, Timestamp, Token};
 use enrich_wire::ApiVersion;
-use futures_util::StreamExt;
 use jiff::SignedDuration;
 
 use crate::account_limit::AccountLimit;
-use crate::assets;
+use crate::account_session::AccountSession;
 use crate::cookie;
 use crate::fault::Fault;
-use crate::form::Form;
 use crate::host;
-use crate::http::{Body, BodyFault, Method, Request, Response};
+use crate::http::{Method, Request};
 use crate::login_throttle::LoginThrottle;
-use crate::origin;
-use crate::page::fault;
-use crate::page_context::{AccountSession, PageContext};
 use crate::password::Passwords;
-use crate::returning;
-use crate::routes::{self, Handler};
 use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
-
-/// The longest form, in bytes.
-const MAX_FORM_BYTES: usize = 64 * 1024;
 
 /// How many reads of one account may be under way or wait: of long lists, and of files.
 const SCANS_OF_ONE: usize = 4;
@@ -41,10 +31,6 @@ const UPLOADS_OF_ONE: usize = 2;
 
 /// How often the use of a session is noted.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
-
-/// What the pages may load and do: nothing that is not of this origin, and nothing inline.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-                      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// The account page.
 pub struct Dashboard {
@@ -104,62 +90,6 @@ impl Dashboard {
         })
     }
 
-    /// Answers a request for a path that begins with `/account`.
-    pub async fn answer(&self, mut request: Request) -> Response {
-        let body =
-            std::mem::replace(&mut request.body, futures_util::stream::empty().boxed_local());
-        let response = match self.run(&request, body).await {
-            Ok(response) => response,
-            Err(fault) => fault::response(fault, request.request_id.as_deref()),
-        };
-        protected(response)
-    }
-
-    async fn run(&self, request: &Request, body: Body) -> Result<Response, Fault> {
-        if !self.is_own_host(request) && !request.path.starts_with(assets::ROOT) {
-            return Err(Fault::ForeignHost);
-        }
-        let (route, path_parameters) = routes::find(request.method, &request.path)?;
-        if route.method == Method::Post
-            && !origin::is_ours(request, self.settings.public_url.as_deref())
-        {
-            return Err(Fault::NotOurs);
-        }
-        let now = self.service.clock.now();
-        let query = Form::read(request.query.as_bytes());
-        let mut context = PageContext {
-            dashboard: self,
-            request,
-            path_parameters,
-            query,
-            form: Form::default(),
-            now,
-        };
-        let session = match route.handler {
-            Handler::Open(_) => None,
-            // Of a stranger nothing more is read.
-            Handler::SignedIn(_) | Handler::Upload(_) => match self.session(request, now).await? {
-                Some(session) => Some(session),
-                None => return Ok(to_sign_in(request)),
-            },
-        };
-        match (route.handler, &session) {
-            (Handler::Upload(answer), Some(session)) => {
-                if let Some(lift_time_limit) = &request.lift_time_limit {
-                    lift_time_limit();
-                }
-                return answer(&context, session, body).await;
-            }
-            _ if route.method == Method::Post => context.form = Form::read(&read(body).await?),
-            _ => {}
-        }
-        match (route.handler, &session) {
-            (Handler::Open(answer), _) => answer(&context).await,
-            (Handler::SignedIn(answer), Some(session)) => answer(&context, session).await,
-            (Handler::SignedIn(_) | Handler::Upload(_), _) => Err(Fault::NoSuchPage),
-        }
-    }
-
     /// Who is signed in; a session that has ended is forgotten on the way.
     pub(crate) async fn session(
         &self,
@@ -200,7 +130,7 @@ impl Dashboard {
 
     /// Whether a request names this server, as far as that is known: a public address is compared
     /// with the request's origin, since a proxy may name any host.
-    fn is_own_host(&self, request: &Request) -> bool {
+    pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),
             _ => true,
@@ -223,43 +153,4 @@ fn read_address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
     bare.parse().ok().or_else(with_port)
-}
-
-/// Reads a form.
-async fn read(mut body: Body) -> Result<Vec<u8>, Fault> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = body.next().await {
-        let chunk = chunk.map_err(|fault| match fault {
-            BodyFault::Broken | BodyFault::TooSlow => Fault::Broken,
-        })?;
-        if bytes.len() + chunk.len() > MAX_FORM_BYTES {
-            return Err(Fault::TooLarge { limit_bytes: MAX_FORM_BYTES });
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(bytes)
-}
-
-/// A script would follow the redirect itself and look for its piece in the sign-in page: it is told
-/// to go there.
-fn to_sign_in(request: &Request) -> Response {
-    let path = returning::to_sign_in(request);
-    if request.is_from_script {
-        return Response::html(401, String::new()).with("hx-redirect", path);
-    }
-    Response::see(path)
-}
-
-/// The headers that protect every page.
-fn protected(mut response: Response) -> Response {
-    let is_kept = response.headers.iter().any(|(name, _)| *name == "cache-control");
-    if !is_kept {
-        response = response.with("cache-control", "no-store");
-    }
-    response
-        .with("content-security-policy", POLICY)
-        .with("x-content-type-options", "nosniff")
-        .with("referrer-policy", "no-referrer")
-        .with("cross-origin-opener-policy", "same-origin")
-        .with("cross-origin-resource-policy", "same-origin")
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod account_limit;
+mod account_session;
 mod assets;
 mod cookie;
 mod csv_file;
@@ -19,6 +20,7 @@ mod password;
 mod returning;
 mod routes;
 mod scans;
+mod serving;
 mod settings;
 mod shown;
 mod threads;

@@ -1,9 +1,10 @@
 //! What a page is given: the request, who asks, and what it may use.
 
 use askama::Template;
-use enrich_core::{Account, AccountStatus, Credits, Timestamp, Token};
+use enrich_core::{AccountStatus, Credits, Timestamp};
 use enrich_wire::Endpoint;
 
+use crate::account_session::AccountSession;
 use crate::dashboard::Dashboard;
 use crate::fault::Fault;
 use crate::form::Form;
@@ -20,13 +21,8 @@ pub(crate) struct PageContext<'a> {
     /// What was typed; empty but for a POST.
     pub(crate) form: Form,
     pub(crate) now: Timestamp,
-}
-
-/// Who is signed in.
-pub(crate) struct AccountSession {
-    pub(crate) account: Account,
-    /// The session's id.
-    pub(crate) token: Token,
+    /// Whether a path is that of a page of an account.
+    pub(crate) is_account_page: fn(&str) -> bool,
 }
 
 /// What every page has around it.

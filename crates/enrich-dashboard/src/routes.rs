@@ -2,6 +2,7 @@
 
 use futures_util::future::LocalBoxFuture;
 
+use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::Method::{self, Get, Post};
 use crate::http::{Body, Response};
@@ -9,7 +10,7 @@ use crate::page::{
     asset, bulk, calls, invitation, job, key, keys, overview, playground, preferences, sign_in,
     usage,
 };
-use crate::page_context::{AccountSession, PageContext};
+use crate::page_context::PageContext;
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
@@ -113,6 +114,11 @@ pub(crate) fn find(method: Method, path: &str) -> Result<(&'static Route, Vec<St
         fault = Fault::WrongMethod;
     }
     Err(fault)
+}
+
+/// Whether a path is that of a page that needs a session.
+pub(crate) fn is_account_page(path: &str) -> bool {
+    find(Get, path).is_ok_and(|(route, _)| matches!(route.handler, Handler::SignedIn(_)))
 }
 
 /// What stands in the blanks of `pattern`, when `path` is one of its paths.

@@ -6,9 +6,10 @@ use askama::Template;
 use enrich_bulk::End;
 use enrich_bulk::jobs::{Job, State};
 
+use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::{Body, Response};
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::shown::{Number, Time, number, span};
 use crate::upload::{NotTaken, take};
 

@@ -11,12 +11,13 @@ use bytes::Bytes;
 use enrich_core::{AccountId, Entry, EntryKind, KeyInfo, Service};
 use futures_util::stream::{self, StreamExt};
 
+use crate::account_session::AccountSession;
 use crate::csv_file;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::shown::{Number, Time, key_name_in};
 
 /// How many calls are on a page.

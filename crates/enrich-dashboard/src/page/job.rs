@@ -16,9 +16,10 @@ use enrich_core::{AccountId, RateLimit};
 use futures_util::stream::{self, StreamExt};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::scans::Download;
 use crate::shown::span;
 

@@ -4,10 +4,11 @@ use askama::Template;
 use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey};
 use jiff::SignedDuration;
 
+use crate::account_session::AccountSession;
 use crate::curl;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 

@@ -4,9 +4,10 @@ use askama::Template;
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::{InvalidLabel, KeyId, KeyInfo, KeyLimit, Label, NewKey, RateLimit, Timestamp};
 
+use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::shown::{Time, key_name};
 
 #[derive(Template)]

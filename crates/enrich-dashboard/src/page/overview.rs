@@ -7,11 +7,12 @@ use askama::Template;
 use enrich_core::KeyInfo;
 use enrich_core::port::usage::{DayCount, UseOutcome};
 
+use crate::account_session::AccountSession;
 use crate::curl;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::shown::{Number, Share};
 
 #[derive(Template)]

@@ -8,10 +8,11 @@ use enrich_core::{RequestId, Token};
 use enrich_wire::{ApiVersion, Endpoint, Request, respond};
 use serde_json::Value;
 
+use crate::account_session::AccountSession;
 use crate::curl;
 use crate::fault::Fault;
 use crate::http::{Call, Response};
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::shown::Number;
 
 use super::EndpointChoice;

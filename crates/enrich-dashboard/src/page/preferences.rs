@@ -3,9 +3,10 @@
 use askama::Template;
 use enrich_core::{ListedSession, Session, SessionId};
 
+use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
 use crate::shown::{Time, span};
 

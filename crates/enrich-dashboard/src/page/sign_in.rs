@@ -41,7 +41,7 @@ pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
         return Ok(Response::see("/account/"));
     }
     let has_ended = context.query.has("ended");
-    let to = returning::target(&context.query).unwrap_or_default();
+    let to = returning::target(&context.query, context.is_account_page).unwrap_or_default();
     page(200, &SignInPage { frame: context.open_frame(), email: "", fault: None, has_ended, to })
 }
 
@@ -70,7 +70,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     login_throttle.give_back(peer, &typed);
     match begin(context, &sign_in, sign_in.password.as_ref()).await? {
         Some(cookie) => {
-            let to = returning::target(&context.form).unwrap_or_default();
+            let to = returning::target(&context.form, context.is_account_page).unwrap_or_default();
             let welcome = match query(&[("to", &to)]) {
                 none if none.is_empty() => "/account/welcome".to_owned(),
                 to => format!("/account/welcome?{to}"),
@@ -147,14 +147,14 @@ fn failed(
 ) -> Result<Response, Fault> {
     let email = if email.len() > MOST_EMAIL_BYTES { "" } else { email };
     let frame = context.open_frame();
-    let to = returning::target(&context.form).unwrap_or_default();
+    let to = returning::target(&context.form, context.is_account_page).unwrap_or_default();
     page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
 /// Where signing in leads: on, or to a word about the cookie that did not come back.
 pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
-        let to = returning::target(&context.query);
+        let to = returning::target(&context.query, context.is_account_page);
         return Ok(Response::see(to.unwrap_or_else(|| "/account/".to_owned())));
     }
     page(200, &NoCookiePage { frame: context.open_frame() })

@@ -9,12 +9,13 @@ use enrich_core::port::usage::{DayCount, UseOutcome};
 use enrich_core::{AccountId, KeyId, KeyInfo, Service};
 use futures_util::stream::{self, StreamExt};
 
+use crate::account_session::AccountSession;
 use crate::csv_file;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
-use crate::page_context::{AccountSession, Frame, PageContext, page};
+use crate::page_context::{Frame, PageContext, page};
 use crate::shown::{Number, Share, key_name_in};
 
 /// How many days are read at once.

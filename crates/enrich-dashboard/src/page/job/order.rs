@@ -6,9 +6,10 @@ use enrich_bulk::{Mapping, MappingError, guess};
 use enrich_core::Price;
 use enrich_wire::{Endpoint, Field};
 
+use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::form::Form;
-use crate::page_context::{AccountSession, PageContext};
+use crate::page_context::PageContext;
 use crate::shown::Number;
 
 use super::on_list;

@@ -2,10 +2,11 @@
 
 use enrich_core::KeyId;
 
+use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::form::Form;
 use crate::page::keys::active_keys;
-use crate::page_context::{AccountSession, PageContext};
+use crate::page_context::PageContext;
 
 /// Why a form of this page is not carried out, and where the page says so.
 pub(super) enum Complaint {

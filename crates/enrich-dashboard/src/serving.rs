@@ -1,0 +1,119 @@
+//! The course of a request: its row, its origin, who asks, its page.
+
+use futures_util::StreamExt;
+
+use crate::assets;
+use crate::dashboard::Dashboard;
+use crate::fault::Fault;
+use crate::form::Form;
+use crate::http::{Body, BodyFault, Method, Request, Response};
+use crate::origin;
+use crate::page::fault;
+use crate::page_context::PageContext;
+use crate::returning;
+use crate::routes::{self, Handler};
+
+/// The longest form, in bytes.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
+/// What the pages may load and do: nothing that is not of this origin, and nothing inline.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+impl Dashboard {
+    /// Answers a request for a path that begins with `/account`.
+    pub async fn answer(&self, mut request: Request) -> Response {
+        let body =
+            std::mem::replace(&mut request.body, futures_util::stream::empty().boxed_local());
+        let response = match self.run(&request, body).await {
+            Ok(response) => response,
+            Err(fault) => fault::response(fault, request.request_id.as_deref()),
+        };
+        protected(response)
+    }
+
+    async fn run(&self, request: &Request, body: Body) -> Result<Response, Fault> {
+        if !self.is_own_host(request) && !request.path.starts_with(assets::ROOT) {
+            return Err(Fault::ForeignHost);
+        }
+        let (route, path_parameters) = routes::find(request.method, &request.path)?;
+        if route.method == Method::Post
+            && !origin::is_ours(request, self.settings.public_url.as_deref())
+        {
+            return Err(Fault::NotOurs);
+        }
+        let now = self.service.clock.now();
+        let query = Form::read(request.query.as_bytes());
+        let mut context = PageContext {
+            dashboard: self,
+            request,
+            path_parameters,
+            query,
+            form: Form::default(),
+            now,
+            is_account_page: routes::is_account_page,
+        };
+        let session = match route.handler {
+            Handler::Open(_) => None,
+            // Of a stranger nothing more is read.
+            Handler::SignedIn(_) | Handler::Upload(_) => match self.session(request, now).await? {
+                Some(session) => Some(session),
+                None => return Ok(to_sign_in(request)),
+            },
+        };
+        match (route.handler, &session) {
+            (Handler::Upload(answer), Some(session)) => {
+                if let Some(lift_time_limit) = &request.lift_time_limit {
+                    lift_time_limit();
+                }
+                return answer(&context, session, body).await;
+            }
+            _ if route.method == Method::Post => context.form = Form::read(&read(body).await?),
+            _ => {}
+        }
+        match (route.handler, &session) {
+            (Handler::Open(answer), _) => answer(&context).await,
+            (Handler::SignedIn(answer), Some(session)) => answer(&context, session).await,
+            (Handler::SignedIn(_) | Handler::Upload(_), _) => Err(Fault::NoSuchPage),
+        }
+    }
+}
+
+/// Reads a form.
+async fn read(mut body: Body) -> Result<Vec<u8>, Fault> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk.map_err(|fault| match fault {
+            BodyFault::Broken | BodyFault::TooSlow => Fault::Broken,
+        })?;
+        if bytes.len() + chunk.len() > MAX_FORM_BYTES {
+            return Err(Fault::TooLarge { limit_bytes: MAX_FORM_BYTES });
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+/// A script would follow the redirect itself and look for its piece in the sign-in page: it is told
+/// to go there.
+fn to_sign_in(request: &Request) -> Response {
+    let path = returning::to_sign_in(request, routes::is_account_page);
+    if request.is_from_script {
+        return Response::html(401, String::new()).with("hx-redirect", path);
+    }
+    Response::see(path)
+}
+
+/// The headers that protect every page.
+fn protected(mut response: Response) -> Response {
+    let is_kept = response.headers.iter().any(|(name, _)| *name == "cache-control");
+    if !is_kept {
+        response = response.with("cache-control", "no-store");
+    }
+    response
+        .with("content-security-policy", POLICY)
+        .with("x-content-type-options", "nosniff")
+        .with("referrer-policy", "no-referrer")
+        .with("cross-origin-opener-policy", "same-origin")
+        .with("cross-origin-resource-policy", "same-origin")
+}

@@ -1,43 +1,10 @@
 //! Accounts, which own credits, and the keys that speak for them.
 
-use std::fmt;
-use std::str::FromStr;
-
 use enrich_text::Country;
 use jiff::Timestamp;
-use uuid::Uuid;
 
 use crate::api_key::ApiKey;
-
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub Uuid);
-
-        impl $name {
-            /// Makes an id: a UUID v7 (RFC 9562) of the instant `now`.
-            pub fn new(now: Timestamp) -> Self {
-                Self(crate::ledger_entry::uuid_at(now))
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.hyphenated().fmt(f)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = uuid::Error;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                text.parse().map(Self)
-            }
-        }
-    };
-}
-pub(crate) use id;
+use crate::id::id;
 
 id!(
     /// An account, the owner of credits. Names need not be unique; ids are.

@@ -1,26 +1,16 @@
 //! A row of the ledger.
 
-use std::fmt;
-use std::str::FromStr;
-
 use jiff::Timestamp;
-use uuid::Uuid;
 
-use crate::account::{AccountId, KeyId, id};
+use crate::account::{AccountId, KeyId};
 use crate::credits::{Credits, Price};
+use crate::id::id;
 use crate::subject::DirectoryRevision;
 
 id!(
     /// The id of a row of the ledger, made before it is written.
     ChargeId
 );
-
-/// A UUID v7 of the instant `now`, its random bits from the system.
-pub(crate) fn uuid_at(now: Timestamp) -> Uuid {
-    let seconds = u64::try_from(now.as_second()).unwrap_or_default();
-    let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or_default();
-    Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos))
-}
 
 /// Why a row stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]

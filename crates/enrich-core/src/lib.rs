@@ -13,11 +13,13 @@ mod clock_watch;
 mod confidence;
 mod credits;
 mod fair_queue;
+mod id;
 mod identity;
 mod in_flight;
 mod label;
 mod ledger_entry;
 pub mod matching;
+mod memory_windows;
 mod merge;
 pub mod port;
 mod question;
@@ -44,11 +46,12 @@ pub use fair_queue::{FairQueue, Pushed, QueueLimits};
 pub use identity::Identity;
 pub use label::{InvalidLabel, Label};
 pub use ledger_entry::{ChargeId, Entry, EntryKind};
+pub use memory_windows::MemoryWindows;
 pub use merge::{Attribute, Fact, company_from_facts, domain_facts_from_facts, person_from_facts};
 pub use port::clock::Clock;
 pub use port::directory::Tenant;
 pub use question::{CompanyRef, PersonRef, Projection, Question};
-pub use rate::{MemoryWindows, RateLimit, RateLimitStatus, RatePolicy, RateScope, Window};
+pub use rate::{RateLimit, RateLimitStatus, RatePolicy, RateScope, Window};
 pub use record::{
     CompanyRecord, DomainRecord, EmployerRecord, Origin, PersonRecord, Record, SourceName,
 };

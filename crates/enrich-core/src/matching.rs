@@ -9,6 +9,7 @@
 //! [`Confidence`] means.
 
 mod asked;
+mod candidate;
 mod evidence;
 mod labels;
 mod slip;
@@ -60,7 +61,7 @@ pub fn judge(
     let mut all: Vec<Judged> = companies
         .into_iter()
         .map(|company| {
-            let (name, evidence) = evidence::of_company(asked, &company, rarity);
+            let (name, evidence) = candidate::of_company(asked, &company, rarity);
             let score = weights.score(&evidence);
             Judged { company, name, evidence, score, probability: 0.0 }
         })

@@ -2,19 +2,12 @@
 //! and one per account, if there is a limit for all its keys together.
 //!
 //! Windows are whole multiples of their length on the clock (UTC), the same for every key. The
-//! counting is a pure function of state and time; [`MemoryWindows`] keeps the state in memory and
-//! forgets it on a restart.
+//! counting is a pure function of state and time; [`MemoryWindows`](crate::MemoryWindows) keeps the
+//! state in memory and forgets it on a restart.
 
-use std::hash::Hash;
-
-use async_trait::async_trait;
 use jiff::Timestamp;
-use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 
-use crate::account::{AccountId, KeyId, RateOverride};
-use crate::port::error::StoreError;
-use crate::port::rate_limiter::RateLimiter;
+use crate::account::RateOverride;
 
 /// So many requests in so many seconds. Neither is 0: [`RateLimit::new`] sees to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,57 +148,10 @@ impl Window {
         }
     }
 
-    fn has_ended(&self, now: Timestamp) -> bool {
+    pub(crate) fn has_ended(&self, now: Timestamp) -> bool {
         let seconds = i64::from(self.seconds.max(1));
         now.as_second().div_euclid(seconds) > self.number
     }
-}
-
-/// Windows in this process's memory.
-#[derive(Debug, Default)]
-pub struct MemoryWindows {
-    keys: Mutex<FxHashMap<KeyId, Window>>,
-    accounts: Mutex<FxHashMap<AccountId, Window>>,
-}
-
-/// From how many windows on those that have ended are swept out when a new key comes.
-const SWEEP_FROM: usize = 4096;
-
-#[async_trait]
-impl RateLimiter for MemoryWindows {
-    async fn count(
-        &self,
-        key: KeyId,
-        limit: RateLimit,
-        now: Timestamp,
-    ) -> Result<RateLimitStatus, StoreError> {
-        Ok(count_in(&self.keys, key, limit, now))
-    }
-
-    async fn count_account(
-        &self,
-        account: AccountId,
-        limit: RateLimit,
-        now: Timestamp,
-    ) -> Result<RateLimitStatus, StoreError> {
-        let rate_limit_status = count_in(&self.accounts, account, limit, now);
-        Ok(RateLimitStatus { scope: RateScope::Account, ..rate_limit_status })
-    }
-}
-
-fn count_in<Id: Copy + Eq + Hash>(
-    rate_limiter: &Mutex<FxHashMap<Id, Window>>,
-    id: Id,
-    limit: RateLimit,
-    now: Timestamp,
-) -> RateLimitStatus {
-    let mut rate_limiter = rate_limiter.lock();
-    // The map grows by doubling, so sweeping when it is full costs a constant per new one.
-    let is_full = rate_limiter.len() >= SWEEP_FROM && rate_limiter.len() == rate_limiter.capacity();
-    if is_full && !rate_limiter.contains_key(&id) {
-        rate_limiter.retain(|_, window| !window.has_ended(now));
-    }
-    rate_limiter.entry(id).or_default().count(limit, now)
 }
 
 #[cfg(test)]

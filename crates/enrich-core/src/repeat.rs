@@ -19,7 +19,7 @@ impl RequestId {
 
     /// An id for a request that brought none.
     pub fn make(now: Timestamp) -> Self {
-        Self(crate::ledger_entry::uuid_at(now).simple().to_string())
+        Self(crate::id::uuid_at(now).simple().to_string())
     }
 
     /// The id's text.

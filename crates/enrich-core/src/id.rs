@@ -1,0 +1,42 @@
+//! Ids: UUIDs that begin with the instant they were made at.
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+/// Defines a type of ids.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub ::uuid::Uuid);
+
+        impl $name {
+            /// Makes an id: a UUID v7 (RFC 9562) of the instant `now`.
+            pub fn new(now: ::jiff::Timestamp) -> Self {
+                Self($crate::id::uuid_at(now))
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl ::std::str::FromStr for $name {
+            type Err = ::uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self)
+            }
+        }
+    };
+}
+pub(crate) use id;
+
+/// A UUID v7 of the instant `now`, its random bits from the system.
+pub(crate) fn uuid_at(now: Timestamp) -> Uuid {
+    let seconds = u64::try_from(now.as_second()).unwrap_or_default();
+    let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or_default();
+    Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos))
+}

@@ -1,0 +1,162 @@
+//! A company that may be meant: what its names, domains and countries say for and against it.
+
+use enrich_text::{CompanyName, Domain, Rarity, Region};
+
+use super::asked::AskedName;
+use super::evidence::{Evidence, Feature};
+use super::labels::Labels;
+use super::words::{self, Pair, Shape};
+use crate::subject::Company;
+
+/// How many of a company's other names are compared; sources rarely know more.
+const MOST_ALIASES: usize = 64;
+
+/// The evidence that a company is meant, and those of its names that fits best.
+pub(super) fn of_company(
+    asked: &AskedName,
+    company: &Company,
+    rarity: &impl Rarity,
+) -> (String, Evidence) {
+    let there: Vec<usize> = asked
+        .countries
+        .iter()
+        .filter(|(_, country)| company.is_in(*country))
+        .filter_map(|(word, _)| *word)
+        .collect();
+    let own = std::iter::once((&company.name, false));
+    let others = company.aliases_near(&asked.name, MOST_ALIASES).map(|alias| (alias, true));
+    let pairs = own.chain(others).filter_map(|(name, is_alias)| {
+        let name = CompanyName::parse(name).ok()?;
+        Some(words::compare(asked, &name, is_alias, &there, rarity))
+    });
+    let Some(best) = pairs.reduce(|best, next| if next.fit > best.fit { next } else { best })
+    else {
+        return (company.name.clone(), Evidence::default());
+    };
+    let Pair { name, mut evidence, .. } = best.clone();
+    evidence.flag(Feature::Bias, true);
+    of_labels(&mut evidence, asked, &best, &Labels::of(asked, company, rarity));
+    of_places(&mut evidence, asked, company);
+    let domain = asked.domain.as_ref().map(Domain::as_str);
+    let is_other =
+        domain.is_some_and(|domain| company.sites.iter().all(|site| site.domain != domain));
+    evidence.flag(Feature::OtherDomain, is_other);
+    let (words, letters) = (&asked.form.words, asked.form.squashed.len() as f64);
+    evidence.flag(Feature::SingleWord, words.len() == 1);
+    let all: f64 = words.iter().map(|word| rarity.of(word)).sum();
+    evidence.add(Feature::RarityOfAll, (all / 10.0).min(4.0));
+    evidence.add(Feature::Words, (words.len() as f64 / 5.0).min(2.0));
+    evidence.add(Feature::Length, (letters / 10.0).min(3.0));
+    (name, evidence)
+}
+
+fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &Labels) {
+    evidence.add(Feature::LabelIsBeginning, labels.is_beginning);
+    evidence.add(Feature::LabelHoldsName, labels.holds_name);
+    evidence.add(Feature::NameHoldsLabel, labels.name_holds);
+    evidence.add(Feature::LabelLikeName, labels.like);
+    evidence.add(Feature::LabelIsInitials, labels.is_initials);
+    evidence.add(Feature::LabelOfParts, labels.parts);
+    evidence.add(Feature::LabelOfPartsFull, labels.parts_full);
+    evidence.add(Feature::WordIsLabel, labels.word_is);
+    evidence.add(Feature::WordBeginsLabel, labels.begins);
+    evidence.flag(Feature::IsHost, labels.is_host);
+    let letters = asked.form.squashed.len() as f64;
+    let is_general = evidence.of(Feature::NoSpecific);
+    evidence.add(Feature::LabelIsNameGeneral, labels.is_name * is_general);
+    evidence.add(Feature::LabelIsNameLong, labels.is_name * (letters / 10.0).min(2.0));
+    let fit = labels.is_name.max(labels.parts_full).max(labels.holds_name).max(labels.like);
+    let (shape, with_label) = match pair.shape {
+        Shape::Nothing => (None, None),
+        Shape::All => (Some(Feature::ShapeAll), Some(Feature::ShapeAllLabel)),
+        Shape::MoreGeneral => {
+            (Some(Feature::ShapeMoreGeneral), Some(Feature::ShapeMoreGeneralLabel))
+        }
+        Shape::More => (Some(Feature::ShapeMore), Some(Feature::ShapeMoreLabel)),
+        Shape::LessGeneral => {
+            (Some(Feature::ShapeLessGeneral), Some(Feature::ShapeLessGeneralLabel))
+        }
+        Shape::Less => (Some(Feature::ShapeLess), Some(Feature::ShapeLessLabel)),
+        Shape::BothGeneral => {
+            (Some(Feature::ShapeBothGeneral), Some(Feature::ShapeBothGeneralLabel))
+        }
+        Shape::Both => (Some(Feature::ShapeBoth), Some(Feature::ShapeBothLabel)),
+    };
+    if let (Some(shape), Some(with_label)) = (shape, with_label) {
+        evidence.flag(shape, true);
+        evidence.add(with_label, fit);
+    }
+    let is_initials = evidence.of(Feature::IsInitials);
+    if asked.is_acronym {
+        evidence.flag(Feature::Acronym, true);
+        evidence.add(Feature::AcronymLabel, labels.is_name);
+        evidence.add(Feature::AcronymInitials, is_initials);
+    }
+    evidence.add(Feature::InitialsAndLabel, is_initials * labels.is_name);
+    let slip = evidence.of(Feature::Slip);
+    evidence.add(Feature::SlipAndLabel, slip * labels.like);
+}
+
+/// What a domain says of a region.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// A label behind the first is its code: `jackson.wi.us`.
+    Here,
+    /// The first label ends with it: `jacksonwi.gov`.
+    Behind,
+    Nothing,
+}
+
+fn said(domain: &str, Region { code, country }: Region) -> Said {
+    let Ok(domain) = Domain::parse(domain) else { return Said::Nothing };
+    // Under another country's domain the same letters mean something else.
+    if domain.country().is_some_and(|under| under != country) {
+        return Said::Nothing;
+    }
+    let mut labels = domain.as_str().split(['.', '-']);
+    let first = labels.next().unwrap_or_default();
+    // The top-level domain itself is a country's or everybody's: `.ca` is not California.
+    let _top = labels.next_back();
+    if labels.any(|label| label == code) {
+        return Said::Here;
+    }
+    let is_behind = first.len() > code.len() + 2 && first.ends_with(code);
+    if is_behind { Said::Behind } else { Said::Nothing }
+}
+
+fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
+    let domains = || company.sites.iter().map(|site| site.domain.as_str());
+    let is_in_domain = asked.form.aside.iter().any(|word| {
+        let text = word.text.as_str();
+        domains().any(|domain| match text.len() {
+            0..=2 => false,
+            3 => domain.split('.').any(|label| label == text),
+            _ => domain.contains(text),
+        })
+    });
+    evidence.flag(Feature::AsideInDomain, is_in_domain);
+    if let Some(region) = asked.region {
+        let said: Vec<Said> = domains().map(|domain| said(domain, region)).collect();
+        evidence.flag(Feature::RegionHere, said.contains(&Said::Here));
+        evidence.flag(Feature::RegionBehind, said.contains(&Said::Behind));
+    }
+    let agrees = asked.countries.iter().any(|(_, country)| company.is_in(*country));
+    let differs = !company.seats.is_empty()
+        && asked.countries.iter().any(|(_, country)| !company.is_in(*country));
+    evidence.flag(Feature::CountryAgrees, agrees);
+    evidence.flag(Feature::CountryDiffers, differs);
+    evidence.flag(Feature::CountryAsideDiffers, differs && asked.name.country().is_some());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_features_have_one_name() {
+        let names: HashSet<_> = Feature::ALL.iter().map(|feature| feature.name()).collect();
+        assert_eq!(names.len(), Feature::ALL.len());
+    }
+}

@@ -1,0 +1,60 @@
+//! The rate windows of one process, in its memory.
+
+use std::hash::Hash;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use crate::account::{AccountId, KeyId};
+use crate::port::error::StoreError;
+use crate::port::rate_limiter::RateLimiter;
+use crate::rate::{RateLimit, RateLimitStatus, RateScope, Window};
+
+/// Windows in this process's memory.
+#[derive(Debug, Default)]
+pub struct MemoryWindows {
+    keys: Mutex<FxHashMap<KeyId, Window>>,
+    accounts: Mutex<FxHashMap<AccountId, Window>>,
+}
+
+/// From how many windows on those that have ended are swept out when a new key comes.
+const SWEEP_FROM: usize = 4096;
+
+#[async_trait]
+impl RateLimiter for MemoryWindows {
+    async fn count(
+        &self,
+        key: KeyId,
+        limit: RateLimit,
+        now: Timestamp,
+    ) -> Result<RateLimitStatus, StoreError> {
+        Ok(count_in(&self.keys, key, limit, now))
+    }
+
+    async fn count_account(
+        &self,
+        account: AccountId,
+        limit: RateLimit,
+        now: Timestamp,
+    ) -> Result<RateLimitStatus, StoreError> {
+        let rate_limit_status = count_in(&self.accounts, account, limit, now);
+        Ok(RateLimitStatus { scope: RateScope::Account, ..rate_limit_status })
+    }
+}
+
+fn count_in<Id: Copy + Eq + Hash>(
+    rate_limiter: &Mutex<FxHashMap<Id, Window>>,
+    id: Id,
+    limit: RateLimit,
+    now: Timestamp,
+) -> RateLimitStatus {
+    let mut rate_limiter = rate_limiter.lock();
+    // The map grows by doubling, so sweeping when it is full costs a constant per new one.
+    let is_full = rate_limiter.len() >= SWEEP_FROM && rate_limiter.len() == rate_limiter.capacity();
+    if is_full && !rate_limiter.contains_key(&id) {
+        rate_limiter.retain(|_, window| !window.has_ended(now));
+    }
+    rate_limiter.entry(id).or_default().count(limit, now)
+}

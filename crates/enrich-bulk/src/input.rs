@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::export;
 use crate::mapping::{Bound, From};
+use crate::shape::Shape;
 
 /// How many rows of JSON Lines are looked at to tell the columns, and how many bytes of them.
 const LOOKED_AT: usize = 1000;
@@ -21,23 +22,6 @@ pub struct Input {
     /// How it was read once, where that is to count.
     layout: Option<Layout>,
     read_bytes: u64,
-}
-
-/// What the rows are like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// CSV, with these columns.
-    Csv(Vec<String>),
-    /// JSON Lines; these names stand in the first rows.
-    Json(Vec<String>),
-}
-
-impl Shape {
-    pub(crate) fn columns(&self) -> &[String] {
-        match self {
-            Self::Csv(columns) | Self::Json(columns) => columns,
-        }
-    }
 }
 
 impl Input {

@@ -7,6 +7,7 @@
 //! when it is started again. One process works in the folder: another that opens it waits, without
 //! jobs, until the first has ended.
 
+mod error;
 mod folder;
 mod limits;
 mod lists;
@@ -38,10 +39,10 @@ use crate::run::{Counts, End};
 use crate::stop::Stop;
 use record::Record;
 
-pub use limits::Refusal;
+pub use error::{JobError, Refusal};
 pub use record::{JobId, MalformedId, Order, State};
 pub use running::{Callers, MeteredCallers};
-pub use view::{Job, JobError, Sample, Settings, Written};
+pub use view::{Job, Sample, Settings, Written};
 
 /// The jobs of all accounts.
 pub struct Jobs {

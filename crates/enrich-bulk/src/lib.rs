@@ -20,6 +20,7 @@ mod part;
 mod preview;
 mod row;
 mod run;
+mod shape;
 mod spreadsheet;
 mod stop;
 mod workbook;

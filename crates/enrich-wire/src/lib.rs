@@ -8,6 +8,7 @@
 
 mod body;
 mod endpoint;
+mod field;
 mod input;
 mod json;
 mod kind;
@@ -15,7 +16,8 @@ mod respond;
 mod unknown;
 
 pub use body::{MAX_BODY_BYTES, MAX_DEPTH, MAX_FIELDS, Undecodable, decode};
-pub use endpoint::{ApiVersion, Endpoint, Field, KeyPlace, Wire};
+pub use endpoint::{ApiVersion, Endpoint, KeyPlace, Wire};
+pub use field::Field;
 pub use input::{Fields, Input, Value};
 pub use json::{BalanceHere, FieldFaults, written};
 pub use kind::Kind;

@@ -4,7 +4,7 @@
 use enrich_core::{InvalidFields, KEY_PREFIX};
 use strsim::normalized_damerau_levenshtein;
 
-use crate::endpoint::Field;
+use crate::field::Field;
 use crate::input::Fields;
 
 /// The longest name that is repeated to the caller, in bytes. A longer one is hardly a name.

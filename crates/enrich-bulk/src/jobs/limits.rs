@@ -5,6 +5,7 @@ use std::time::Duration;
 use enrich_core::AccountId;
 use enrich_import::Bounds;
 
+use super::error::Refusal;
 use super::record::{JobId, Record};
 use super::{Entry, JobError, JobRegistry, JobsState};
 use crate::stop::Stop;
@@ -13,32 +14,6 @@ use crate::stop::Stop;
 const MAX_UPLOADS: usize = 2;
 /// The least bytes a second at which a list arrives.
 const LEAST_RATE: u64 = 4 * 1024;
-
-/// Why something isn't done, though it could be with more room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The account has as many bytes of lists as it may have.
-    #[error(
-        "your lists and their results use {0} bytes, which is the maximum; delete one that is \
-         done"
-    )]
-    Full(u64),
-    /// The file system is nearly full.
-    #[error("the server has too little disk space for lists; continue later, or tell its operator")]
-    NoSpace,
-    /// As many lists of the account are on their way as may be.
-    #[error("{0} lists of this account are already being uploaded; wait for one of them")]
-    Uploading(usize),
-    /// The list hardly arrives.
-    #[error("the upload was too slow; compress the list, or split it")]
-    TooSlow,
-    /// Another list of the account is being read.
-    #[error("another list of this account is being read; try again in a moment")]
-    Reading,
-    /// Another process has the folder.
-    #[error("another process is using this server's lists; try again when it has stopped")]
-    Elsewhere,
-}
 
 /// What an account holds while something of it is done, until it is dropped.
 pub(super) struct AccountPermit<'a> {

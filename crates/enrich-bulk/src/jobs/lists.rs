@@ -7,8 +7,9 @@ use std::time::Instant;
 use enrich_core::AccountId;
 use enrich_import::ReadAs;
 
+use super::error::Refusal;
 use super::folder::ARRIVING;
-use super::limits::{Refusal, is_too_slow};
+use super::limits::is_too_slow;
 use super::record::{self, JobId, Record};
 use super::{Entry, Foreseen, Job, JobError, Jobs, JobsState, Sample, State};
 use crate::mapping::Mapping;

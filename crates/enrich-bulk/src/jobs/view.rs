@@ -5,12 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use enrich_core::Timestamp;
-use enrich_import::{Layout, ReadAs, ReadError};
+use enrich_import::{Layout, ReadAs};
 
-use super::limits::Refusal;
 use super::record::{JobId, Order, Record, State};
-use crate::mapping::MappingError;
-use crate::part::PartError;
 use crate::run::Counts;
 
 /// How jobs are kept and run.
@@ -65,53 +62,6 @@ impl Default for Settings {
     /// Two at once with eight rows each, kept for a week; lists of 256 MiB, 100 of an account.
     fn default() -> Self {
         Self::with_max_upload(256 * 1024 * 1024)
-    }
-}
-
-/// Why something can't be done with a job.
-#[derive(Debug, thiserror::Error)]
-pub enum JobError {
-    /// The account has no such job.
-    #[error("there is no such job")]
-    NotThere,
-    /// It can't be done in the state the job is in.
-    #[error("this cannot be done while the job is {0}")]
-    WrongState(&'static str),
-    /// The list is larger than is taken.
-    #[error("the list is larger than {0} bytes; split it")]
-    TooLarge(u64),
-    /// The account has as many jobs as it may have.
-    #[error("this account already has {0} lists; delete one that is done")]
-    TooMany(usize),
-    /// There is no room for it.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    /// There is no such endpoint.
-    #[error("there is no endpoint `{0}`")]
-    NoEndpoint(String),
-    /// The list can't be read.
-    #[error("{}", with_cause(.0))]
-    Input(#[from] ReadError),
-    /// The rows that are written come from another list.
-    #[error("the list has changed since it was started; upload it again")]
-    OtherList,
-    /// The mapping can't be used.
-    #[error(transparent)]
-    Mapping(#[from] MappingError),
-    /// The files of the job can't be read or written.
-    #[error("the job's files cannot be read or written")]
-    Files(#[from] PartError),
-    /// The folder can't be read or written.
-    #[error("the folder of jobs cannot be read or written")]
-    Folder(#[from] io::Error),
-}
-
-/// What is wrong with a list, and with its header where that is it.
-pub(super) fn with_cause(error: &ReadError) -> String {
-    match error {
-        ReadError::NoList(refused) => refused.to_string(),
-        ReadError::Header(header) => format!("the list cannot be read: {error}: {header}"),
-        error => format!("the list cannot be read: {error}"),
     }
 }
 

@@ -13,10 +13,11 @@ use enrich_import::{Cells, Compression, Delimiter, ReadError, Row, told_by_name}
 use super::holding::{json_holds, row_holds};
 use super::staged::Staged;
 use super::{JobsState, Record, written};
-use crate::input::{Input, Shape};
+use crate::input::Input;
 use crate::jobs::JobError;
 use crate::part::{Checkpoint, PartError, read_checkpoint, with_ending};
 use crate::run::chained;
+use crate::shape::Shape;
 use crate::stop::Stop;
 
 impl JobsState {

@@ -8,7 +8,8 @@ use enrich_core::{SuppressedValues, holds_suppressed};
 use enrich_import::{Cells, ReadError, Row};
 
 use crate::export;
-use crate::input::{Input, Shape};
+use crate::input::Input;
+use crate::shape::Shape;
 
 /// Whether a row of a list holds such a value.
 pub(super) fn rows_hold(

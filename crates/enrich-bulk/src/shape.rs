@@ -1,0 +1,18 @@
+//! The shape of a list: its format and its columns.
+
+/// What the rows are like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// CSV, with these columns.
+    Csv(Vec<String>),
+    /// JSON Lines; these names stand in the first rows.
+    Json(Vec<String>),
+}
+
+impl Shape {
+    pub(crate) fn columns(&self) -> &[String] {
+        match self {
+            Self::Csv(columns) | Self::Json(columns) => columns,
+        }
+    }
+}

@@ -18,6 +18,7 @@
 //! the disk. A restore is written to a folder inside the data folder, which stays refused until
 //! the ledger, the last file, is moved to its place.
 
+mod file_entry;
 mod files;
 mod manifest;
 mod restore;
@@ -32,8 +33,6 @@ use crate::error::OpenError;
 
 pub use restore::restore;
 pub use take::back_up;
-
-pub(crate) use restore::UNFINISHED as UNFINISHED_RESTORE;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 

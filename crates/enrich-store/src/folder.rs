@@ -7,7 +7,6 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use crate::backup::UNFINISHED_RESTORE;
 use crate::error::OpenError;
 use crate::in_use;
 use crate::ledger;
@@ -20,6 +19,10 @@ const FILES: [&str; 3] = [secret::FILE, DIRECTORY.file, LEDGER.file];
 
 /// What an empty file system brings along.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
+
+/// The folder inside the data folder that a restore is written to. While it is there and the ledger
+/// is not, the data folder is refused.
+pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
 /// Whether a folder is new: not there, or empty. One that is neither new nor complete is refused.
 pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {

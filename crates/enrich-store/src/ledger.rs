@@ -62,6 +62,7 @@
 //! shows what was altered in an account; the seal shows what was taken out or cut off anywhere.
 //! [`Ledger::verify`] walks it all. That the whole file is an older copy, no file can show by itself.
 
+mod book_error;
 mod decide;
 mod entries;
 mod files;

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::BackupError;
-use super::manifest::FileEntry;
+use super::file_entry::FileEntry;
 
 /// How much is copied at a time.
 const CHUNK_BYTES: usize = 256 * 1024;

@@ -8,6 +8,7 @@ use std::path::{Component, Path};
 use enrich_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::file_entry::FileEntry;
 use super::{BackupError, files};
 use crate::secret;
 use crate::sqlite::{DIRECTORY, LEDGER};
@@ -29,16 +30,6 @@ pub(super) struct Manifest {
     pub(super) ledger_rows: u64,
     /// Every file but this one.
     pub(super) files: Vec<FileEntry>,
-}
-
-/// One file of a backup.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct FileEntry {
-    /// Its place in the backup, with `/` between folders.
-    pub(super) name: String,
-    pub(super) bytes: u64,
-    /// The hash of its content, in hex.
-    pub(super) blake3: String,
 }
 
 impl Manifest {

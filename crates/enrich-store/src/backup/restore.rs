@@ -6,18 +6,15 @@ use std::path::Path;
 
 use enrich_core::Timestamp;
 
-use super::manifest::{FileEntry, Manifest};
+use super::file_entry::FileEntry;
+use super::manifest::Manifest;
 use super::take::check;
 use super::{BackupError, BackupReport, files};
 use crate::error::OpenError;
-use crate::folder;
+use crate::folder::{self, UNFINISHED_RESTORE};
 use crate::in_use;
 use crate::secret;
 use crate::sqlite::{self, DIRECTORY, LEDGER};
-
-/// The folder inside the data folder that a restore is written to. While it is there and the ledger
-/// is not, the data folder is refused.
-pub(crate) const UNFINISHED: &str = "restore.unfinished";
 
 /// Copies a backup to `folder`, which must not be there or be empty, and checks the copy before it
 /// becomes a data folder. What a restore left there that was killed is cleared first.
@@ -37,7 +34,7 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
         Ok(report) => report,
         Err(error) => {
             // What cannot be removed is cleared by the next restore to this folder.
-            let _ = fs::remove_dir_all(folder.join(UNFINISHED));
+            let _ = fs::remove_dir_all(folder.join(UNFINISHED_RESTORE));
             if is_made {
                 let _ = fs::remove_file(folder.join(in_use::FILE));
                 let _ = fs::remove_dir(folder);
@@ -45,7 +42,7 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
             return Err(error);
         }
     };
-    move_in(&folder.join(UNFINISHED), folder, &manifest.files)?;
+    move_in(&folder.join(UNFINISHED_RESTORE), folder, &manifest.files)?;
     drop(lock);
     Ok(report)
 }
@@ -84,7 +81,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     see_empty_alone(folder)?;
     clear(folder)?;
     files::see_room(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
-    let unfinished = folder.join(UNFINISHED);
+    let unfinished = folder.join(UNFINISHED_RESTORE);
     files::create_folder(&unfinished).map_err(|e| BackupError::file(&unfinished, e))?;
     copy(backup, &unfinished, &manifest.files)?;
     let (ledger, last_entry_at) = check(&unfinished)?;

@@ -15,6 +15,10 @@ use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
 
+/// The rules by which rows are derived now. They are counted up when a change of the rules needs
+/// existing directories to be derived once more.
+pub(crate) const DERIVED_BY: i64 = 1;
+
 /// The most words by which a company is found. Some hundred names have fewer; lists of thousands
 /// would make one company's part of the index that of a town.
 const MOST_WORDS_IN_ALL: usize = 1024;

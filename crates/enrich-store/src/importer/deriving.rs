@@ -8,7 +8,7 @@ use std::path::Path;
 use enrich_core::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::derive::{Derived, Identifier, Strength};
+use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::subject_facts::Kind;
 use super::turn;
 use super::words::WordChanges;
@@ -16,10 +16,6 @@ use super::writer::Writer;
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::view::unreadable;
 use crate::secret::Secrets;
-
-/// The rules by which rows are derived now. They are counted up when a change of the rules needs
-/// existing directories to be derived once more.
-pub(crate) const DERIVED_BY: i64 = 1;
 
 /// How many subjects are derived in a transaction. Their rows are written in the order of their
 /// keys, which goes the quicker the more they are; they take some hundred megabytes.

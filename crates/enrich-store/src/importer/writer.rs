@@ -5,8 +5,7 @@ use enrich_text::Country;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
 
-use super::derive::{Derived, Identifier, Strength};
-use super::deriving::DERIVED_BY;
+use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
 use super::subject_facts::{Kind, State, SubjectFacts};
 use super::words::WordChanges;
 use crate::columns::Column;

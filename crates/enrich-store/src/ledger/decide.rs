@@ -8,10 +8,11 @@ use enrich_core::{AccountId, ChargeId, Credits};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::columns::Column;
+use crate::ledger::book_error::BookError;
 use crate::ledger::idempotency_store::{
     self, KeepError, RecordCount, RecordState, RecordedCharge, ToKeep,
 };
-use crate::ledger::ledger_state::{BookError, WriteBatch};
+use crate::ledger::ledger_state::WriteBatch;
 use crate::ledger::row::{self, Row, kind};
 use crate::secret::Secrets;
 

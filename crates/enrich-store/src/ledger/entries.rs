@@ -12,8 +12,8 @@ use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use crate::columns::Column;
 use crate::ledger::NotAsWritten;
-use crate::ledger::head::{Head, Span};
-use crate::ledger::ledger_state::{BookError, MARK_ROWS};
+use crate::ledger::book_error::BookError;
+use crate::ledger::head::{Head, MARK_ROWS, Span};
 use crate::ledger::row::{Link, Row, link_columns, row_columns};
 
 const ROW: &str =

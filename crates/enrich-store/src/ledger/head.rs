@@ -4,10 +4,12 @@ use enrich_core::{AccountId, Credits, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::Column;
-use crate::ledger::ledger_state::MARK_ROWS;
 use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
 use crate::secret::{Purpose, Secret, Secrets};
+
+/// Each so many rows of an account one is marked, for reading to begin at.
+pub(super) const MARK_ROWS: u64 = 256;
 
 /// Where an account stands behind one of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::columns::Column;
 use crate::ledger::NotAsWritten;
+use crate::ledger::book_error::BookError;
 use crate::ledger::entries;
-use crate::ledger::head::{Head, Span};
+use crate::ledger::head::{Head, MARK_ROWS, Span};
 use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 use crate::refresh_gate::{Moment, RefreshGate};
@@ -26,9 +27,6 @@ use crate::secret::Secrets;
 const CHECKPOINT_ROWS: u64 = 16_384;
 /// How many accounts are remembered beside those with rows behind the checkpoint: about 15 MB.
 const MAX_KNOWN: usize = 100_000;
-/// Each so many rows of an account one is marked, for reading to begin at.
-pub(super) const MARK_ROWS: u64 = 256;
-
 const ROWS_BEHIND: &str = concat!(
     "SELECT ",
     row_columns!(),
@@ -55,17 +53,6 @@ pub(super) struct LedgerState {
     behind: FxHashSet<AccountId>,
     /// The `data_version` that all this was read at; absent before anything was.
     version: Option<i64>,
-}
-
-/// Why the log cannot be followed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BookError {
-    /// It cannot be read.
-    #[error("the ledger cannot be read")]
-    Read(#[from] rusqlite::Error),
-    /// It is not what was written.
-    #[error(transparent)]
-    NotAsWritten(#[from] NotAsWritten),
 }
 
 /// A group of rows, before it is durable.

@@ -17,8 +17,8 @@ use enrich_core::{AccountId, Credits, EntryKind};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::columns::Column;
+use crate::ledger::head::MARK_ROWS;
 use crate::ledger::head::{Head, Span};
-use crate::ledger::ledger_state::MARK_ROWS;
 use crate::ledger::row::{
     CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
 };

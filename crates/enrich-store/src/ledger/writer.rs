@@ -13,11 +13,12 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::error::OpenError;
 use crate::ledger::NotAsWritten;
+use crate::ledger::book_error::BookError;
 use crate::ledger::decide::{GroupDecider, GroupFailed};
 use crate::ledger::files::{FileReplaced, LedgerFiles};
 use crate::ledger::idempotency_store::RecordCount;
 use crate::ledger::job::{Job, decide, refuse, tell};
-use crate::ledger::ledger_state::{BookError, Heads, LedgerState, Written};
+use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::queue::{Exit, Waited};
 use crate::ledger::reply::Woken;
 use crate::secret::Secrets;

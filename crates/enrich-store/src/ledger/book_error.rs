@@ -1,0 +1,14 @@
+//! Why the log cannot be followed.
+
+use crate::ledger::NotAsWritten;
+
+/// Why the log cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BookError {
+    /// It cannot be read.
+    #[error("the ledger cannot be read")]
+    Read(#[from] rusqlite::Error),
+    /// It is not what was written.
+    #[error(transparent)]
+    NotAsWritten(#[from] NotAsWritten),
+}

@@ -75,7 +75,8 @@ const NEVER: [(&str, &[&str]); 11] = [
 ];
 
 /// The packages that the product is made with.
-const GIVEN: [&str; 7] = [
+const GIVEN: [&str; 8] = [
+    "actix-web",
     "async-trait",
     "parking_lot",
     "rusqlite",

@@ -62,7 +62,6 @@
 //! shows what was altered in an account; the seal shows what was taken out or cut off anywhere.
 //! [`Ledger::verify`] walks it all. That the whole file is an older copy, no file can show by itself.
 
-mod book_error;
 mod decide;
 mod entries;
 mod files;
@@ -70,6 +69,7 @@ mod head;
 mod idempotency_store;
 mod job;
 mod ledger_state;
+mod ledger_state_error;
 mod queue;
 mod reply;
 mod row;

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 use enrich_core::RequestId;
-use enrich_store::{Options, Store, SystemClock};
+use enrich_store::Store;
 use enrich_wire::Request;
 use tempfile::TempDir;
 
@@ -90,9 +89,9 @@ impl Desk {
 
     /// Lets the owner of the first key make three calls that cost a credit each.
     fn call(&mut self, account: &str, key: &str) {
-        let store = Store::open(&self.folder.path().join("enrich-data"), Options::default());
+        let store = Store::open(self.folder.path().join("enrich-data"));
         let store = store.unwrap();
-        let service = store.service(Arc::new(SystemClock));
+        let service = store.service();
         let calls = [
             ("/v1/cuf", "companyName", "order-77"),
             ("/v1/cuf", "companyName", "order-77"),

@@ -78,7 +78,7 @@ pub struct Answer {
     pub body: Vec<u8>,
     /// What it cost: 0 for a miss or a repeat.
     pub used: Credits,
-    /// What the first answer cost, at the endpoint\'s price: the same as `used` but for a repeat.
+    /// What the first answer cost, at the endpoint's price: the same as `used` but for a repeat.
     pub first_charge: Credits,
     /// The items it holds: 0 where nothing was found, 1 for a single answer.
     pub items: u64,

@@ -8,11 +8,11 @@ use enrich_core::{AccountId, ChargeId, Credits};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::columns::Column;
-use crate::ledger::book_error::BookError;
 use crate::ledger::idempotency_store::{
     self, KeepError, RecordCount, RecordState, RecordedCharge, ToKeep,
 };
 use crate::ledger::ledger_state::WriteBatch;
+use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Row, kind};
 use crate::secret::Secrets;
 
@@ -61,7 +61,7 @@ impl GroupDecider<'_> {
         let head = match self.batch.head(charge.account) {
             Ok(Some(head)) => head,
             Ok(None) => return Ok(Ok(Charged::Insufficient { balance: Credits::ZERO })),
-            Err(BookError::Read(error)) => return self.sort_out(error),
+            Err(LedgerStateError::Read(error)) => return self.sort_out(error),
             Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
         };
         let price = charge.credits();
@@ -114,7 +114,7 @@ impl GroupDecider<'_> {
     pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
         match self.batch.head(account) {
             Ok(head) => Ok(Ok(head.map(|head| head.balance))),
-            Err(BookError::Read(error)) => self.sort_out(error),
+            Err(LedgerStateError::Read(error)) => self.sort_out(error),
             Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
         }
     }
@@ -123,12 +123,12 @@ impl GroupDecider<'_> {
     pub(super) fn grant(&mut self, grant: &Grant) -> Decided<Granted> {
         match self.try_grant(grant) {
             Ok(granted) => Ok(Ok(granted)),
-            Err(BookError::Read(error)) => self.sort_out(error),
+            Err(LedgerStateError::Read(error)) => self.sort_out(error),
             Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
         }
     }
 
-    fn try_grant(&mut self, grant: &Grant) -> Result<Granted, BookError> {
+    fn try_grant(&mut self, grant: &Grant) -> Result<Granted, LedgerStateError> {
         let Some(head) = self.batch.head(grant.account)? else {
             return Ok(Granted::NoAccount);
         };

@@ -12,8 +12,8 @@ use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use crate::columns::Column;
 use crate::ledger::NotAsWritten;
-use crate::ledger::book_error::BookError;
 use crate::ledger::head::{Head, MARK_ROWS, Span};
+use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{Link, Row, link_columns, row_columns};
 
 const ROW: &str =
@@ -30,7 +30,7 @@ pub(super) fn entries(
     head: &Head,
     after: u64,
     limit: u32,
-) -> Result<Vec<Entry>, BookError> {
+) -> Result<Vec<Entry>, LedgerStateError> {
     let last = head.sequence.min(after.saturating_add(limit.into()));
     let mut entries = back_from(connection, account, head, last, after)?;
     entries.reverse();
@@ -45,7 +45,7 @@ pub(super) fn newest(
     head: &Head,
     before: Option<u64>,
     limit: u32,
-) -> Result<Vec<Entry>, BookError> {
+) -> Result<Vec<Entry>, LedgerStateError> {
     let last = before.map_or(head.sequence, |before| head.sequence.min(before.saturating_sub(1)));
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
@@ -60,7 +60,7 @@ pub(super) fn first_at(
     account: AccountId,
     head: &Head,
     at: Timestamp,
-) -> Result<u64, BookError> {
+) -> Result<u64, LedgerStateError> {
     let mut select = connection.prepare_cached(
         "SELECT sequence, position FROM mark
          WHERE account = ?1 AND sequence <= ?2 AND latest >= ?3 ORDER BY sequence LIMIT 1",
@@ -84,7 +84,7 @@ pub(super) fn end_before(
     account: AccountId,
     head: &Head,
     at: Timestamp,
-) -> Result<u64, BookError> {
+) -> Result<u64, LedgerStateError> {
     let last_of_block = |end: (u64, u64)| {
         let mut last = None;
         back_through_block(connection, account, end, |sequence, written_at| {
@@ -94,7 +94,7 @@ pub(super) fn end_before(
             }
             ControlFlow::Continue(())
         })?;
-        Ok::<_, BookError>(last)
+        Ok::<_, LedgerStateError>(last)
     };
     // The rows behind the last mark first.
     if !head.sequence.is_multiple_of(MARK_ROWS)
@@ -148,7 +148,7 @@ fn back_through_block(
     account: AccountId,
     mut place: (u64, u64),
     mut each: impl FnMut(u64, Timestamp) -> ControlFlow<()>,
-) -> Result<(), BookError> {
+) -> Result<(), LedgerStateError> {
     let after = place.0.saturating_sub(1) / MARK_ROWS * MARK_ROWS;
     while place.0 > after {
         let (written_at, previous) = time_of(connection, account, place)?;
@@ -167,7 +167,7 @@ fn back_from(
     head: &Head,
     last: u64,
     after: u64,
-) -> Result<Vec<Entry>, BookError> {
+) -> Result<Vec<Entry>, LedgerStateError> {
     if last <= after {
         return Ok(Vec::new());
     }
@@ -196,7 +196,7 @@ fn time_of(
     connection: &Connection,
     account: AccountId,
     (sequence, position): (u64, u64),
-) -> Result<(Timestamp, u64), BookError> {
+) -> Result<(Timestamp, u64), LedgerStateError> {
     let mut select = connection.prepare_cached(TIME)?;
     let row = select.query_row([position], |row| {
         let (Column::<AccountId>(account), Column(at)) = (row.get(0)?, row.get(2)?);

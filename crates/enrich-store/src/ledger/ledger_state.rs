@@ -14,9 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::columns::Column;
 use crate::ledger::NotAsWritten;
-use crate::ledger::book_error::BookError;
 use crate::ledger::entries;
 use crate::ledger::head::{Head, MARK_ROWS, Span};
+use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 use crate::refresh_gate::{Moment, RefreshGate};
@@ -99,7 +99,10 @@ impl Heads {
 
 impl LedgerState {
     /// Opens the book of the log that `connection` is at.
-    pub(super) fn open(connection: &mut Connection, secrets: Secrets) -> Result<Self, BookError> {
+    pub(super) fn open(
+        connection: &mut Connection,
+        secrets: Secrets,
+    ) -> Result<Self, LedgerStateError> {
         let moment = connection.transaction()?;
         let seal = Seal::read(&moment, &secrets)??;
         let start = Seal { end: seal.checkpoint, ..seal };
@@ -120,7 +123,7 @@ impl LedgerState {
     }
 
     /// Reads in what others have written since. `connection` must be in a transaction.
-    pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), BookError> {
+    pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), LedgerStateError> {
         let moment = self.heads.refresh_gate.moment();
         let version =
             connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
@@ -136,7 +139,7 @@ impl LedgerState {
     }
 
     /// Reads the rows up to the end of the log, each checked against the one before it.
-    fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), BookError> {
+    fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), LedgerStateError> {
         if there.end.position < self.seal.end.position {
             let next = there.end.position + 1;
             return Err(NotAsWritten::new(format!("the rows from {next} on are gone")).into());
@@ -217,7 +220,11 @@ impl LedgerState {
     }
 
     /// Where the account stands; `None` when there is no such account.
-    fn head(&self, connection: &Connection, account: AccountId) -> Result<Option<Head>, BookError> {
+    fn head(
+        &self,
+        connection: &Connection,
+        account: AccountId,
+    ) -> Result<Option<Head>, LedgerStateError> {
         match self.heads.get(account) {
             Some(head) => Ok(Some(head)),
             None => Ok(Head::read(connection, &self.secrets, account)??),
@@ -294,7 +301,7 @@ fn keep_to_bounds(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<Acc
 impl WriteBatch<'_> {
     /// Where the account stands, the rows of this page counted; `None` when there is no such
     /// account.
-    pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, BookError> {
+    pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, LedgerStateError> {
         if let Some(head) = self.written.heads.get(&account) {
             return Ok(Some(*head));
         }

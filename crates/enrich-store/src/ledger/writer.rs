@@ -13,12 +13,12 @@ use rusqlite::{Connection, ErrorCode};
 
 use crate::error::OpenError;
 use crate::ledger::NotAsWritten;
-use crate::ledger::book_error::BookError;
 use crate::ledger::decide::{GroupDecider, GroupFailed};
 use crate::ledger::files::{FileReplaced, LedgerFiles};
 use crate::ledger::idempotency_store::RecordCount;
 use crate::ledger::job::{Job, decide, refuse, tell};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
+use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::queue::{Exit, Waited};
 use crate::ledger::reply::Woken;
 use crate::secret::Secrets;
@@ -104,8 +104,8 @@ impl Writer {
         make_durable(&connection, &path)?;
         let ledger_state =
             LedgerState::open(&mut connection, secrets.clone()).map_err(|error| match error {
-                BookError::Read(source) => failed(source),
-                BookError::NotAsWritten(source) => {
+                LedgerStateError::Read(source) => failed(source),
+                LedgerStateError::NotAsWritten(source) => {
                     OpenError::NotAsWritten { path: path.clone(), source: source.into() }
                 }
             })?;
@@ -271,8 +271,8 @@ impl Writer {
         }
         match self.ledger_state.refresh(connection) {
             Ok(()) => {}
-            Err(BookError::Read(error)) => return Settled::NotWritten(error),
-            Err(BookError::NotAsWritten(fault)) => return Settled::Altered(fault),
+            Err(LedgerStateError::Read(error)) => return Settled::NotWritten(error),
+            Err(LedgerStateError::NotAsWritten(fault)) => return Settled::Altered(fault),
         }
         let decided = self.decide_on(connection, group);
         let (batch, record_count) = match decided {

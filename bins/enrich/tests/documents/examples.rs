@@ -35,7 +35,7 @@ const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB",
 const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
 /// A folder in which a page's commands run, and the ids that stand for those of the page.
-struct Desk {
+struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
     /// The id that an unknown id of a command means.
@@ -46,7 +46,7 @@ fn page(path: &str) -> Page {
     pages().into_iter().find(|page| page.path == Path::new(path)).unwrap()
 }
 
-impl Desk {
+impl Fixture {
     /// A folder with the files of the reference, and a second subject in each.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -217,52 +217,52 @@ fn normal(text: &str) -> Vec<String> {
 
 #[test]
 fn loading_data_prints_what_the_guide_shows() {
-    Desk::new().holds("docs/guide/load-data.md", |_, _| {});
+    Fixture::new().holds("docs/guide/load-data.md", |_, _| {});
 }
 
 #[test]
 fn forgetting_prints_what_the_guide_shows() {
-    let mut desk = Desk::new();
-    desk.run("enrich import companies.jsonl people.csv domains.csv");
-    desk.holds("docs/guide/forget.md", |_, _| {});
+    let mut fixture = Fixture::new();
+    fixture.run("enrich import companies.jsonl people.csv domains.csv");
+    fixture.holds("docs/guide/forget.md", |_, _| {});
 }
 
 #[test]
 fn accounts_keys_and_credits_print_what_the_guide_shows() {
-    let mut desk = Desk::new();
-    desk.run("enrich import companies.jsonl people.csv domains.csv");
-    desk.holds("docs/guide/accounts.md", |desk, line| {
+    let mut fixture = Fixture::new();
+    fixture.run("enrich import companies.jsonl people.csv domains.csv");
+    fixture.holds("docs/guide/accounts.md", |fixture, line| {
         if line.contains("--note \"invoice 1042\"") {
-            let account = desk.command(line).split_whitespace().nth(3).unwrap().to_owned();
-            let keys = desk.run(&format!("enrich key list {account}"));
+            let account = fixture.command(line).split_whitespace().nth(3).unwrap().to_owned();
+            let keys = fixture.run(&format!("enrich key list {account}"));
             let key_id = ids(&keys)[0].clone();
-            let key = key(&desk.run(&format!("enrich key show {key_id}")));
-            desk.call(&account, &key);
+            let key = key(&fixture.run(&format!("enrich key show {key_id}")));
+            fixture.call(&account, &key);
         }
     });
 }
 
 #[test]
 fn the_ledger_prints_what_the_reference_shows() {
-    let mut desk = Desk::new();
-    desk.six_rows();
-    desk.holds("docs/reference/ledger.md", |_, _| {});
+    let mut fixture = Fixture::new();
+    fixture.six_rows();
+    fixture.holds("docs/reference/ledger.md", |_, _| {});
 }
 
 #[test]
 fn an_explanation_prints_what_the_reference_shows() {
-    let mut desk = Desk::new();
-    fs::write(desk.folder.path().join("northmoor.jsonl"), NORTHMOOR).unwrap();
-    desk.run("enrich import northmoor.jsonl");
-    desk.holds("docs/reference/confidence.md", |_, _| {});
+    let mut fixture = Fixture::new();
+    fs::write(fixture.folder.path().join("northmoor.jsonl"), NORTHMOOR).unwrap();
+    fixture.run("enrich import northmoor.jsonl");
+    fixture.holds("docs/reference/confidence.md", |_, _| {});
 }
 
 #[test]
 fn backups_print_what_the_guide_shows() {
-    let mut desk = Desk::new();
-    desk.six_rows();
-    fs::create_dir(desk.backups()).unwrap();
-    desk.holds("docs/guide/backup.md", |_, _| {});
+    let mut fixture = Fixture::new();
+    fixture.six_rows();
+    fs::create_dir(fixture.backups()).unwrap();
+    fixture.holds("docs/guide/backup.md", |_, _| {});
 }
 
 /// A page with examples that no test runs would be believed.

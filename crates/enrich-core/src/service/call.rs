@@ -24,7 +24,7 @@ pub struct Ask {
     /// The most items to return and charge; `None` for all.
     pub limit: Option<u64>,
     /// The question in a form that does not depend on how it was sent; with the endpoint it is
-    /// [`IdempotencyRecord::asked`].
+    /// [`IdempotencyRecord::asked`](crate::IdempotencyRecord::asked).
     pub asked: Vec<u8>,
 }
 

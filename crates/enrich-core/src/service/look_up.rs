@@ -237,7 +237,7 @@ impl Service {
 }
 
 /// What an answer's bytes hold.
-struct Kept<T> {
+struct StoredValue<T> {
     /// The balance after the first answer, in credits.
     balance: Credits,
     found: Option<(T, Confidence)>,
@@ -256,13 +256,13 @@ fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> Res
 }
 
 /// Reads what [`write`] wrote, its balance filled in; `None` when it is something else.
-fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<Kept<V::Owned>> {
+fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);
     if !is_found {
-        return Some(Kept { balance, found: None });
+        return Some(StoredValue { balance, found: None });
     }
     let confidence = Confidence::new(u8::try_from(lines.number()?).ok()?)?;
     let value = V::read(&mut lines)?;
-    lines.is_at_end().then_some(Kept { balance, found: Some((value, confidence)) })
+    lines.is_at_end().then_some(StoredValue { balance, found: Some((value, confidence)) })
 }

@@ -22,11 +22,10 @@ use futures_util::{StreamExt, stream};
 use tracing::error;
 
 use crate::chunked_body;
-use crate::context::CallContext;
+use crate::context::{CallContext, OTHER};
 use crate::encoding::{self, Encoding};
 use crate::error_chain::error_chain;
 use crate::header::text;
-use crate::record::OTHER;
 use crate::state::{AppState, ListenerState};
 use crate::unrouted::{self, plain};
 

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use serde::Serialize;
 use tracing::warn;
 
-use crate::app::is_not_escaped;
 use crate::context::CallContext;
 use crate::error_chain::error_chain;
+use crate::guard::is_not_escaped;
 use crate::response::response_with;
 use crate::state::{AppState, ListenerState};
 use crate::unrouted::{options, plain, wrong_method};

@@ -5,7 +5,6 @@
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
-use actix_web::guard::{Guard, fn_guard};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, Error};
@@ -55,10 +54,4 @@ fn configure(config: &mut ServiceConfig, serves: Serves, has_account_page: bool)
     if serves != Serves::Interface {
         admin::configure(config);
     }
-}
-
-/// Holds for paths without an escaped character. Routes are compared with the decoded path, and no
-/// path of ours has to be escaped: `/v1/%63uf` is not `/v1/cuf`.
-pub(crate) fn is_not_escaped() -> impl Guard {
-    fn_guard(|context| !context.head().uri.path().contains('%'))
 }

@@ -15,6 +15,9 @@ use crate::body;
 use crate::connection::ConnectionSignals;
 use crate::header;
 
+/// The label of requests that lead nowhere.
+pub(crate) const OTHER: &str = "other";
+
 /// A request on its way to its response; an extension of the request.
 #[derive(Clone)]
 pub(crate) struct CallContext(Rc<Fields>);

@@ -6,9 +6,9 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use enrich_openapi::{SITE, SiteFile};
 
-use crate::app::is_not_escaped;
 use crate::context::CallContext;
 use crate::encoding::{self, Encoding};
+use crate::guard::is_not_escaped;
 use crate::response::response_with;
 use crate::unrouted::{options, plain, wrong_method};
 

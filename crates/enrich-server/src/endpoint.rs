@@ -9,9 +9,9 @@ use enrich_core::Refusal;
 use enrich_wire::{ApiVersion, Endpoint, Request, refuse, respond};
 use futures_util::FutureExt;
 
-use crate::app::is_not_escaped;
 use crate::body;
 use crate::context::CallContext;
+use crate::guard::is_not_escaped;
 use crate::header::{API_KEY, IDEMPOTENCY_KEY, text};
 use crate::response::{refusal, response};
 use crate::state::ListenerState;

@@ -19,15 +19,12 @@ use tracing::{error, info, warn};
 
 use crate::admin::AdminPage;
 use crate::connection_end::has_slot;
-use crate::context::{Answered, CallContext};
+use crate::context::{Answered, CallContext, OTHER};
 use crate::error_chain::error_chain;
 use crate::header::REQUEST_ID;
 use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
-
-/// The label of requests that lead nowhere.
-pub(crate) const OTHER: &str = "other";
 
 /// Answers, refuses requests of connections beyond the limit but for the admin pages, and records the
 /// response.

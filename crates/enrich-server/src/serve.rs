@@ -3,10 +3,8 @@
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::rt::System;
 use enrich_bulk::Jobs;
@@ -18,47 +16,13 @@ use tokio::task::yield_now;
 use tracing::{info, warn};
 
 use crate::listener::Listener;
+use crate::serve_error::ServeError;
 use crate::servers::Servers;
+use crate::settings::ServerSettings;
 use crate::state::AppState;
 use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
-
-/// Settings of a server.
-#[derive(Clone, Debug)]
-pub struct ServerSettings {
-    /// Address to listen on; port 0 takes any that is free.
-    pub listen: SocketAddr,
-    /// Address of the admin pages, which are then not served at `listen`.
-    pub admin_listen: Option<SocketAddr>,
-    /// Threads that answer requests.
-    pub workers: NonZeroUsize,
-    /// Connections at once.
-    pub max_connections: NonZeroUsize,
-    /// Connections at once from one address; `None` for any number.
-    pub max_connections_per_address: Option<NonZeroUsize>,
-    /// How long the head of a connection's first request may take to arrive.
-    pub head_timeout: Duration,
-    /// How long a request's body may take to arrive.
-    pub body_timeout: Duration,
-    /// How long a connection is kept open between requests.
-    pub keep_alive: Duration,
-    /// How long requests in flight are waited for at the end; whole seconds.
-    pub shutdown_timeout: Duration,
-    /// Whether each request is logged.
-    pub logs_requests: bool,
-    /// The account page; `None` to serve none.
-    pub account_page: Option<AccountPageSettings>,
-}
-
-/// Settings of the account page.
-#[derive(Clone, Debug)]
-pub struct AccountPageSettings {
-    /// Those of its pages. Where the process listens is filled in when it is known.
-    pub dashboard: enrich_dashboard::Settings,
-    /// Those of its lists.
-    pub jobs: enrich_bulk::jobs::Settings,
-}
 
 /// What is served.
 pub struct Prepared {
@@ -70,44 +34,6 @@ pub struct Prepared {
     pub lists: PathBuf,
     /// Text to print on standard output behind the line that names the address.
     pub greeting: String,
-}
-
-/// Why a server did not start, or ended.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// An address cannot be listened on.
-    #[error("cannot listen on {address}{hint}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// What to do.
-        hint: &'static str,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Signals cannot be received.
-    #[error("signals cannot be listened for")]
-    Signals(#[source] io::Error),
-    /// What is served cannot be prepared.
-    #[error(transparent)]
-    Prepare(Box<dyn Error + Send + Sync>),
-    /// The lists of the account page cannot be read.
-    #[error("the lists in {folder} cannot be used")]
-    Lists {
-        /// Their folder.
-        folder: String,
-        /// Why.
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// The account page cannot be served.
-    #[error("the account page cannot be served")]
-    AccountPage(#[source] io::Error),
-    /// The server cannot run.
-    #[error("the server cannot run")]
-    Server(#[source] io::Error),
-    /// The server ended without being told to.
-    #[error("the server ended by itself")]
-    Ended,
 }
 
 /// Serves until the process is told to stop (SIGTERM, Ctrl-C), then lets requests in flight end.

@@ -15,7 +15,8 @@ use tracing::info;
 use crate::connection::StallTimeouts;
 use crate::listener::{Listener, ListenerLimits};
 use crate::open_files;
-use crate::serve::{ServeError, ServerSettings};
+use crate::serve_error::ServeError;
+use crate::settings::ServerSettings;
 use crate::state::{AppState, ListenerState, Serves};
 
 /// How long a look-up and its charge may take before their connection is closed.

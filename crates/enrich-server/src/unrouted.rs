@@ -7,8 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use enrich_core::{Credits, Refusal};
 use enrich_wire::Response;
 
-use crate::context::CallContext;
-use crate::record::OTHER;
+use crate::context::{CallContext, OTHER};
 use crate::response::{refusal, response};
 use crate::versions::api_version_of;
 

@@ -1,7 +1,7 @@
-//! The account page behind the listener: requests and responses of `enrich-dashboard`, as the
-//! HTTP layer has them.
+//! Serves the account page: converts between actix-web's requests and responses and those of
+//! `enrich-dashboard`.
 //!
-//! What is not here: a page, a rule, a header that protects one.
+//! What is not here: pages, their rules, and the headers that protect them.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -29,9 +29,9 @@ use crate::header::text;
 use crate::state::{AppState, ListenerState};
 use crate::unrouted::{self, plain};
 
-/// What all its paths begin with.
+/// Prefix of all paths of the account page.
 const ROOT: &str = "/account";
-/// Where the page begins.
+/// Path of the first page.
 const START: &str = "/account/";
 const METHODS: &str = "GET, HEAD, POST";
 
@@ -39,8 +39,8 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 
-/// Adds the routes of the account page. The page has its own table of paths; here is one route for
-/// all of them, and a redirect from the bare address.
+/// Adds the routes of the account page: one for all its paths, because the page has its own path
+/// table, and a redirect from the bare address.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(
@@ -92,11 +92,11 @@ async fn answer(
         context: context.clone(),
     });
     let encoding = encoding::accepted(request.headers());
-    // Which page may be compressed is said in `encoding`.
+    // `encoding` decides which pages may be compressed.
     let of_page = if encoding::is_fixed(&request) { encoding } else { Encoding::Identity };
     let mut asked = read(&request, method, Rc::clone(&arrival).body(body), Rc::clone(&arrival));
     asked.request_id = Some(context.request_id().to_string());
-    // In memory of its own, of the size that this page needs.
+    // Boxed, so that each page allocates only what it needs.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
     context.answer(ROOT, plain(response.status, Vec::new()));
@@ -126,8 +126,8 @@ fn read(
     }
 }
 
-/// How a body arrives: as a whole within the time of every other body, unless it is an upload of
-/// somebody who is signed in.
+/// Limits the time in which a body arrives. The whole body has one limit; an upload by a signed-in
+/// owner has that limit for each piece instead.
 struct Arrival {
     limit: Duration,
     is_unlimited: Cell<bool>,
@@ -135,7 +135,7 @@ struct Arrival {
 }
 
 impl Arrival {
-    /// From now on each piece has the time that the whole had.
+    /// Applies the time limit to each piece from now on.
     fn lift_time_limit(&self) {
         self.is_unlimited.set(true);
         if let Some(signals) = self.context.signals() {
@@ -143,7 +143,7 @@ impl Arrival {
         }
     }
 
-    /// The body, piece by piece.
+    /// The body as a stream of pieces.
     fn body(self: Rc<Self>, body: Payload) -> Body {
         let ends_at = Instant::now() + self.limit;
         let next = move |mut body: Payload| {
@@ -169,7 +169,7 @@ impl Arrival {
     }
 }
 
-/// Counts and logs the page, and the call that was made from it.
+/// Counts and logs the page, and the API call made from it if any.
 fn note(app: &AppState, context: &CallContext, response: &Response) {
     if let Some(error) = &response.error {
         let (request_id, error) = (context.request_id().as_str(), error_chain(error.as_ref()));
@@ -180,7 +180,7 @@ fn note(app: &AppState, context: &CallContext, response: &Response) {
     }
 }
 
-/// The response as the HTTP layer sends it: its file in an encoding, or its page in another.
+/// Converts the response: static files are encoded with `of_file`, pages with `of_page`.
 fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpResponse {
     let status = StatusCode::from_u16(response.status);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -208,7 +208,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
                 Encoding::Brotli => Bytes::from_static(brotli),
             })
         }
-        // Its own content type is set.
+        // The response already has a content type.
         ResponseBody::Pieces(pieces) => BoxBody::new(BodyStream::new(pieces.map(|piece| {
             piece.inspect_err(|error| {
                 error!(error = %error, "a file broke off");
@@ -218,7 +218,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
     sent.set_body(body)
 }
 
-/// The bytes, not copied.
+/// Converts without copying.
 fn owned(bytes: Cow<'static, [u8]>) -> Bytes {
     match bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),

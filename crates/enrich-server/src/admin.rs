@@ -32,13 +32,13 @@ pub(crate) enum AdminPage {
 /// The body of `/readyz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Readiness {
-    /// All of the following holds.
+    /// True if the directory can be read, charges are decided and no shutdown has begun.
     ready: bool,
     /// The directory can be read.
     directory: bool,
     /// Charges are being decided.
     charging: bool,
-    /// The process is ending.
+    /// The process is shutting down.
     shutting_down: bool,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
 }
 
 impl AdminPage {
-    /// All of them.
+    /// All admin pages.
     pub(crate) const ALL: [Self; 3] = [Self::Health, Self::Ready, Self::Metrics];
 
     /// The page at `path`.
@@ -62,7 +62,7 @@ impl AdminPage {
         Self::ALL.into_iter().find(|page| page.path() == path)
     }
 
-    /// Its path.
+    /// The page's path.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Health => "/healthz",
@@ -71,7 +71,7 @@ impl AdminPage {
         }
     }
 
-    /// Whether pages of other origins may read it.
+    /// Whether pages of other origins may read this page.
     fn is_open(self) -> bool {
         self != Self::Metrics
     }

@@ -1,9 +1,10 @@
-//! How many connections there may be: in all, and from one address.
+//! Limits connections: in total, and per client address.
 //!
-//! A connection that gets no place is not left waiting in the system's queue, where a supervisor's
-//! probe would wait behind it: it is a guest. A guest may ask for the health pages, and anything else
-//! is refused with status 503. Guests are few, and a new one ends the connection of the oldest, so
-//! that however many strangers hold connections, a probe that sends its request at once is answered.
+//! A connection beyond the limit does not wait in the system's accept queue, because a supervisor's
+//! health probe would wait behind it. Instead it becomes a guest. A guest may request the health
+//! pages; any other request is refused with status 503. The number of guests is limited too: a new
+//! guest closes the connection of the oldest one. So a probe that sends its request at once is
+//! answered, however many connections are open.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -15,7 +16,7 @@ use std::task::{Context, Waker};
 
 use parking_lot::Mutex;
 
-/// The places for connections at a listener, over all of its workers.
+/// The connection slots of a listener, shared by all its workers.
 pub(crate) struct ConnectionSlots {
     most: usize,
     most_per_address: Option<usize>,
@@ -25,7 +26,7 @@ pub(crate) struct ConnectionSlots {
 #[derive(Default)]
 struct Held {
     all: usize,
-    /// How many each client has; none has 0.
+    /// Connections of each client; clients without connections have no entry.
     by_client: HashMap<IpAddr, usize>,
 }
 
@@ -36,7 +37,7 @@ struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
-    /// So many places, at most `most_per_address` of them for a client.
+    /// Creates `most` slots, of which one client may hold at most `most_per_address`.
     pub(crate) fn new(most: NonZeroUsize, most_per_address: Option<NonZeroUsize>) -> Arc<Self> {
         let most_per_address = most_per_address.map(NonZeroUsize::get);
         Arc::new(Self { most: most.get(), most_per_address, held: Mutex::default() })
@@ -74,9 +75,9 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// By what a client's connections are counted: its address; of IPv6 its network of 64 bits, which is
-/// what a single customer is given at least. Connections of this machine are not counted: whatever
-/// runs here, a proxy above all, connects for others.
+/// The address under which a client's connections are counted. For IPv6 it is the /64 network, the
+/// smallest that a customer is usually given. `None` for loopback addresses: programs on this
+/// machine, such as a proxy, connect on behalf of others.
 fn client(peer: IpAddr) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let counted = match peer {
@@ -89,18 +90,18 @@ fn client(peer: IpAddr) -> Option<IpAddr> {
     (!peer.is_loopback()).then_some(counted)
 }
 
-/// A connection's admission.
+/// The admission of one connection: a slot, or guest status.
 pub(crate) struct Admission {
     places: Arc<ConnectionSlots>,
     peer: Option<IpAddr>,
     place: RefCell<Option<ConnectionSlot>>,
     is_evicted: Cell<bool>,
-    /// Whom to wake when the connection is evicted; guests alone have one.
+    /// Woken when the connection is evicted; only guests have one.
     waker: RefCell<Option<Waker>>,
 }
 
 impl Admission {
-    /// Whether the connection has a place, or gets one that has become free since.
+    /// Whether the connection has a slot. Takes one if a slot has become free.
     pub(crate) fn has_place(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
@@ -109,7 +110,7 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether the connection has to end. One that goes on is woken when it has to.
+    /// Whether the connection must end. If not, its task is woken when it must.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();
@@ -128,21 +129,21 @@ impl Admission {
     }
 }
 
-/// Who gets a place at a worker, and the guests there.
+/// Admits the connections of one worker and keeps its list of guests.
 pub(crate) struct Reception {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
-    /// The oldest first.
+    /// Oldest first.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 
 impl Reception {
-    /// A worker's, with room for so many guests.
+    /// Creates the reception of one worker, with room for `most_guests` guests.
     pub(crate) fn new(places: Arc<ConnectionSlots>, most_guests: NonZeroUsize) -> Self {
         Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
     }
 
-    /// Admits a connection, as a guest where no place is free.
+    /// Admits a connection; as a guest if no slot is free.
     pub(crate) fn admit(&self, peer: Option<IpAddr>) -> Rc<Admission> {
         let place = self.places.take(peer);
         let is_guest = place.is_none();
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!(evicted, [true, false, false]);
         drop(first);
         assert!(guests[1].has_place() && !guests[2].has_place());
-        // A guest no longer, so it makes no room.
+        // It has a slot now, so closing it would make no room for guests.
         let others = [reception.admit(None), reception.admit(None)];
         assert!(!guests[1].is_evicted(&context) && guests[2].is_evicted(&context));
         assert!(others.iter().all(|guest| !guest.is_evicted(&context)));

@@ -1,7 +1,7 @@
-//! The actix-web application of a listener: its routes, and what happens around each of them.
+//! The actix-web application of a listener: its routes and middleware.
 //!
-//! A request passes two layers of middleware: the end of its connection (`connection_end`), and the
-//! limit of connections with log and metrics (`record`).
+//! A request passes two layers of middleware: `connection_end`, then `record` (connection limit,
+//! log and metrics).
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -12,7 +12,7 @@ use actix_web::{App, Error};
 use crate::state::{ListenerState, Serves};
 use crate::{account, admin, connection_end, document, endpoint, record, unrouted};
 
-/// The application of a listener.
+/// Builds the application of a listener.
 pub(crate) fn app(
     listener: Data<ListenerState>,
 ) -> App<

@@ -1,4 +1,4 @@
-//! Reading a request's body: so many bytes, in so much time, as it is.
+//! Reads a request's body, with limits on size, time and encoding.
 
 use std::future::poll_fn;
 use std::mem;
@@ -17,14 +17,14 @@ use enrich_core::Refusal;
 use enrich_wire::MAX_BODY_BYTES;
 use futures_util::StreamExt;
 
-/// What hardly a call's body exceeds, in bytes.
+/// Initial capacity limit in bytes; few calls have a larger body.
 const USUAL_BYTES: usize = 4096;
 
-/// A body that is not used.
+/// A body that was refused.
 pub(crate) struct Unread {
-    /// Why.
+    /// The reason.
     pub(crate) refusal: Refusal,
-    /// Whether it was read to its end all the same, so that the next request begins after it.
+    /// Whether the body was nevertheless read to its end, so that the connection can be reused.
     pub(crate) is_at_end: bool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn read(
     Ok(bytes)
 }
 
-/// Whether a request comes with a body, or with something of unknown length in its place.
+/// Whether the request has a body, of known or unknown length.
 pub(crate) fn is_announced(request: &HttpRequest) -> bool {
     let headers = request.headers();
     declared_length(headers) > 0
@@ -61,14 +61,14 @@ pub(crate) fn is_announced(request: &HttpRequest) -> bool {
         || request.method() == Method::CONNECT
 }
 
-/// What `Content-Length` says; the HTTP layer has refused anything but one decimal number.
+/// The value of `Content-Length`, or 0. The HTTP layer has already refused invalid values.
 fn declared_length(headers: &HeaderMap) -> u64 {
     let value = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     value.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
 async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, Refusal> {
-    // Room is made for what is there, not for what is announced.
+    // Allocates for bytes that arrived, not for the declared length: the client may not send them.
     let likely = usize::try_from(declared).unwrap_or(0).min(USUAL_BYTES);
     let mut bytes = Vec::with_capacity(likely);
     while let Some(chunk) = body.next().await {
@@ -82,13 +82,12 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, Refusal> 
     Ok(bytes)
 }
 
-/// What `future` gives within `limit`, else nothing.
+/// Runs `future` for at most `limit`; `None` on timeout.
 ///
-/// Most bodies come together with their head. The HTTP layer asks for the answer as soon as it has the
-/// head. Whenever it hands over some of the body, it asks again in the same turn, so that a wake-up by
-/// the body would only have the whole connection looked through once more; hence the first time the
-/// body wakes nobody. A call that has waited behind another is asked once at first: hence its time
-/// begins at once.
+/// Most bodies arrive together with their head. The HTTP layer polls the handler as soon as it has
+/// the head, and again in the same turn whenever it delivers body bytes. A wake-up by the body
+/// would only make it process the whole connection once more, so the first poll uses a waker that
+/// does nothing. A pipelined call is polled only once at first, so its timer starts immediately.
 async fn within<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Option<F::Output> {
     let mut end = pin!(sleep(limit));
     let mut is_first = true;
@@ -106,7 +105,7 @@ fn too_large() -> Refusal {
     Refusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES }
 }
 
-/// Whether any `Content-Encoding` but `identity` is named (RFC 9110, section 8.4).
+/// Whether `Content-Encoding` names any coding except `identity` (RFC 9110, section 8.4).
 fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).any(|value| {
         let names = value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii);

@@ -1,7 +1,7 @@
-//! A body that is whole in memory, handed to the HTTP layer piece by piece.
+//! Sends a body that is in memory to the HTTP layer in pieces.
 //!
-//! The HTTP layer copies what it is handed into a buffer of the connection, where it stays until the
-//! other side has taken it. Of a body that is handed over whole, each slow reader would have a copy.
+//! The HTTP layer copies what it is given into the connection's buffer until the client has read
+//! it. If it were given whole bodies, each slow reader would hold a copy of one.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,13 +10,13 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
-/// The most that is copied at once, and the longest body that is handed over whole, in bytes. The buffer
-/// is filled up to here before it is written, so two of them fit into the 8 KiB it begins with.
+/// Size of a piece, and of the longest body that is sent whole, in bytes. The HTTP layer fills its
+/// buffer up to this size before it writes; two pieces fit into the buffer's initial 8 KiB.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);
 
-/// A body of these bytes. What they are shared with, a static file above all, is not copied.
+/// Creates a body from `bytes`. Shared bytes, such as those of a static file, are not copied.
 pub(crate) fn body(bytes: Bytes) -> BoxBody {
     if bytes.len() <= PIECE_BYTES {
         return BoxBody::new(bytes);

@@ -1,14 +1,14 @@
-//! A connection that ends: when nothing goes forward on it, and after the answer that says so.
+//! A connection with stall timeouts, which ends after its last answer.
 //!
-//! The HTTP layer times the head of a connection's first request and the pause between requests.
-//! It does not time the heads that follow, nor a caller who takes no answer; each of them could
-//! hold a connection for ever. And after an answer with `Connection: close` to a request whose
-//! chunked body was not read, it reads on to the end of that body, however long it is, and then
-//! answers what comes next, which the caller does not expect any more (RFC 9112, section 9.6).
+//! The HTTP layer times the head of a connection's first request and the pause between requests. It
+//! does not time later heads, nor a client that does not read its answer; either could hold a
+//! connection forever. After an answer with `Connection: close` to a request whose chunked body was
+//! not read, it also reads on to the end of that body, however long it is, and then answers the
+//! next request, which the client no longer expects (RFC 9112, section 9.6).
 //!
-//! Nor does it bound what a caller sends ahead: all that fits into its buffer is read and parsed into
-//! requests that wait, each of them many times as large as it was sent. So it is handed one read in
-//! each turn, and none while a request is being answered or its answer waits for its reader.
+//! Nor does it limit pipelining: it reads and parses everything that fits into its buffer, and a
+//! parsed request takes many times the memory of its bytes. So this stream gives it one read per
+//! turn, and none while a request is being answered or its answer waits to be read.
 
 use std::cell::Cell;
 use std::io;
@@ -25,64 +25,61 @@ use tokio::task::unconstrained;
 
 use crate::admission::Admission;
 
-/// How long a connection may stand still.
+/// How long a connection may make no progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallTimeouts {
-    /// From a request's first byte to its answer's first.
+    /// From the first byte of a request to the first byte of its answer.
     pub answer: Duration,
-    /// While the other side takes nothing of an answer.
+    /// While the client reads nothing of an answer.
     pub write: Duration,
 }
 
-/// How long what still comes is read, and thrown away, after a connection's last answer: closing
-/// at once would make the other side's system throw away the answer on its way (RFC 9112,
-/// section 9.6).
+/// How long input is read and discarded after the last answer. Closing at once could make the
+/// client's system discard the answer in flight (RFC 9112, section 9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
-/// What a connection writes in one turn, in bytes. More would hold up the others of its worker, a probe
-/// of the health pages among them.
+/// Bytes that a connection may write in one turn. More would delay the worker's other connections,
+/// including health probes.
 const TURN_BYTES: usize = 16 * 1024;
 
-/// Whether the last answer of a connection was given.
+/// Whether the connection's last answer was given.
 #[derive(Clone, Default)]
 pub(crate) struct LastAnswer(Rc<Cell<bool>>);
 
 impl LastAnswer {
-    /// From now on nothing that comes is a request.
+    /// Marks it as given: later input is not parsed as a request.
     pub(crate) fn give(&self) {
         self.0.set(true);
     }
 
-    /// Whether it was given.
     pub(crate) fn is_given(&self) -> bool {
         self.0.get()
     }
 }
 
-/// Whether the request at hand may take as long as it needs while it goes forward: a file that is
-/// uploaded.
+/// Whether the current request is an upload, which may take any time as long as it makes progress.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
 impl UploadExemption {
-    /// From now on patience begins anew with every byte, until the answer.
+    /// From now on each received byte restarts the stall timeout, until the answer.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
 }
 
-/// Whether the request at hand has come to its end and is being answered: what its sender sends
-/// behind it is left where it is, in the system's buffer.
+/// Whether the current request was read to its end and is being answered. Meanwhile further input
+/// stays in the system's buffer.
 #[derive(Clone, Default)]
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
 impl InputGate {
-    /// The request is complete.
+    /// Stops reading: the request is complete.
     pub(crate) fn close(&self) {
         self.0.set(true);
     }
 
-    /// It was answered.
+    /// Resumes reading: the request was answered.
     pub(crate) fn open(&self) {
         self.0.set(false);
     }
@@ -92,7 +89,7 @@ impl InputGate {
     }
 }
 
-/// What a connection and the handler of its requests tell each other.
+/// State shared by a connection and the handler of its requests.
 #[derive(Clone)]
 pub(crate) struct ConnectionSignals {
     pub(crate) last_answer: LastAnswer,
@@ -101,37 +98,37 @@ pub(crate) struct ConnectionSignals {
     pub(crate) admission: Rc<Admission>,
 }
 
-/// What is being waited for.
+/// The event that the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
-    /// Nothing: all that came was answered. The HTTP layer times this.
+    /// None: every request was answered. The HTTP layer times this state.
     Nothing,
-    /// That something is written, since bytes have come.
+    /// Bytes of an answer, because bytes of a request have arrived.
     Answer,
-    /// That the other side takes more.
+    /// The client to read more of an answer.
     Reader,
-    /// That the other side ends the connection, since the last answer is on its way.
+    /// The client to close the connection, because the last answer was sent.
     End,
 }
 
-/// A TCP connection whose reads and writes fail once it is to end.
+/// A TCP connection whose reads and writes fail after its deadline.
 pub(crate) struct Connection {
     stream: TcpStream,
     stall_timeouts: StallTimeouts,
     signals: ConnectionSignals,
     awaits: Awaits,
-    /// Whether something was read in this turn.
+    /// Whether this turn has read something.
     has_read: bool,
-    /// How many bytes were written in this turn.
+    /// Bytes written in this turn.
     written_bytes: usize,
-    /// Whether there is something to read that was left for another turn.
+    /// Whether unread input was left for a later turn.
     has_more: bool,
-    /// Until when; of no meaning while nothing is awaited.
+    /// Deadline of the awaited event; meaningless while nothing is awaited.
     deadline: Instant,
-    /// Wakes the connection at the deadline or before it, since most requests are answered long
-    /// before theirs: it is set anew when it has run out, not for each of them.
+    /// Wakes the connection at the deadline or earlier. It is reset only when it expires, not for each
+    /// request: most requests are answered long before their deadline.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Whom the timer wakes, once it knows.
+    /// The waker registered with the timer.
     woken: Option<Waker>,
 }
 
@@ -161,12 +158,12 @@ impl Connection {
         }
     }
 
-    /// What the handler of its requests is given of it.
+    /// The signals to share with the handler.
     pub(crate) fn signals(&self) -> Rc<ConnectionSignals> {
         Rc::new(self.signals.clone())
     }
 
-    /// Whether what comes is left where it is for now.
+    /// Whether input must not be read now.
     fn is_held_back(&self) -> bool {
         self.has_read || self.awaits == Awaits::Reader || self.signals.input.is_closed()
     }
@@ -180,7 +177,7 @@ impl Connection {
         }
     }
 
-    /// Fails when what is awaited has not come in time; else sees to being woken then.
+    /// Fails if the deadline has passed; else registers a wake-up for it.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(timer) = self.timer.as_mut().filter(|_| self.awaits != Awaits::Nothing) else {
             return Ok(());
@@ -189,7 +186,7 @@ impl Connection {
         if self.woken.as_ref().is_some_and(is_known) && !timer.is_elapsed() {
             return Ok(());
         }
-        // Whatever is left of the task's budget: a timer that was not reached would wake nobody.
+        // Not subject to the task's budget: a timer that was not polled would wake nobody.
         while unconstrained(timer.as_mut()).poll_unpin(context).is_ready() {
             if self.deadline <= timer.deadline() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -200,8 +197,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Throws away what comes until the other side ends the connection, which is an error to the
-    /// HTTP layer: it drops what it still holds, requests not begun among it.
+    /// Discards input until the client closes the connection. This ends in an error, so that the
+    /// HTTP layer drops its remaining state, including requests not yet begun.
     fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut bytes = [0; 4096];
         loop {
@@ -276,8 +273,7 @@ impl AsyncWrite for Connection {
         Poll::Pending
     }
 
-    /// The HTTP layer flushes at the end of each turn in which it has handed over everything it has
-    /// to write.
+    /// The HTTP layer flushes at the end of each turn, after it has written all pending output.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if self.signals.last_answer.is_given() && self.awaits == Awaits::Nothing {

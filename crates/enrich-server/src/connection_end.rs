@@ -1,5 +1,5 @@
-//! The outer middleware: it begins a request's context, and ends a connection after a request that
-//! was not read to its end, so that what is left of it can never be taken for the next request.
+//! The outer middleware: creates the request's context, and closes the connection after a request
+//! that was not read completely, so that its remaining bytes are never parsed as the next request.
 
 use actix_web::Error;
 use actix_web::body::BoxBody;
@@ -12,8 +12,8 @@ use crate::context::CallContext;
 use crate::detach::DetachOnDrop;
 use crate::state::AppState;
 
-/// Answers with `Connection: close` where the connection has to end. A request that was begun goes on
-/// to its end when its client hangs up.
+/// Adds `Connection: close` when the connection must end. A call continues to its end even if the
+/// client disconnects.
 pub(crate) async fn end_connection(
     app: &AppState,
     request: ServiceRequest,
@@ -21,8 +21,8 @@ pub(crate) async fn end_connection(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let context = CallContext::begin(&request, &*app.service.clock);
     if context.signals().is_some_and(|signals| signals.last_answer.is_given()) {
-        // This came behind the connection's last answer: its sender waits for none. The
-        // connection is about to end, and this future with it.
+        // This request arrived after the connection's last answer, so the client expects no
+        // response. The connection and this future are about to be dropped.
         return std::future::pending().await;
     }
     let mut response = DetachOnDrop::new(next.call(request)).await?;
@@ -39,7 +39,7 @@ pub(crate) async fn end_connection(
     Ok(response)
 }
 
-/// Whether the request's connection is within the limit of connections.
+/// Whether the request's connection is within the connection limit.
 pub(crate) fn has_slot(context: &CallContext) -> bool {
     let has_slot = |signals: &ConnectionSignals| signals.admission.has_place();
     context.signals().is_none_or(|signals| has_slot(signals))

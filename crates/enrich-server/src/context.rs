@@ -1,4 +1,4 @@
-//! What the middleware and the handlers of a request know of it.
+//! The context of a request, shared by middleware and handlers.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Ready, ready};
@@ -15,10 +15,10 @@ use crate::body;
 use crate::connection::ConnectionSignals;
 use crate::header;
 
-/// The label of requests that lead nowhere.
+/// Label of requests that match no route.
 pub(crate) const OTHER: &str = "other";
 
-/// A request on its way to its response; an extension of the request.
+/// The context of a call, stored as an extension of the request.
 #[derive(Clone)]
 pub(crate) struct CallContext(Rc<Fields>);
 
@@ -30,11 +30,11 @@ struct Fields {
     answered: RefCell<Option<Answered>>,
 }
 
-/// What the log and the metrics need of a response.
+/// The data of a response that the log and the metrics need.
 pub(crate) struct Answered {
-    /// The name that they have for the endpoint or page.
+    /// The label of the endpoint or page in log and metrics.
     pub(crate) label: &'static str,
-    /// The response without its headers and its body.
+    /// The response without headers and body.
     pub(crate) response: Response,
 }
 
@@ -49,7 +49,7 @@ impl FromRequest for CallContext {
 }
 
 impl CallContext {
-    /// The context of a request that begins; the request has it from now on.
+    /// Creates the context and attaches it to the request.
     pub(crate) fn begin(request: &ServiceRequest, clock: &dyn Clock) -> Self {
         let context = Self(Rc::new(Fields {
             started: Instant::now(),
@@ -70,18 +70,16 @@ impl CallContext {
         self.0.started
     }
 
-    /// The id of the request.
     pub(crate) fn request_id(&self) -> &RequestId {
         &self.0.request_id
     }
 
-    /// The request's connection; absent in tests without one.
+    /// The signals of the request's connection; `None` in tests without a connection.
     pub(crate) fn signals(&self) -> Option<&Rc<ConnectionSignals>> {
         self.0.signals.as_ref()
     }
 
-    /// The body was read to its end. What the client sends behind it is left unread until the
-    /// request is answered.
+    /// Marks the body as read. Further input stays unread until the request is answered.
     pub(crate) fn end_body(&self) {
         self.0.is_body_read.set(true);
         if let Some(signals) = self.signals() {
@@ -94,12 +92,12 @@ impl CallContext {
         self.0.is_body_read.get()
     }
 
-    /// Notes the response for the log and the metrics.
+    /// Stores the response for the log and the metrics.
     pub(crate) fn answer(&self, label: &'static str, response: Response) {
         self.0.answered.replace(Some(Answered { label, response }));
     }
 
-    /// The response that was noted.
+    /// Takes the stored response.
     pub(crate) fn take_answered(&self) -> Option<Answered> {
         self.0.answered.take()
     }

@@ -1,4 +1,4 @@
-//! The interface's document (`/openapi.json`) and the page that shows it (`/docs`).
+//! The OpenAPI document (`/openapi.json`) and the page that shows it (`/docs`).
 
 use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
 use actix_web::web::{self, ServiceConfig};
@@ -12,13 +12,13 @@ use crate::guard::is_not_escaped;
 use crate::response::response_with;
 use crate::unrouted::{options, plain, wrong_method};
 
-/// What the page may load: its own files, and the pictures inside its style sheet. It sends
-/// requests to the host it came from and to no other.
+/// The page may load its own files and images inside its style sheet, and send requests only to its
+/// own host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// Adds a route for each file. The page is typed with a slash behind its path too.
+/// Adds a route for each file. The page is also served with a trailing slash.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for file in &SITE {
         add(config, file, file.path);

@@ -1,11 +1,11 @@
-//! Compressed answers: which encoding a browser takes, and who gets one.
+//! Compression: selects the encoding, and the responses that may be compressed.
 //!
-//! Files are compressed when the program is built. Pages are compressed as they are sent, but not all:
-//! the length of a compressed page that holds a secret beside text of somebody else's choice tells the
-//! secret to who can choose that text and watch the connection (the BREACH attack). So a page is
-//! compressed where the request cannot choose any of it: it was got, and its address holds no query.
-//! What answers a form, as the page that reveals a key does, is sent as it is; so are the answers of
-//! endpoints, which repeat what was asked beside the balance, and downloads.
+//! Files are compressed at build time. Pages are compressed when they are sent, but not all of
+//! them: the length of a compressed page that holds both a secret and text chosen by an attacker
+//! reveals the secret to an attacker who watches the connection (the BREACH attack). So a page is
+//! compressed only if the request cannot influence its text: the method is GET or HEAD, and the URL
+//! has no query. Answers to forms, such as the page that reveals a key, are sent uncompressed; so
+//! are downloads and the endpoints' answers, which repeat inputs beside the balance.
 
 use std::io::{self, Write};
 
@@ -21,12 +21,12 @@ use flate2::write::GzEncoder;
 
 use crate::header::text;
 
-/// What is shorter gains nothing, in bytes.
+/// Shorter bodies gain nothing from compression, in bytes.
 const LEAST_BYTES: usize = 1024;
-/// What a page may take of a worker's time: about a millisecond.
+/// Compresses a page in about one millisecond of a worker's time.
 const BROTLI_QUALITY: i32 = 4;
 
-/// How a body is sent.
+/// Encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Identity,
@@ -44,8 +44,8 @@ impl Encoding {
     }
 }
 
-/// The encoding that a client wants most of those there are (RFC 9110, section 12.5.3); Brotli where
-/// it has no preference.
+/// The available encoding that the client prefers (RFC 9110, section 12.5.3); Brotli if it has no
+/// preference.
 pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     let Some(accepted) = text(headers, ACCEPT_ENCODING) else { return Encoding::Identity };
     let weight = |encoding: Encoding| {
@@ -66,7 +66,7 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     }
 }
 
-/// The weight among the parameters of an encoding; 1 where there is none, 0 where it is unreadable.
+/// The `q` parameter of an encoding: 1 if absent, 0 if invalid.
 fn quality(parameters: &str) -> f32 {
     let mut weights = parameters.split(';').filter_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -75,7 +75,7 @@ fn quality(parameters: &str) -> f32 {
     weights.next().unwrap_or(1.0)
 }
 
-/// Says how a body is encoded, and that others may get it in another way.
+/// Sets `Content-Encoding` and `Vary`.
 pub(crate) fn set_encoding_headers(response: &mut HttpResponse, encoding: Encoding) {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
@@ -84,19 +84,19 @@ pub(crate) fn set_encoding_headers(response: &mut HttpResponse, encoding: Encodi
     }
 }
 
-/// Whether a page may be compressed that answers this request.
+/// Whether the request cannot influence the text of its page, so that the page may be compressed.
 pub(crate) fn is_fixed(request: &HttpRequest) -> bool {
     let has_query = request.uri().query().is_some_and(|query| !query.is_empty());
     matches!(*request.method(), Method::GET | Method::HEAD) && !has_query
 }
 
-/// Whether a response is a page that is worth it.
+/// Whether a response is an HTML page long enough to compress.
 pub(crate) fn is_page(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     status == StatusCode::OK && kind.starts_with(b"text/html") && body.len() >= LEAST_BYTES
 }
 
-/// A page, compressed.
+/// Compresses a page.
 pub(crate) fn compressed(body: &[u8], encoding: Encoding) -> io::Result<Bytes> {
     Ok(match encoding {
         Encoding::Identity => Bytes::copy_from_slice(body),

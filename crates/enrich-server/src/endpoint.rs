@@ -1,4 +1,4 @@
-//! The endpoints: a route for each row of the tables, and the call behind it.
+//! Routes and handlers of the endpoints: one route for each row of the tables.
 
 use std::panic::AssertUnwindSafe;
 
@@ -18,13 +18,13 @@ use crate::state::ListenerState;
 use crate::unrouted::{options, wrong_method};
 use crate::versions::API_VERSIONS;
 
-/// The code that answers a call panicked; where is in the log.
+/// The handler panicked; the log shows where.
 #[derive(Debug, thiserror::Error)]
 #[error("the code that answers panicked")]
 struct Panicked;
 
-/// Adds the routes of each endpoint. Many clients put a slash behind its path; those routes stand
-/// behind all others, since routes are compared one after the other.
+/// Adds the routes of each endpoint. Routes with a trailing slash, which many clients send, come
+/// last because routes are compared in order.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for suffix in ["", "/"] {
         for api_version in API_VERSIONS {
@@ -89,11 +89,11 @@ async fn answer(
         idempotency_key: idempotency_key.as_deref(),
         body: &body,
     };
-    // In memory of its own: a connection whose body is still arriving does not hold it.
+    // Boxed, so that a connection whose body is still arriving does not hold its memory.
     let id = context.request_id();
     let answer = Box::pin(respond(&listener.app.service, api_version, endpoint, id, call));
-    // A panic is a bug; its caller is still owed an answer. Whether the charge was written by then
-    // is not known.
+    // A panic is a bug, but the client still gets an answer. Whether the charge was written is
+    // unknown.
     let answer = AssertUnwindSafe(answer)
         .catch_unwind()
         .await

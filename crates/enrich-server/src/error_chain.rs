@@ -1,8 +1,8 @@
-//! An error with its causes, for the log and the terminal.
+//! Formats an error with its causes, for the log and the terminal.
 
 use std::error::Error;
 
-/// An error and its causes in one line.
+/// An error and its causes on one line.
 pub fn error_chain(error: &dyn Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! Headers as the interface reads them.
+//! Reads request headers.
 
 use std::borrow::Cow;
 
@@ -9,22 +9,22 @@ pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The request id that the caller sent, if it can be one; else a new one.
+/// The caller's request id if it is valid; else a new one.
 pub(crate) fn request_id(headers: &HeaderMap, clock: &dyn Clock) -> RequestId {
     text(headers, REQUEST_ID)
         .and_then(|text| RequestId::accept(&text))
         .unwrap_or_else(|| RequestId::make(clock.now()))
 }
 
-/// A header's value as text. A header sent twice is one value with a comma (RFC 9110, section
-/// 5.3): no rule accepts that for a key, so a proxy and this server cannot choose differently.
+/// A header's value as text. Repeated headers are joined with a comma (RFC 9110, section 5.3). No
+/// key may contain a comma, so a proxy and this server cannot select different values.
 pub(crate) fn text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<'_, str>> {
     let mut values = headers.get_all(name).map(|value| lossy(value.as_bytes()));
     let first = values.next()?;
     Some(values.fold(first, |all, value| all + ", " + value))
 }
 
-/// Bytes as text, with replacement characters for what is not UTF-8.
+/// Decodes UTF-8; invalid bytes become replacement characters.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

@@ -1,4 +1,4 @@
-//! A listening socket and the workers behind it.
+//! A listening socket and its workers.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -21,32 +21,31 @@ use crate::chunked_body::PIECE_BYTES;
 use crate::connection::{Connection, LINGER, StallTimeouts};
 use crate::state::ListenerState;
 
-/// How many connections wait in the system's queue until a worker takes them; it may allow fewer
-/// (`net.core.somaxconn` on Linux).
+/// Length of the accept queue; the system may allow fewer (`net.core.somaxconn` on Linux).
 const QUEUE: i32 = 4096;
-/// What the system keeps of an answer that it has not begun to send yet, in bytes. By itself it would
-/// take megabytes for each slow reader. What is on its way to the reader does not count.
+/// Unsent bytes that the system buffers per connection (`TCP_NOTSENT_LOWAT`); bytes in flight do not
+/// count. The default would be megabytes for each slow reader.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
-/// What a listener's workers allow.
+/// Limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenerLimits {
-    /// How many threads there are.
+    /// Number of worker threads.
     pub workers: NonZeroUsize,
-    /// How many connections at once, over all workers.
+    /// Connections over all workers.
     pub connections: NonZeroUsize,
-    /// How many of them from one address; `None` for any number.
+    /// Connections from one address; `None` for no limit.
     pub connections_per_address: Option<NonZeroUsize>,
-    /// How many more each worker lets in for the health pages alone.
+    /// Additional connections per worker, for health pages only.
     pub guests: NonZeroUsize,
-    /// How long the head of a connection's first request may take.
+    /// Time limit for the head of a connection's first request.
     pub head: Duration,
-    /// How long a connection is kept open between requests.
+    /// Time an idle connection is kept open between requests.
     pub keep_alive: Duration,
-    /// How long a connection may stand still.
+    /// How long a connection may make no progress.
     pub stall_timeouts: StallTimeouts,
-    /// How long, in seconds, requests in flight are waited for at the end.
+    /// Time to wait for requests in flight at shutdown, in seconds.
     pub drain_seconds: u64,
 }
 
@@ -57,17 +56,18 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds `address`; port 0 takes any that is free. Connections wait in the system's own queue from
-    /// here on.
+    /// Binds `address`; port 0 selects a free port. From now on connections wait in the accept
+    /// queue.
     ///
     /// # Errors
     ///
-    /// Those of the system: the address is taken, is not of this machine, needs privileges.
+    /// Errors of the system: the address is in use, does not belong to this machine, or needs
+    /// privileges.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
-        // Each connection has it from the socket that it came in at.
+        // Accepted connections inherit this option.
         #[cfg(target_os = "linux")]
         socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
         socket.bind(&address.into())?;
@@ -77,18 +77,18 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
-    /// Where it listens.
+    /// The bound address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// A server for what comes in; it runs while it is polled, and stops by its handle alone.
+    /// Creates the server. It runs while it is polled, and stops only through its handle.
     ///
     /// # Errors
     ///
     /// When the system refuses the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
-        // Who gets a place is decided below; a worker could come to have all of them.
+        // `ConnectionSlots` enforces the limit; one worker may happen to get all connections.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()
@@ -98,7 +98,7 @@ impl Listener {
             .disable_signals();
         let closing = builder.graceful_shutdown_signal();
         let server = builder.listen("http", self.socket, move || {
-            // One for each worker, or all threads would contend for the count of its holders.
+            // One for each worker, to avoid contention on the reference count.
             let application = app(Data::new(listener.clone())).into_factory();
             let application = application.map_err(|error: actix_web::Error| error.error_response());
             let closing = closing.clone();
@@ -119,7 +119,7 @@ impl Listener {
             fn_service(move |stream: TcpStream| {
                 let reception = Rc::clone(&reception);
                 async move {
-                    // Answers are small and written whole; waiting to fill a packet only delays them.
+                    // Answers are small and written whole; Nagle's algorithm would only delay them.
                     stream.set_nodelay(true)?;
                     let peer = stream.peer_addr().ok();
                     let admission = reception.admit(peer.map(|peer| peer.ip()));

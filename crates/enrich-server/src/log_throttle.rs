@@ -1,4 +1,4 @@
-//! How often requests that were turned away are logged: anybody can send as many as they like.
+//! Limits how often refused requests are logged, because anybody can send any number of them.
 
 use std::mem::{Discriminant, discriminant};
 use std::time::{Duration, Instant};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use enrich_core::Refusal;
 use parking_lot::Mutex;
 
-/// The time between two lines for the same kind of refusal.
+/// Minimum interval between log lines for the same kind of refusal.
 const EACH: Duration = Duration::from_secs(10);
 
-/// When each kind of refusal was logged last, and how many were not since.
+/// The time of the last log line for each kind of refusal, and the refusals since then.
 #[derive(Debug, Default)]
 pub(crate) struct LogThrottle(Mutex<Vec<Logged>>);
 
@@ -21,10 +21,11 @@ struct Logged {
 }
 
 impl LogThrottle {
-    /// Whether a refusal is to be logged at `now`: how many of its kind were not since the last one.
+    /// Whether to log a refusal at `now`. If so, returns how many of its kind were not logged since
+    /// the last line.
     pub(crate) fn admit(&self, refusal: &Refusal, now: Instant) -> Option<u64> {
         let kind = discriminant(refusal);
-        // There are a few kinds.
+        // There are only a few kinds.
         let mut all = self.0.lock();
         let Some(logged) = all.iter_mut().find(|logged| logged.kind == kind) else {
             all.push(Logged { kind, at: now, unlogged: 0 });

@@ -1,8 +1,8 @@
-//! The metrics: what is counted, under which names and labels.
+//! The metrics, with their names and labels.
 //!
-//! No label holds an account, a key or anything else a caller can make up. What is counted for most
-//! requests is looked up in the recorder once and then kept: finding a counter by its labels means to make,
-//! hash and compare them.
+//! No label holds an account, a key, or other text that a caller can choose. Metrics of most
+//! requests are looked up in the recorder once and kept, because a look-up by labels creates,
+//! hashes and compares them.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -24,21 +24,21 @@ const CHARGING: &str = "enrich_charging";
 const REVISION: &str = "enrich_directory_generation";
 const BUILD: &str = "enrich_build_info";
 
-/// Upper bounds of the durations' buckets, in seconds: from a point read to a stuck disk.
+/// Upper bounds of the duration buckets, in seconds: from a point read to a stuck disk.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// The status of most answers.
+/// Status of most answers.
 const USUAL_STATUS: u16 = 200;
 
-/// Counts what was answered.
+/// Records answers in the metrics.
 pub(crate) struct Metrics {
     recorder: PrometheusRecorder,
     usual: HashMap<&'static str, Usual>,
     overruns: Counter,
 }
 
-/// What most requests of an endpoint are counted by. Each shows from its first use on.
+/// Metrics of an endpoint's usual answers. Each is registered at its first use.
 #[derive(Default)]
 struct Usual {
     answered: OnceLock<Counter>,
@@ -49,9 +49,9 @@ struct Usual {
 }
 
 impl Metrics {
-    /// Metrics that have counted nothing yet, of endpoints with these names.
+    /// Creates the metrics, with cached handles for `endpoints`.
     pub(crate) fn new(endpoints: impl Iterator<Item = &'static str>) -> Self {
-        // The builder refuses an empty list of buckets, which this one is not.
+        // The builder fails only for an empty list of buckets.
         let builder = PrometheusBuilder::new();
         let builder = builder
             .set_buckets_for_metric(Matcher::Full(DURATION.to_owned()), &BUCKETS)
@@ -78,7 +78,7 @@ impl Metrics {
         Self { recorder, usual: endpoints.map(|name| (name, Usual::default())).collect(), overruns }
     }
 
-    /// Counts an answer of `endpoint`, which is a path of the tables, a page's, or `other`.
+    /// Counts an answer. `endpoint` is a path of the tables, a page's label, or `other`.
     pub(crate) fn count(&self, endpoint: &'static str, response: &Response, took: Duration) {
         match self.usual.get(endpoint) {
             Some(usual) if response.status == USUAL_STATUS => {
@@ -114,7 +114,7 @@ impl Metrics {
         let (known, found) = match response.is_found {
             Some(true) => (&usual.found, "true"),
             Some(false) => (&usual.not_found, "false"),
-            // Only what was looked up or given once more has a key and no refusal.
+            // Only look-ups and replays have a key and no refusal.
             None if response.key.is_none() => return,
             None => {
                 return self.recording(|| counter!(REPLAYS, "endpoint" => endpoint).increment(1));
@@ -123,12 +123,12 @@ impl Metrics {
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }
 
-    /// Runs what registers a metric, or counts by name, with our recorder.
+    /// Runs `record` with our recorder.
     fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, record)
     }
 
-    /// All of it in Prometheus' text format. `revision` is absent while it cannot be read.
+    /// Renders all metrics in Prometheus' text format. `revision` is `None` if it cannot be read.
     pub(crate) fn render(&self, revision: Option<DirectoryRevision>, is_charging: bool) -> String {
         self.recording(|| {
             gauge!(CHARGING).set(if is_charging { 1.0 } else { 0.0 });
@@ -138,8 +138,8 @@ impl Metrics {
         self.recorder.handle().render()
     }
 
-    /// Sorts the durations recorded since the last time into their buckets; until then each is
-    /// kept by itself.
+    /// Sorts the durations recorded since the last call into buckets; until then each is stored
+    /// separately.
     pub(crate) fn tidy(&self) {
         self.recorder.handle().run_upkeep();
     }

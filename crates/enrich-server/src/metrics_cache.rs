@@ -1,6 +1,7 @@
-//! Texts of the metrics, each kept until its reader has taken it.
+//! Rendered metrics, shared by slow readers.
 //!
-//! A text is long and costs its reader nothing. Where many readers are slow, they share one.
+//! A rendering is long, and requesting it is free. Slow readers share one, so that they do not
+//! exhaust the memory.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -8,12 +9,12 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// While fewer are kept, everybody gets one of their own.
+/// With fewer renderings in use, each reader gets a new one.
 const OWN: usize = 8;
-/// For how long the newest is given to others beyond that.
+/// Beyond that, how long the newest rendering is reused.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
-/// Those that are kept, the newest last, with the time each was made.
+/// Renderings in use, the newest last, with their creation times.
 #[derive(Default)]
 pub(crate) struct MetricsCache(Mutex<Vec<(Instant, Weak<Vec<u8>>)>>);
 
@@ -26,7 +27,7 @@ impl AsRef<[u8]> for Rendering {
 }
 
 impl MetricsCache {
-    /// What `render` gives, or has just given to another.
+    /// Returns a recent rendering, or creates one with `render`.
     pub(crate) fn get(&self, render: impl FnOnce() -> Vec<u8>) -> Bytes {
         let mut kept = self.0.lock();
         kept.retain(|(_, text)| text.strong_count() > 0);

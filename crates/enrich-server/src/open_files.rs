@@ -1,14 +1,14 @@
-//! The limit of open files: each connection takes one, and the databases need some.
+//! The limit of open files: each connection uses one, and the databases need some.
 
 use std::num::NonZeroUsize;
 
-/// What is left for files, and for connections that only ask for the health pages.
+/// Reserve for files, and for connections that request only health pages.
 const OTHER_FILES: usize = 512;
 
-/// How many connections there can be: `wanted`, or fewer where so many files cannot be open.
+/// The number of connections to allow: `wanted`, or fewer if the open-file limit is too low.
 ///
-/// The limit is raised as far as this user may. What runs as a service often begins with 1,024 and
-/// may have many more; without this the last connections would leave none for the databases.
+/// Raises the limit as far as this user may. Services often start with 1,024 although far more are
+/// permitted; without this, the last connections would leave no files for the databases.
 pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     let Some(limit) = raised(wanted.get().saturating_add(OTHER_FILES)) else { return wanted };
     let connections = fitting(wanted, limit);
@@ -23,13 +23,14 @@ pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     connections
 }
 
-/// Half of a low limit is for connections.
+/// Connections that fit into `limit`; at least half of a low limit.
 fn fitting(wanted: NonZeroUsize, limit: usize) -> NonZeroUsize {
     let most = limit.saturating_sub(OTHER_FILES).max(limit / 2);
     wanted.min(NonZeroUsize::new(most).unwrap_or(NonZeroUsize::MIN))
 }
 
-/// Raises the limit to `needed`, or as far as it goes; what it is then, `None` for no limit.
+/// Raises the limit to `needed`, or as far as permitted. Returns the new limit; `None` for no
+/// limit.
 #[cfg(unix)]
 fn raised(needed: usize) -> Option<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -48,7 +49,7 @@ fn raised(needed: usize) -> Option<usize> {
     }
 }
 
-/// There is no such limit.
+/// This system has no such limit.
 #[cfg(not(unix))]
 fn raised(_: usize) -> Option<usize> {
     None

@@ -1,8 +1,8 @@
-//! The inner middleware: it refuses requests of connections beyond the limit, and records responses
-//! in the metrics and the log.
+//! The inner middleware: refuses requests of connections beyond the limit, and records responses in
+//! the metrics and the log.
 //!
-//! No record holds a key, an input or a value of an answer. A path without a route is not repeated:
-//! callers could choose the text.
+//! Records hold no key, no input and no value of an answer. Paths without a route are not recorded,
+//! because callers choose their text.
 
 use std::time::{Duration, Instant};
 
@@ -26,8 +26,8 @@ use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
 
-/// Answers, refuses requests of connections beyond the limit but for the admin pages, and records the
-/// response.
+/// Answers the request and records the response. Beyond the connection limit only admin pages are
+/// answered.
 pub(crate) async fn record(
     app: &AppState,
     mut request: ServiceRequest,
@@ -55,7 +55,7 @@ pub(crate) async fn record(
     Ok(sent)
 }
 
-/// A response that is recorded.
+/// The data of a recorded response.
 struct Record<'a> {
     app: &'a AppState,
     request_id: &'a str,
@@ -122,7 +122,8 @@ impl Record<'_> {
     }
 }
 
-/// A method as it is logged. One that is not HTTP's own is a word of the caller's.
+/// The method's name for the log. Unknown methods are not repeated, because callers choose their
+/// text.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,4 +1,4 @@
-//! Responses: from the interface's form to actix-web's, with what the log and the metrics need.
+//! Converts responses of the API to actix-web's, and stores them for the log and the metrics.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use enrich_wire::{ApiVersion, Response, refuse};
 use crate::chunked_body;
 use crate::context::CallContext;
 
-/// Writes a response of the interface. `label` is the name that log and metrics have for it.
+/// Converts an API response. `label` names it in log and metrics.
 pub(crate) fn response(
     context: &CallContext,
     label: &'static str,
@@ -22,7 +22,7 @@ pub(crate) fn response(
     response_with(context, label, response, body.into())
 }
 
-/// The same with another body. What `body` shares with others is not copied.
+/// Converts with `body` as the body. Shared bytes are not copied.
 pub(crate) fn response_with(
     context: &CallContext,
     label: &'static str,
@@ -36,7 +36,7 @@ pub(crate) fn response_with(
         let value = match value {
             Cow::Borrowed(text) => HeaderValue::from_static(text),
             Cow::Owned(text) => {
-                // All of ours can be sent; one that could not would be left out.
+                // All our headers are valid; an invalid one would be left out.
                 let Ok(value) = HeaderValue::try_from(text) else { continue };
                 value
             }

@@ -1,4 +1,4 @@
-//! A server process from its start to its end.
+//! Runs a server process from start to shutdown.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -24,27 +24,27 @@ use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
 
-/// What is served.
+/// What `prepare` returns: the service and the stores to serve.
 pub struct Prepared {
     /// The service.
     pub service: Service,
-    /// Who signs in to the account page.
+    /// Sign-ins to the account page.
     pub sign_ins: Arc<dyn SignIns>,
-    /// The folder of the account page's lists.
+    /// Folder with the lists of the account page.
     pub lists: PathBuf,
-    /// Text to print on standard output behind the line that names the address.
+    /// Text to print on standard output after the line with the address.
     pub greeting: String,
 }
 
-/// Serves until the process is told to stop (SIGTERM, Ctrl-C), then lets requests in flight end.
+/// Serves until SIGTERM or Ctrl-C, then finishes requests in flight.
 ///
-/// The address is taken first, so that a second server ends before it touches any data. `prepare`
-/// is then given the address, and returns what is served.
+/// The address is bound first, so that a second server fails before it touches any data. `prepare`
+/// then gets the bound address and returns what to serve.
 ///
 /// # Errors
 ///
-/// When an address cannot be listened on, `prepare` fails, or the system gives no threads or
-/// signals.
+/// When an address cannot be bound, `prepare` fails, or the system provides no threads or signal
+/// handlers.
 pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     settings: &ServerSettings,
     prepare: impl FnOnce(SocketAddr) -> Result<Prepared, E>,
@@ -60,7 +60,7 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
         let (app, jobs, greeting) = app_state(prepared, public.address(), settings)?;
         let app = Arc::new(app);
         let mut servers = Servers::start(&app, public, admin, settings)?;
-        // The servers begin when they are polled for the first time.
+        // The servers start when they are first polled.
         yield_now().await;
         servers.still_run().await?;
         let upkeep = Upkeep::start(Arc::clone(&app), jobs.clone(), sign_ins);
@@ -78,7 +78,7 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     })
 }
 
-/// The state of the workers, the lists that are looked up, and what is printed.
+/// Builds the shared state, opens the lists, and returns the text to print.
 fn app_state(
     prepared: Prepared,
     listens_on: SocketAddr,
@@ -136,7 +136,7 @@ fn bind(address: SocketAddr) -> Result<Listener, ServeError> {
     })
 }
 
-/// Prints where the service listens: the line that other programs wait for.
+/// Prints the listening address. Scripts wait for this line.
 fn greet((public, admin): (SocketAddr, Option<SocketAddr>), more: &str) {
     info!(%public, admin = admin.map(tracing::field::display), "listening");
     let mut lines = format!("enrich listening on http://{public}\n");

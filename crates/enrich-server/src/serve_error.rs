@@ -1,34 +1,34 @@
-//! Why a server does not start, or ends.
+//! Errors of starting and running a server.
 
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 
-/// Why a server did not start, or ended.
+/// Why a server did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// An address cannot be listened on.
+    /// The server cannot listen on an address.
     #[error("cannot listen on {address}{hint}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What to do.
+        /// Advice for the operator.
         hint: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Signals cannot be received.
+    /// Signal handlers cannot be installed.
     #[error("signals cannot be listened for")]
     Signals(#[source] io::Error),
-    /// What is served cannot be prepared.
+    /// `prepare` failed.
     #[error(transparent)]
     Prepare(Box<dyn Error + Send + Sync>),
     /// The lists of the account page cannot be read.
     #[error("the lists in {folder} cannot be used")]
     Lists {
-        /// Their folder.
+        /// The folder.
         folder: String,
-        /// Why.
+        /// The reason.
         source: Box<dyn Error + Send + Sync>,
     },
     /// The account page cannot be served.
@@ -37,7 +37,7 @@ pub enum ServeError {
     /// The server cannot run.
     #[error("the server cannot run")]
     Server(#[source] io::Error),
-    /// The server ended without being told to.
+    /// The server ended without a stop signal.
     #[error("the server ended by itself")]
     Ended,
 }

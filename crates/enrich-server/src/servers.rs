@@ -1,4 +1,4 @@
-//! The servers behind the listeners of a process.
+//! The HTTP servers of a process: one for each listener.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -19,14 +19,14 @@ use crate::serve_error::ServeError;
 use crate::settings::ServerSettings;
 use crate::state::{AppState, ListenerState, Serves};
 
-/// How long a look-up and its charge may take before their connection is closed.
+/// Time limit for a look-up and its charge; after it the connection is closed.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
-/// How long the reader of an answer may take none of it.
+/// How long a client may read nothing of its answer.
 const WRITE_TIME: Duration = Duration::from_secs(20);
-/// How many connections beyond the limit are let in for the admin pages, over all workers.
+/// Connections beyond the limit that may request the admin pages, over all workers.
 const GUESTS: usize = 256;
 
-/// The public server, and the one for the admin pages where they have a listener of their own.
+/// The public server, and the server of the admin pages if they have their own listener.
 pub(crate) struct Servers {
     public: Running,
     admin: Option<Running>,
@@ -39,7 +39,7 @@ struct Running {
 }
 
 impl Servers {
-    /// Starts them.
+    /// Starts the servers.
     pub(crate) fn start(
         app: &Arc<AppState>,
         public: Listener,
@@ -63,7 +63,7 @@ impl Servers {
         let serves = if admin.is_some() { Serves::Interface } else { Serves::Everything };
         let listener = ListenerState { app: Arc::clone(app), serves };
         let public = public.serve(listener, limits).map_err(ServeError::Server)?;
-        // A worker of its own: it answers when all others are busy.
+        // Has its own worker, so it answers when all others are busy.
         let limits = ListenerLimits { workers: NonZeroUsize::MIN, ..limits };
         let listener = ListenerState { app: Arc::clone(app), serves: Serves::Admin };
         let admin = admin.map(|admin| admin.serve(listener, limits)).transpose();
@@ -71,7 +71,7 @@ impl Servers {
         Ok(Self { public: Running::start(public), admin: admin.map(Running::start) })
     }
 
-    /// Fails when a server did not start.
+    /// Fails if a server did not start.
     pub(crate) async fn still_run(&mut self) -> Result<(), ServeError> {
         for server in [Some(&mut self.public), self.admin.as_mut()].into_iter().flatten() {
             if server.task.is_finished() {
@@ -81,7 +81,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Waits for `stop`; fails when a server ends before.
+    /// Waits for `stop`; fails if a server ends earlier.
     pub(crate) async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let admin = async {
             match &mut self.admin {
@@ -99,7 +99,7 @@ impl Servers {
         }
     }
 
-    /// Stops accepting and waits for requests in flight. Until they are done, `/readyz` is answered.
+    /// Stops accepting and waits for requests in flight. `/readyz` is answered until they are done.
     pub(crate) async fn stop(self) {
         self.public.handle.stop(true).await;
         if let Some(admin) = self.admin {
@@ -114,7 +114,7 @@ impl Running {
         Self { task: spawn(server), handle }
     }
 
-    /// Waits for the end of the server, which is an error unless it was told to stop.
+    /// Waits for the server to end, which is an error unless a stop was requested.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {
             Ok(Ok(())) => Err(ServeError::Ended),

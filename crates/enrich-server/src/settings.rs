@@ -7,23 +7,23 @@ use std::time::Duration;
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// Address to listen on; port 0 takes any that is free.
+    /// Address to listen on; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Address of the admin pages, which are then not served at `listen`.
+    /// Separate address for the admin pages; with `None` they are served at `listen`.
     pub admin_listen: Option<SocketAddr>,
     /// Threads that answer requests.
     pub workers: NonZeroUsize,
-    /// Connections at once.
+    /// Limit of concurrent connections.
     pub max_connections: NonZeroUsize,
-    /// Connections at once from one address; `None` for any number.
+    /// Limit of concurrent connections from one address; `None` for no limit.
     pub max_connections_per_address: Option<NonZeroUsize>,
-    /// How long the head of a connection's first request may take to arrive.
+    /// Time limit for the head of a connection's first request.
     pub head_timeout: Duration,
-    /// How long a request's body may take to arrive.
+    /// Time limit for a request's body.
     pub body_timeout: Duration,
-    /// How long a connection is kept open between requests.
+    /// Time an idle connection is kept open between requests.
     pub keep_alive: Duration,
-    /// How long requests in flight are waited for at the end; whole seconds.
+    /// Time to wait for requests in flight at shutdown; whole seconds.
     pub shutdown_timeout: Duration,
     /// Whether each request is logged.
     pub logs_requests: bool,
@@ -34,8 +34,8 @@ pub struct ServerSettings {
 /// Settings of the account page.
 #[derive(Clone, Debug)]
 pub struct AccountPageSettings {
-    /// Those of its pages. Where the process listens is filled in when it is known.
+    /// Settings of the pages. `serve` fills in the listening address.
     pub dashboard: enrich_dashboard::Settings,
-    /// Those of its lists.
+    /// Settings of the lists.
     pub jobs: enrich_bulk::jobs::Settings,
 }

@@ -1,4 +1,4 @@
-//! The end of the process: the signals that ask for it, and the time it may take.
+//! Process shutdown: the stop signals and the time limit.
 
 use std::io;
 use std::pin::pin;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use futures_util::future::select;
 use tracing::{error, warn};
 
-/// How long everything after the waiting for requests may take. With the default of 5 seconds for
-/// that, the process is gone 9 seconds after it was told to go.
+/// Time limit for the steps after requests in flight. With the default of 5 seconds for those, the
+/// process ends at most 9 seconds after the signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
 
-/// Ends the process after `shutdown_timeout` and the last steps, whatever is stuck: a disk, a client.
+/// Ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a disk or client hangs.
 /// Everything that was answered is durable by then.
 pub(crate) fn limit(shutdown_timeout: Duration) {
     let end = move || {

@@ -1,4 +1,4 @@
-//! What the handlers share: one state for the process, and one for each listener.
+//! State shared by the handlers: one for the process, one for each listener.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,15 +15,15 @@ use crate::versions::endpoint_paths;
 /// What a listener serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serves {
-    /// The interface with its document, the account page and the admin pages.
+    /// The API with its document, the account page and the admin pages.
     Everything,
-    /// Everything but the admin pages, which have a listener of their own.
+    /// Everything except the admin pages, which have their own listener.
     Interface,
-    /// The admin pages alone.
+    /// Only the admin pages.
     Admin,
 }
 
-/// The state that all workers of all listeners share.
+/// The state shared by all workers of all listeners.
 pub struct AppState {
     pub(crate) service: Arc<Service>,
     pub(crate) dashboard: Option<Dashboard>,
@@ -36,7 +36,7 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// The state of a service. A request's body may take `body_timeout` to arrive.
+    /// Creates the state of a service. `body_timeout` limits the arrival of a request's body.
     pub fn new(service: Arc<Service>, body_timeout: Duration, logs_requests: bool) -> Self {
         Self {
             service,
@@ -50,7 +50,7 @@ impl AppState {
         }
     }
 
-    /// The same with the account page.
+    /// Adds the account page.
     pub fn with_dashboard(self, dashboard: Dashboard) -> Self {
         Self { dashboard: Some(dashboard), ..self }
     }
@@ -60,12 +60,12 @@ impl AppState {
         &self.service
     }
 
-    /// Frees what the metrics have gathered since the last call; to be called every few seconds.
+    /// Merges the metrics recorded since the last call; call it every few seconds.
     pub fn tidy_metrics(&self) {
         self.metrics.tidy();
     }
 
-    /// From now on calls are refused and `/readyz` says that the service is not ready.
+    /// Refuses calls from now on; `/readyz` reports that the service is not ready.
     pub fn begin_closing(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }
@@ -78,8 +78,8 @@ impl AppState {
 /// The state of a listener.
 #[derive(Clone)]
 pub struct ListenerState {
-    /// The state that all listeners share.
+    /// The state shared by all listeners.
     pub app: Arc<AppState>,
-    /// What is served at this listener.
+    /// What this listener serves.
     pub serves: Serves,
 }

@@ -1,4 +1,4 @@
-//! The handler behind a real socket, over ports that fail when they are told to.
+//! Tests of the server over a real socket, with ports that can be made to fail.
 
 mod calls;
 mod connection_slots;
@@ -36,7 +36,7 @@ const LIMITS: ListenerLimits = ListenerLimits {
 };
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A server in this process; it stops when it is dropped.
+/// A server in this process; dropping it stops it.
 struct Site {
     address: SocketAddr,
     switches: Arc<Switches>,
@@ -73,7 +73,7 @@ impl Site {
         Client::to(self.address)
     }
 
-    /// The body of a generation-1 request about a company that is known.
+    /// The body of a v1 request for a known company.
     fn known(&self) -> String {
         format!(r#"{{"apiKey":"{}","companyName":"Quill"}}"#, self.key)
     }

@@ -1,4 +1,4 @@
-//! Answers to requests without a route, or with another method than their route's.
+//! Answers requests that match no route, or a route with another method.
 
 use std::borrow::Cow;
 
@@ -11,16 +11,16 @@ use crate::context::{CallContext, OTHER};
 use crate::response::{refusal, response};
 use crate::versions::api_version_of;
 
-/// For how many seconds a browser may remember which methods and headers it may send.
+/// How long a browser may cache a preflight answer, in seconds (24 hours).
 const PREFLIGHT_SECONDS: &str = "86400";
 
-/// There is nothing at the path.
+/// Answers that the path does not exist.
 pub(crate) async fn not_found(request: HttpRequest, context: CallContext) -> HttpResponse {
     let api_version = api_version_of(request.path());
     refusal(OTHER, api_version, Refusal::NoSuchPath, &context)
 }
 
-/// The path is asked with `allow` alone.
+/// Answers that the path accepts only the methods in `allow`.
 pub(crate) fn wrong_method(
     request: &HttpRequest,
     context: &CallContext,
@@ -31,8 +31,8 @@ pub(crate) fn wrong_method(
     refusal(label, api_version, Refusal::WrongMethod { allow }, context)
 }
 
-/// The answer to `OPTIONS`; `None` for other methods. Where every page of the web may read the path
-/// (`is_open`), it also answers a browser's question before a request of another origin.
+/// Answers `OPTIONS`; `None` for other methods. If pages of any origin may read the path
+/// (`is_open`), the answer also serves as a CORS preflight.
 pub(crate) fn options(
     request: &HttpRequest,
     context: &CallContext,
@@ -55,7 +55,7 @@ pub(crate) fn options(
     Some(response(context, label, plain(204, headers)))
 }
 
-/// A response that no account pays for.
+/// A response that is not charged.
 pub(crate) fn plain(status: u16, headers: Vec<(&'static str, Cow<'static, str>)>) -> Response {
     Response {
         status,

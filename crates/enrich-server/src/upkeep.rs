@@ -1,8 +1,7 @@
-//! What the serving process does from time to time and at its end: metrics are tidied, ends of keys
-//! and sessions are made final, lists that were kept for long enough are deleted, forgotten values
-//! are taken out of the others.
+//! Periodic tasks of the server, and its last steps at shutdown: merges metrics, makes expired keys
+//! and sessions final, deletes old lists, and removes forgotten values from the other lists.
 //!
-//! What cannot be undone waits until the clock can be trusted ([`ClockWatch`]).
+//! Irreversible steps wait until the clock can be trusted ([`ClockWatch`]).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,22 +17,22 @@ use tracing::{error, info, warn};
 use crate::error_chain::error_chain;
 use crate::state::AppState;
 
-/// How long the writing of the usage counters may take at the end.
+/// Time limit for writing the usage counters at shutdown.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
-/// How long rows of lists may be on their way at the end.
+/// Time limit for list rows in flight at shutdown.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
-/// How often the metrics are tidied.
+/// Interval between merges of the metrics.
 const TIDYING: Duration = Duration::from_secs(5);
-/// After how many times of it the ends that have come are made final: once a minute.
+/// Every 12th interval, once a minute, expirations are made final.
 const SETTLE_EACH: u32 = 12;
-/// After how many times of it lists are looked through for those that were kept long enough.
+/// Every 120th interval, every ten minutes, old lists are deleted.
 const SWEEP_EACH: u32 = 120;
 
-/// The task of the upkeep.
+/// The background task.
 pub(crate) struct Upkeep(JoinHandle<()>);
 
 impl Upkeep {
-    /// Starts it.
+    /// Starts the task.
     pub(crate) fn start(
         app: Arc<AppState>,
         jobs: Option<Arc<Jobs>>,
@@ -42,7 +41,7 @@ impl Upkeep {
         Self(spawn(run(app, jobs, sign_ins)))
     }
 
-    /// Ends it.
+    /// Stops the task.
     pub(crate) fn stop(self) {
         self.0.abort();
     }
@@ -72,8 +71,8 @@ async fn run(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Sign
     }
 }
 
-/// Makes final what has ended by itself: keys, invitations, sessions. Does nothing while the clock
-/// cannot be trusted; gives the time where it can.
+/// Makes expired keys, invitations and sessions final. Does nothing while the clock cannot be
+/// trusted; else returns the time.
 async fn settle_ends(
     service: &Service,
     sign_ins: &dyn SignIns,
@@ -92,7 +91,7 @@ async fn settle_ends(
     Some(now)
 }
 
-/// Takes values that were forgotten out of lists.
+/// Removes forgotten values from lists.
 async fn scrub(jobs: Arc<Jobs>) {
     match spawn_blocking(move || jobs.scrub()).await {
         Ok(Ok(0)) => {}
@@ -105,7 +104,7 @@ async fn scrub(jobs: Arc<Jobs>) {
     }
 }
 
-/// Deletes lists that were kept for long enough.
+/// Deletes lists whose retention time is over.
 async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     match spawn_blocking(move || jobs.sweep(now)).await {
         Ok(Ok(0)) => {}
@@ -117,14 +116,14 @@ async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     }
 }
 
-/// Lets rows on their way arrive; lists that run go on with the next start.
+/// Waits for list rows in flight; running lists continue at the next start.
 pub(crate) async fn close(jobs: Arc<Jobs>) {
     if timeout(CLOSE_TIME, spawn_blocking(move || jobs.close())).await.is_err() {
         warn!("rows of lists were still on their way; they are asked again, and not paid twice");
     }
 }
 
-/// Writes the usage counters. The ledger needs nothing here: whatever was answered is durable.
+/// Writes the usage counters. The ledger needs no flush: every answered charge is durable.
 pub(crate) async fn flush(service: &Service) {
     match timeout(FLUSH_TIME, service.usage.flush()).await {
         Ok(Ok(())) => info!("stopped"),
@@ -148,7 +147,7 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// A clock that is set by hand, to seconds since 1970.
+    /// A clock that the test sets, in seconds since 1970.
     struct SetClock(AtomicI64);
 
     impl Clock for SetClock {
@@ -193,7 +192,7 @@ mod tests {
         let (lives_on, ended) = ((false, true), (true, false));
         assert_eq!(settle(2 * DAY, 0), lives_on);
         assert_eq!(settle(2 * DAY + 540, 9), lives_on);
-        // The clock is corrected, and shows the end later: that is final after ten minutes.
+        // The corrected clock shows the expiry later: it is final after ten minutes.
         assert_eq!(settle(DAY - 60, 10), lives_on);
         assert_eq!(settle(DAY, 11), lives_on);
         assert_eq!(settle(DAY + 540, 20), ended);

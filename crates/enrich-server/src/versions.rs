@@ -1,8 +1,8 @@
-//! The versions of the interface that are served.
+//! The served API versions.
 
 use enrich_wire::ApiVersion;
 
-/// Every version, the first one first. Its form is also used for errors outside all versions.
+/// All versions, the oldest first. Its error format is also used for paths outside all versions.
 pub static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
@@ -11,7 +11,7 @@ pub(crate) fn endpoint_paths() -> impl Iterator<Item = &'static str> {
     API_VERSIONS.iter().flat_map(|version| version.endpoints).map(|endpoint| endpoint.path)
 }
 
-/// The version in whose form errors at `path` are written.
+/// The version whose error format is used for `path`.
 pub(crate) fn api_version_of(path: &str) -> &'static ApiVersion {
     let of_path = API_VERSIONS.iter().find(|version| path.starts_with(version.prefix));
     of_path.copied().unwrap_or(API_VERSIONS[0])

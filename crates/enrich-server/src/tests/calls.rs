@@ -1,4 +1,4 @@
-//! Paths, methods, headers: what a well-formed request meets.
+//! Paths, methods and headers of well-formed requests.
 
 use super::Site;
 use enrich_testkit::raw_client::request;

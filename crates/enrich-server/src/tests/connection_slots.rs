@@ -1,9 +1,9 @@
-//! More connections than there are places for.
+//! More connections than slots.
 
 use super::{LIMITS, Site};
 use enrich_testkit::raw_client::Client;
 
-/// Takes every place with connections that stay open.
+/// Takes every slot with connections that stay open.
 fn full(site: &Site) -> Vec<Client> {
     let mut held = Vec::new();
     for _ in 0..LIMITS.connections.get() {
@@ -31,7 +31,7 @@ fn the_health_pages_answer_when_every_place_is_taken() {
         assert_eq!((answer.header("Connection"), client.rest().as_str()), (Some("close"), ""));
     }
     drop(held);
-    // The server learns of it connection by connection.
+    // The server notices closed connections one by one.
     while site.client().request("POST", "/v1/cuf", "", &site.known()).status != 200 {}
 }
 

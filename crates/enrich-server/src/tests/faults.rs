@@ -1,4 +1,4 @@
-//! What fails on our side: what callers are told, what is logged, what is counted.
+//! Failures of the server: what callers see, what is logged, what is counted.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use super::Site;
 use super::ports::{Charging, keep_log, logged};
 use enrich_testkit::raw_client::request;
 
-/// One line that is not the request's own.
+/// The single log line of a request, apart from its access log line.
 fn only_complaint(request_id: &str) -> String {
     let mut lines = logged(request_id);
     lines.retain(|line| !line.contains("\"message\":\"answered\""));
@@ -106,7 +106,7 @@ fn a_call_whose_caller_hangs_up_is_charged_and_counted_all_the_same() {
     let first = request("GET", "/healthz", "", "");
     client.send(first + &request("POST", "/v1/cuf", "", &site.known()));
     std::thread::sleep(Duration::from_millis(200));
-    // The first answer is there and was not read, so the connection is not ended but reset.
+    // The client has not read the first answer, so the connection is reset instead of closed.
     drop(client);
     std::thread::sleep(Duration::from_millis(200));
     site.switches.go_on.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Where a request ends: bodies in every framing, and none that could be read in two ways.
+//! Where a request ends: bodies in every framing, and rejection of ambiguous framing.
 
 use super::Site;
 use enrich_testkit::raw_client::request;
@@ -82,13 +82,13 @@ fn a_body_that_was_not_read_is_never_the_next_request() {
         assert_eq!(client.next_answer().header("Connection"), Some("close"), "{asked}");
         assert_eq!(client.rest(), "", "{asked}");
     }
-    // Nor is what comes behind it: its sender was told that the connection ends.
+    // Bytes behind the body are not parsed: the answer announced that the connection closes.
     let mut client = site.client();
     client.send(format!("{chunked}{inner}"));
     assert_eq!(client.next_answer().status, 404);
     client.try_send(&inner);
     assert_eq!(client.rest(), "");
-    // The same when the body comes after its answer.
+    // The same when the body arrives after its answer.
     let mut client = site.client();
     let (head, body) = asked_apart(&inner);
     client.send(head);

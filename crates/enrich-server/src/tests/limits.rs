@@ -1,4 +1,4 @@
-//! How much may be sent, and how slowly.
+//! Limits on size and duration of requests.
 
 use std::time::{Duration, Instant};
 
@@ -152,7 +152,7 @@ fn an_answer_nobody_takes_is_given_up() {
     let mut client = site.client();
     let asked = request("GET", "/metrics", "", "").repeat(50);
     let started = Instant::now();
-    // Asked for without end and never read, answers fill the buffers on both sides.
+    // Requests without end whose answers are never read fill the buffers on both sides.
     while client.try_send(&asked) && started.elapsed() < 5 * LIMITS.stall_timeouts.write {}
     assert!(started.elapsed() < 5 * LIMITS.stall_timeouts.write, "it is still written to");
 }

@@ -1,4 +1,4 @@
-//! The pages beside the interface.
+//! Pages besides the API.
 
 use std::sync::atomic::Ordering;
 

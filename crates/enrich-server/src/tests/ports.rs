@@ -20,7 +20,7 @@ use enrich_core::{
 };
 use parking_lot::Mutex;
 
-/// What a charge does.
+/// How the ledger answers a charge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Charging {
     #[default]
@@ -32,7 +32,7 @@ pub(super) enum Charging {
     Waits,
 }
 
-/// What the ports are told to do, and what they have seen.
+/// The switches of the ports, and the calls that they recorded.
 #[derive(Default)]
 pub(super) struct Switches {
     pub(super) charging: Mutex<Charging>,
@@ -48,7 +48,7 @@ struct Ports {
     info: KeyInfo,
 }
 
-/// Always the middle of a minute.
+/// A clock that always shows the middle of a minute.
 struct Noon;
 
 impl Clock for Noon {
@@ -278,7 +278,7 @@ impl Usage for Ports {
 
 static LOG: OnceLock<Arc<Mutex<Vec<u8>>>> = OnceLock::new();
 
-/// A writer into the log that tests look at.
+/// A writer into the log that tests read.
 #[derive(Clone)]
 struct IntoLog(Arc<Mutex<Vec<u8>>>);
 
@@ -293,7 +293,7 @@ impl Write for IntoLog {
     }
 }
 
-/// Begins to keep this process's log; to be called before what is to be logged.
+/// Starts to record this process's log; call it before the code whose log is tested.
 pub(super) fn keep_log() {
     LOG.get_or_init(|| {
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -304,7 +304,7 @@ pub(super) fn keep_log() {
     });
 }
 
-/// The lines of the log about a request.
+/// The log lines of a request.
 pub(super) fn logged(request_id: &str) -> Vec<String> {
     let log = LOG.get().unwrap().lock();
     let log = String::from_utf8_lossy(&log);

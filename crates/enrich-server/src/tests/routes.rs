@@ -1,4 +1,4 @@
-//! Which path leads where, at which listener.
+//! Which path is served at which listener.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::app::app;
 use crate::versions::API_VERSIONS;
 use crate::{AppState, ListenerState, Serves};
 
-/// The statuses of requests at a listener without an account page, and the `WWW-Authenticate` or
-/// error form behind them as text.
+/// The statuses of requests at a listener without an account page, and the `WWW-Authenticate`
+/// header or error format as text.
 async fn answers(serves: Serves, requests: &[(Method, &str)]) -> Vec<(u16, String)> {
     let (service, _, _) = ports::service();
     let state = Arc::new(AppState::new(Arc::new(service), BODY_TIMEOUT, false));

@@ -1,4 +1,4 @@
-//! The interface's document, the page that shows it, and whether the pages are as it says.
+//! The OpenAPI document, the page that shows it, and whether pages match the document.
 
 use std::io::Read;
 use std::sync::atomic::Ordering;
@@ -36,7 +36,7 @@ fn the_page_needs_nothing_that_is_not_served_here() {
         let quoted: Vec<&str> =
             text.split(['"', '\'']).filter(|part| part.starts_with('/')).collect();
         assert!(!quoted.is_empty(), "{path}");
-        // The account page is linked to; nothing is loaded from there.
+        // The account page is only linked to; nothing is loaded from it.
         let is_loaded = |part: &&str| !part.starts_with("//") && !part.starts_with("/account/");
         for quoted in quoted.into_iter().filter(is_loaded) {
             assert!(SITE.iter().any(|file| file.path == quoted), "{path}: {quoted}");
@@ -45,7 +45,7 @@ fn the_page_needs_nothing_that_is_not_served_here() {
     }
 }
 
-/// What an encoded body was.
+/// Decodes an encoded body.
 fn decoded(encoding: Option<&str>, bytes: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::new();
     match encoding {
@@ -86,7 +86,7 @@ fn the_page_is_dark_where_the_system_is_and_leads_back_to_the_account() {
     };
     assert!(content("/docs").contains(r#"href="/account/""#));
     assert!(content("/docs/theme.js").contains("prefers-color-scheme: dark"));
-    // The class is Swagger UI's own.
+    // The class name is defined by Swagger UI.
     let class = "dark-mode";
     for path in ["/docs/theme.js", "/docs/page.css", "/docs/swagger-ui.css"] {
         assert!(content(path).contains(class), "{path}");

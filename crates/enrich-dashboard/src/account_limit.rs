@@ -1,4 +1,4 @@
-//! How much of something each account may have under way, so that none takes it from all others.
+//! Limits the concurrent work of each account, so that no account uses all capacity.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use enrich_core::AccountId;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Line, OwnedMutexGuard};
 
-/// So many places for each account.
+/// Grants each account at most `most` permits.
 pub(crate) struct AccountLimit {
     most: usize,
     taken: Arc<Mutex<BTreeMap<AccountId, Taken>>>,
 }
 
-/// What an account has taken.
+/// The permits of one account.
 #[derive(Default)]
 struct Taken {
     permits: usize,
     line: Arc<Line<()>>,
 }
 
-/// A place of an account, until it is dropped.
+/// A permit of an account; dropping it releases it.
 pub(crate) struct AccountPermit {
     account: AccountId,
     line: Arc<Line<()>>,
@@ -32,7 +32,7 @@ impl AccountLimit {
         Self { most, taken: Arc::default() }
     }
 
-    /// A place for an account; `None` where it has as many as it may have.
+    /// Takes a permit; `None` if the account already has the maximum.
     pub(crate) fn take(&self, account: AccountId) -> Option<AccountPermit> {
         let mut all = self.taken.lock();
         let own = all.entry(account).or_default();
@@ -46,8 +46,8 @@ impl AccountLimit {
 }
 
 impl AccountPermit {
-    /// Waits until no other place of the account has its turn. The turn ends when the returned guard
-    /// is dropped. Waiters get their turns in the order in which they came.
+    /// Waits until no other permit of the account has its turn. Dropping the returned guard ends
+    /// the turn. Turns are granted in order of arrival.
     pub(crate) async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }

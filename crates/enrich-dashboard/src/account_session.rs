@@ -1,10 +1,10 @@
-//! Who is signed in.
+//! The signed-in account of a request.
 
 use enrich_core::{Account, Token};
 
 /// An account whose owner is signed in.
 pub(crate) struct AccountSession {
     pub(crate) account: Account,
-    /// The session's id.
+    /// The session's token.
     pub(crate) token: Token,
 }

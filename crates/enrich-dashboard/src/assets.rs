@@ -1,6 +1,6 @@
-//! The style sheets and scripts, from the binary.
+//! Style sheets and scripts, embedded in the binary.
 //!
-//! Each has its content's hash in its path, so that browsers may keep it for ever.
+//! Each path contains a hash of the content, so that browsers may cache the file forever.
 
 use std::sync::LazyLock;
 
@@ -15,13 +15,13 @@ use crate::http::{Response, ResponseBody};
 #[include = "*.svg"]
 struct Files;
 
-/// What all their paths begin with.
+/// Prefix of all asset paths.
 pub(crate) const ROOT: &str = "/account/assets/";
 
-/// Each file's name with what it is compressed with gzip and with Brotli.
+/// Each file's name, and its content compressed with gzip and with Brotli.
 static COMPRESSED: &[(&str, &[u8], &[u8])] = &include!(concat!(env!("OUT_DIR"), "/compressed.rs"));
 
-/// How many digits of the hash stand in the path: 64 bits.
+/// Hexadecimal digits of the hash in the path: 64 bits.
 const DIGITS: usize = 16;
 
 /// Each file's name with its hash.
@@ -34,13 +34,13 @@ static HASHES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     Files::iter().filter_map(|name| hash(&name)).collect()
 });
 
-/// Where a file is; for templates.
+/// The path of a file; for templates.
 pub(crate) fn path(name: &str) -> String {
     let hash = HASHES.iter().find(|(known, _)| known == name).map_or("", |(_, hash)| hash);
     format!("{ROOT}{hash}/{name}")
 }
 
-/// A file, if it has this hash.
+/// The file, if it has this hash.
 pub(crate) fn file(hash: &str, name: &str) -> Option<Response> {
     HASHES.iter().find(|(known, of)| known == name && of == hash)?;
     let content_type = match name.rsplit_once('.')?.1 {
@@ -62,7 +62,7 @@ pub(crate) fn file(hash: &str, name: &str) -> Option<Response> {
 mod tests {
     use super::*;
 
-    /// What the templates name, as their sources have it.
+    /// The file names that the template sources contain.
     fn named() -> Vec<String> {
         let templates =
             [include_str!("../templates/base.html"), include_str!("../templates/overview.html")];

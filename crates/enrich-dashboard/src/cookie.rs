@@ -1,10 +1,10 @@
-//! The cookie that holds a session's id.
+//! The session cookie.
 //!
-//! Its name begins with `__Host-`, by which browsers keep it to this host, whole and over https
-//! alone (RFC 6265bis, section 4.1.3.2). A browser takes such a cookie only with `Secure`; Chromium
-//! and Firefox take `Secure` cookies from a loopback address over plain http, Safari does not. So
-//! that the pages can be tried out in each of them, the cookie has another name at a loopback
-//! address, and no `Secure`: what is sent there leaves the machine in neither case.
+//! Its name begins with `__Host-`: browsers then send it only to this host, for all paths, and only
+//! over https (RFC 6265bis, section 4.1.3.2). Browsers accept such a cookie only with `Secure`.
+//! Chromium and Firefox accept `Secure` cookies from a loopback address over plain http; Safari
+//! does not. So that the pages can be tried in each of them, the cookie has another name and no
+//! `Secure` at a loopback address: those requests never leave the machine.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,8 @@ use crate::http::Request;
 const NAME: &str = "__Host-enrich";
 const NAME_ON_LOOPBACK: &str = "enrich";
 
-/// The session's id that a request brings. A cookie sent twice is none: somebody has slipped one in.
+/// The session token of a request. A cookie that is sent twice is ignored: an attacker may have
+/// added one.
 pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token> {
     let name = name(request, public_url);
     let pairs = request.cookies.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));
@@ -27,7 +28,7 @@ pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token
     }
 }
 
-/// `Set-Cookie` for a session that lasts so long.
+/// `Set-Cookie` for a session of the given lifetime.
 pub(crate) fn set(
     request: &Request,
     public_url: Option<&str>,
@@ -37,7 +38,7 @@ pub(crate) fn set(
     written(request, public_url, token.expose(), lifetime.as_secs())
 }
 
-/// `Set-Cookie` that makes the browser forget it.
+/// `Set-Cookie` that deletes the cookie.
 pub(crate) fn forget(request: &Request, public_url: Option<&str>) -> String {
     written(request, public_url, "", 0)
 }
@@ -60,7 +61,7 @@ fn name(request: &Request, public_url: Option<&str>) -> &'static str {
     if is_local { NAME_ON_LOOPBACK } else { NAME }
 }
 
-/// Whether a `Host` is this machine's name for itself.
+/// Whether a `Host` header names a loopback address.
 fn is_loopback(host: &str) -> bool {
     let without_port = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -1,4 +1,4 @@
-//! CSV for people's spreadsheets, written piece by piece.
+//! CSV downloads for spreadsheet programs, written in pieces.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,8 +10,8 @@ use futures_util::stream::{Stream, StreamExt};
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 
-/// Rows as CSV (RFC 4180). All cells are texts of others: what a spreadsheet would run as a formula
-/// is made text by the rule that lists are written by.
+/// Rows as CSV (RFC 4180). Cells may hold untrusted text, so values that a spreadsheet would run as
+/// formulas are escaped by the same rule as in list results.
 pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Result<Bytes, Fault> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
@@ -24,7 +24,7 @@ pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Res
     Ok(writer.into_inner().map_err(|error| Fault::failed(error.to_string()))?.into())
 }
 
-/// A response that is saved as a file of this name.
+/// A response that the browser saves as a file of this name.
 pub(crate) fn response(
     name: &str,
     pieces: impl Stream<Item = Result<Bytes, Fault>> + 'static,

@@ -1,8 +1,8 @@
-//! A call as a command line, to paste into a shell.
+//! Renders a call as a `curl` command line.
 
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
 
-/// The call with `key` where the generation wants it, and `body` as its JSON object.
+/// The command for a call. `key` goes where the API version expects it; `body` is a JSON object.
 pub(crate) fn command(
     address: &str,
     api_version: &ApiVersion,
@@ -26,10 +26,10 @@ pub(crate) fn command(
     }
 }
 
-/// The path and the body of a first call: any company will do, since a miss is free.
+/// Path and body of the suggested first call. Any company works, because a miss is free.
 const FIRST: (&str, &str) = ("/v1/cuf", r#"{"companyName":"Telefonica"}"#);
 
-/// The first call to make with a key.
+/// The suggested first call with a key.
 pub(crate) fn first_call(
     address: &str,
     api_versions: &[&'static ApiVersion],
@@ -40,7 +40,7 @@ pub(crate) fn first_call(
     found.map(|(api_version, endpoint)| command(address, api_version, endpoint, key, body))
 }
 
-/// A word of a shell.
+/// Quotes a word for the shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -1,4 +1,4 @@
-//! The account page: its parts, and who is behind a request.
+//! The account page's state, and the session and client of a request.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -22,14 +22,14 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// How many reads of one account may be under way or wait: of long lists, and of files.
+/// Concurrent reads of one account, waiting ones included: of long lists, and of files.
 const SCANS_OF_ONE: usize = 4;
 const FILES_OF_ONE: usize = 16;
-/// How many lists are taken at once, and how many of them of one account.
+/// Concurrent uploads: in total, and of one account.
 const UPLOADS: usize = 8;
 const UPLOADS_OF_ONE: usize = 2;
 
-/// How often the use of a session is noted.
+/// Minimum interval between updates of a session's last use.
 const NOTED_EACH: SignedDuration = SignedDuration::from_mins(1);
 
 /// The account page.
@@ -42,36 +42,36 @@ pub struct Dashboard {
     pub(crate) job_settings: jobs::Settings,
     pub(crate) passwords: Passwords,
     pub(crate) login_throttle: LoginThrottle,
-    /// What is read of files and written to them.
+    /// Reads and writes of files.
     pub(crate) files: Scans,
-    /// What is read without a page's size to bound it, which may take its time.
+    /// Long reads that no page size limits.
     pub(crate) scans: Scans,
-    /// Lists that are being taken, as slow as their connection is.
+    /// Uploads, which are as slow as their connection.
     pub(crate) uploads: Threads,
-    /// Whose they are.
+    /// Limits the uploads of each account.
     pub(crate) upload_places: AccountLimit,
 }
 
-/// What the pages stand on.
+/// Dependencies of the pages.
 pub struct Parts {
     /// The service.
     pub service: Arc<Service>,
-    /// The interface it serves.
+    /// The API versions that it serves.
     pub api_versions: &'static [&'static ApiVersion],
-    /// Who signs in.
+    /// The store of sign-ins.
     pub sign_ins: Arc<dyn SignIns>,
-    /// Look-ups of lists.
+    /// The lists of accounts.
     pub jobs: Arc<Jobs>,
-    /// How they are kept.
+    /// Limits and retention of lists.
     pub job_settings: jobs::Settings,
 }
 
 impl Dashboard {
-    /// The pages of the accounts of a service.
+    /// Creates the account page of a service.
     ///
     /// # Errors
     ///
-    /// When the system gives no threads, or no randomness.
+    /// When the system provides no threads or no randomness.
     pub fn new(parts: Parts, settings: Settings) -> io::Result<Self> {
         let Parts { service, api_versions, sign_ins, jobs, job_settings } = parts;
         Ok(Self {
@@ -90,7 +90,7 @@ impl Dashboard {
         })
     }
 
-    /// Who is signed in; a session that has ended is forgotten on the way.
+    /// The session of a request. Ends the session if it has expired.
     pub(crate) async fn session(
         &self,
         request: &Request,
@@ -103,7 +103,7 @@ impl Dashboard {
             self.sign_ins.end_session(&token).await?;
             return Ok(None);
         }
-        // A page that fetches its own figures anew does not keep its session alive.
+        // A page that refreshes its own figures must not keep the session alive.
         let is_refresh = request.is_from_script && request.method == Method::Get;
         if idle >= NOTED_EACH && !is_refresh {
             self.sign_ins.touch_session(&token, now).await?;
@@ -112,14 +112,14 @@ impl Dashboard {
         Ok(account.map(|account| AccountSession { account, token }))
     }
 
-    /// The session's id that a request brings.
+    /// The session token of a request.
     pub(crate) fn token(&self, request: &Request) -> Option<Token> {
         cookie::token(request, self.settings.public_url.as_deref())
     }
 
-    /// Who is behind a request. Over https somebody else has taken the encryption off, since the
-    /// server does not: where that one says for whom, it is the last address it names. It counts for
-    /// slowing down alone.
+    /// The client's address. With an https public URL there is a proxy, because this server does
+    /// not speak TLS; then it is the last address in `X-Forwarded-For`. It is used only to throttle
+    /// logins.
     pub(crate) fn client(&self, request: &Request) -> IpAddr {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
@@ -128,8 +128,8 @@ impl Dashboard {
         last.unwrap_or(request.peer)
     }
 
-    /// Whether a request names this server, as far as that is known: a public address is compared
-    /// with the request's origin, since a proxy may name any host.
+    /// Whether the request names this server. With a public URL this is always true: a proxy may
+    /// change the host, so the request's origin is compared instead.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),
@@ -137,7 +137,7 @@ impl Dashboard {
         }
     }
 
-    /// The address that people use, as far as it is known.
+    /// The public address, as far as it is known.
     pub(crate) fn address(&self, request: &Request) -> String {
         match (&self.settings.public_url, &request.host) {
             (Some(url), _) => url.clone(),
@@ -147,8 +147,9 @@ impl Dashboard {
     }
 }
 
-/// An address as proxies name one: `192.0.2.7`, `192.0.2.7:4431`, `2001:db8::7`, `[2001:db8::7]`,
-/// `[2001:db8::7]:4431`. The port is left away: whoever tries again comes from another.
+/// Parses an address as proxies write it: `192.0.2.7`, `192.0.2.7:4431`, `2001:db8::7`,
+/// `[2001:db8::7]`, `[2001:db8::7]:4431`. The port is dropped, because each connection has another
+/// one.
 fn read_address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());

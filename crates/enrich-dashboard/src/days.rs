@@ -1,4 +1,4 @@
-//! Days and ranges of days, all in UTC, in days since 1970-01-01 as the usage counters have them.
+//! Days and ranges of days in UTC, counted from 1970-01-01 as in the usage counters.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::form::Form;
 
 const SECONDS: i64 = 24 * 60 * 60;
 const EPOCH: Date = date(1970, 1, 1);
-/// The last day that can be asked for.
+/// The last valid day.
 const LAST: i64 = 84_005;
 
-/// A day. It shows as `2026-03-04`.
+/// A day, displayed as `2026-03-04`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Day(pub(crate) i64);
 
@@ -22,14 +22,14 @@ impl Day {
         Self(at.as_second().div_euclid(SECONDS))
     }
 
-    /// Its first instant.
+    /// The first instant of the day.
     pub(crate) fn start(self) -> Timestamp {
         Timestamp::from_second(self.0.saturating_mul(SECONDS)).unwrap_or(Timestamp::MAX)
     }
 
     fn parse(text: &str) -> Option<Self> {
         let date: Date = text.parse().ok()?;
-        // As long as dates are written with four digits, other forms are typing errors.
+        // Dates have four-digit years, so other forms are typing errors.
         let is_plain = text.len() == 10;
         let day = Self(i64::from(EPOCH.until(date).ok()?.get_days()));
         (is_plain && (0..=LAST).contains(&day.0)).then_some(day)
@@ -45,7 +45,7 @@ impl fmt::Display for Day {
     }
 }
 
-/// Days from the first to the last, both included; never none.
+/// A range of days, both ends included; never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Days {
     pub(crate) first: Day,
@@ -53,12 +53,12 @@ pub(crate) struct Days {
 }
 
 impl Days {
-    /// The last 30 days, today among them.
+    /// The last 30 days, including today.
     pub(crate) fn last_30(today: Day) -> Self {
         Self { first: Day(today.0 - 29), last: today }
     }
 
-    /// Reads `from` and `to`; where one is missing, that of the last 30 days.
+    /// Reads `from` and `to`; a missing one defaults to that of the last 30 days.
     pub(crate) fn read(query: &Form, today: Day) -> Result<Self, String> {
         let usual = Self::last_30(today);
         let read = |name, usual| match query.text(name) {
@@ -76,12 +76,12 @@ impl Days {
         Ok(Self { first, last })
     }
 
-    /// Whether an instant is in one of the days.
+    /// Whether the range contains an instant.
     pub(crate) fn hold(self, at: Timestamp) -> bool {
         (self.first..=self.last).contains(&Day::of(at))
     }
 
-    /// The same without what lies before `first` or after `last`; `None` when nothing is left.
+    /// The part of the range from `first` to `last`; `None` if it is empty.
     pub(crate) fn within(self, first: Day, last: Day) -> Option<Self> {
         let (first, last) = (self.first.max(first), self.last.min(last));
         (first <= last).then_some(Self { first, last })
@@ -101,7 +101,7 @@ impl Days {
         })
     }
 
-    /// The first instant after it.
+    /// The first instant after the range.
     pub(crate) fn end(self) -> Timestamp {
         Day(self.last.0.saturating_add(1)).start()
     }

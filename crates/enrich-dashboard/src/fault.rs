@@ -1,4 +1,4 @@
-//! Why a page is not shown.
+//! Why a page cannot be shown.
 
 use enrich_bulk::jobs::JobError;
 use enrich_core::port::error::StoreError;
@@ -6,16 +6,16 @@ use enrich_core::port::error::StoreError;
 use crate::password::HashError;
 use crate::threads::Busy;
 
-/// Each becomes a status and a page that says what to do.
+/// An error; each variant has a status and a page that explains what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    /// No page has this path, or what it names is not this account's: the two look the same.
+    /// The path does not exist, or names something of another account: both look the same.
     #[error("This page does not exist.")]
     NoSuchPage,
-    /// The path exists, the method does not.
+    /// The path does not accept this method.
     #[error("This page does not accept this kind of request.")]
     WrongMethod,
-    /// A change that does not come from these pages.
+    /// A change that was not requested from these pages.
     #[error(
         "The request did not come from one of these pages, so nothing was changed. Go back, reload \
          the page and try again. If this happens again, check that the pages are opened over https \
@@ -23,38 +23,38 @@ pub(crate) enum Fault {
          the browser's address bar."
     )]
     NotOurs,
-    /// The request names a host that is not this server.
+    /// The request's host is not this server.
     #[error(
         "The address in the browser's address bar is not one that this server listens on. If it is \
          the service's address, start the server with it: `enrich serve --public-url \
          https://enrich.example`. Otherwise do not enter anything here."
     )]
     ForeignHost,
-    /// The body is longer than a form.
+    /// The body is longer than a form may be.
     #[error("The form is larger than {limit_bytes} bytes.")]
     TooLarge {
-        /// The most that is read.
+        /// The maximum, in bytes.
         limit_bytes: usize,
     },
-    /// The body did not arrive.
+    /// The body did not arrive completely.
     #[error("The connection was interrupted before everything was received. Try again.")]
     Broken,
-    /// The body arrived more slowly than is waited for.
+    /// The body arrived too slowly.
     #[error(
         "The upload was too slow and was cancelled; nothing was stored. Try again over a faster \
          connection, or compress the list (.gz or .zst)."
     )]
     TooSlow,
-    /// Long reads of this account are under way, and more wait for them.
+    /// This account already has the maximum of long reads, running and waiting.
     #[error(
         "Too many searches, counts or downloads of this account are running. Nothing was changed; \
          try again in a moment."
     )]
     Counting,
-    /// Too much is waiting.
+    /// A queue is full.
     #[error("The server is busy. Nothing was changed; try again in a moment.")]
     Busy,
-    /// Our fault.
+    /// A failure of the server.
     #[error(
         "Something went wrong on the server. Try again; if it happens again, tell the service's \
          operator."
@@ -63,12 +63,12 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Wraps what failed.
+    /// Wraps the cause of a server failure.
     pub(crate) fn failed(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Failed(source.into())
     }
 
-    /// The status it is answered with.
+    /// The HTTP status.
     pub(crate) fn status(&self) -> u16 {
         match self {
             Self::NoSuchPage => 404,
@@ -82,7 +82,7 @@ impl Fault {
         }
     }
 
-    /// What the page is headed with.
+    /// The title of the error page.
     pub(crate) fn title(&self) -> &'static str {
         match self {
             Self::NoSuchPage => "Not found",
@@ -122,7 +122,7 @@ impl From<Busy> for Fault {
 }
 
 impl Fault {
-    /// A fault with a list, or what to say of it where it is not ours.
+    /// Converts an error of a list: to a fault, or to a message if the user can correct it.
     pub(crate) fn of_job(error: JobError) -> Result<String, Self> {
         match error {
             JobError::NotThere => Err(Self::NoSuchPage),
@@ -132,7 +132,7 @@ impl Fault {
     }
 }
 
-/// A message as a sentence of a page.
+/// Formats a message as a sentence.
 fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -4,33 +4,33 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// How many are read. No form of these pages has as many.
+/// Maximum number of fields that are read. No form of these pages has as many.
 const MOST_FIELDS: usize = 256;
 
-/// What was typed. Fields that are missing are empty: a page cannot tell them apart either.
+/// Submitted fields. A missing field reads as empty.
 #[derive(Default)]
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). Bytes that are no
-    /// UTF-8 become replacement characters.
+    /// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). Invalid UTF-8 becomes
+    /// replacement characters.
     pub(crate) fn read(bytes: &[u8]) -> Self {
-        // Any bytes are a form: reading a list of texts cannot fail.
+        // Cannot fail: every byte sequence is a valid form.
         serde_urlencoded::from_bytes(bytes).unwrap_or_default()
     }
 
-    /// The first value of a field as it was sent; empty where there is none.
+    /// The first value of a field, unchanged; empty if the field is missing.
     pub(crate) fn raw(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// The same without white space around it.
+    /// The first value of a field, without surrounding white space.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// Whether a field is there at all, as of a ticked box.
+    /// Whether the field exists, such as a ticked box.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for Form {
     }
 }
 
-/// Reads the first [`MOST_FIELDS`] pairs of name and value; leaves the others unread.
+/// Reads the first [`MOST_FIELDS`] pairs of name and value, and ignores the rest.
 struct Pairs;
 
 impl<'de> Visitor<'de> for Pairs {
@@ -63,10 +63,10 @@ impl<'de> Visitor<'de> for Pairs {
     }
 }
 
-/// A query of these pairs; those without a value are left out.
+/// Writes a query string. Pairs with an empty value are left out.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     let given: Vec<_> = pairs.iter().filter(|(_, value)| !value.is_empty()).collect();
-    // Pairs of texts can always be written.
+    // Cannot fail for pairs of strings.
     serde_urlencoded::to_string(given).unwrap_or_default()
 }
 

@@ -1,17 +1,16 @@
 //! Whether the host that a request names is this server.
 //!
-//! Where the operator has not named the public address, only the address that is listened on can be
-//! believed: a page of another site whose name was pointed at this machine (DNS rebinding) sends
-//! that site's name. A browser never sends an IP address that it is not connected to.
+//! Without a configured public URL only the listening address can be trusted: with DNS rebinding, a
+//! page of another site whose name resolves to this machine sends that site's name. A browser never
+//! sends an IP address that it is not connected to.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The port of `http://` where a host names none.
+/// The port of `http://` if the host names none.
 const HTTP_PORT: u16 = 80;
 
-/// Whether `host`, as in the header of that name, is an address of a server that listens on
-/// `listens_on`: that address, a name of this machine, or, where it listens on all addresses, any
-/// of them.
+/// Whether `host`, the value of the `Host` header, is an address of a server that listens on
+/// `listens_on`: that address, a loopback name, or, if it listens on all addresses, any IP address.
 pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
     let Some((name, port)) = split(host) else { return false };
     if port != listens_on.port() {
@@ -28,17 +27,17 @@ pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
     }
 }
 
-/// The name and the port of a `Host` header.
+/// Splits a `Host` header into name and port.
 fn split(host: &str) -> Option<(&str, u16)> {
     match host.rsplit_once(':') {
-        // The colons of a bare IPv6 address in brackets.
+        // The colon is part of an IPv6 address in brackets.
         Some((_, rest)) if rest.ends_with(']') => Some((host, HTTP_PORT)),
         Some((name, port)) => Some((name, port.parse().ok()?)),
         None => Some((host, HTTP_PORT)),
     }
 }
 
-/// Browsers take these names for this machine without asking anybody (RFC 6761, section 6.3).
+/// Browsers resolve these names to this machine without DNS (RFC 6761, section 6.3).
 fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

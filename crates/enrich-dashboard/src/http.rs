@@ -1,4 +1,4 @@
-//! A request and a response as plain values, for any HTTP server and for none.
+//! HTTP requests and responses as plain values, independent of the HTTP server.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -8,39 +8,39 @@ use std::net::IpAddr;
 use bytes::Bytes;
 use futures_util::stream::{self, LocalBoxStream, StreamExt};
 
-/// A method the pages know.
+/// The methods that the pages accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Shows.
+    /// Shows a page.
     Get,
-    /// Changes.
+    /// Changes something.
     Post,
 }
 
-/// Why a body ended before its end.
+/// Why a body ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyFault {
-    /// The connection broke, or what came is no body.
+    /// The connection broke, or the framing is invalid.
     #[error("what was sent did not arrive whole")]
     Broken,
-    /// It took too long.
+    /// The body took too long.
     #[error("what was sent did not arrive in time")]
     TooSlow,
 }
 
-/// The bytes of a request, as they arrive.
+/// The bytes of a request body, as they arrive.
 pub type Body = LocalBoxStream<'static, Result<Bytes, BodyFault>>;
 
-/// What of an HTTP request the pages read. `Debug` shows neither cookies nor what was typed: paths
-/// and queries may hold both.
+/// The parts of an HTTP request that the pages read. `Debug` shows no cookies, paths or queries,
+/// because they may hold secrets.
 pub struct Request {
     /// The method.
     pub method: Method,
     /// The path, as sent.
     pub path: String,
-    /// What stands behind `?`; empty where nothing does.
+    /// The query, without `?`; empty if there is none.
     pub query: String,
-    /// Who is at the other end of the connection.
+    /// The address of the connection's peer.
     pub peer: IpAddr,
     /// `Host`.
     pub host: Option<String>,
@@ -54,14 +54,13 @@ pub struct Request {
     pub cookies: Option<String>,
     /// `Content-Type`.
     pub content_type: Option<String>,
-    /// Whether a script of the pages asks (`HX-Request`).
+    /// Whether a script of the pages sent the request (`HX-Request`).
     pub is_from_script: bool,
-    /// By what the request is found in the log.
+    /// The request's id in the log.
     pub request_id: Option<String>,
-    /// The body.
     pub body: Body,
-    /// Called when the body turns out to be an upload of somebody who is signed in: from then on it
-    /// may take as long as it goes forward. Every other body has to arrive in the time of a form.
+    /// Called when the body is an upload of a signed-in owner: from then on it may take any time as
+    /// long as it makes progress. Every other body must arrive within the time limit for forms.
     pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 
@@ -93,43 +92,43 @@ impl fmt::Debug for Request {
     }
 }
 
-/// The bytes of a response.
+/// The body of a response.
 pub enum ResponseBody {
-    /// All of them.
+    /// Complete, in memory.
     Whole(Cow<'static, [u8]>),
-    /// A file that is part of the program, as it is and compressed.
+    /// A file embedded in the program, plain and compressed.
     File {
-        /// As it is.
+        /// Uncompressed.
         plain: Cow<'static, [u8]>,
         /// Compressed with gzip.
         gzip: &'static [u8],
         /// Compressed with Brotli.
         brotli: &'static [u8],
     },
-    /// One piece after the other, for what may be long.
+    /// A stream of pieces, for long bodies.
     Pieces(LocalBoxStream<'static, Result<Bytes, Box<dyn Error>>>),
 }
 
 /// A response.
 pub struct Response {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The headers beside the HTTP layer's own; names are in lower case.
+    /// Headers in addition to those of the HTTP layer; names are in lower case.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body.
     pub body: ResponseBody,
-    /// What failed on our side, to be logged.
+    /// A server error, to be logged.
     pub error: Option<Box<dyn Error + Send + Sync>>,
-    /// The call that was made for it, to be counted.
+    /// The API call that was made for the page, to be counted.
     pub call: Option<Call>,
 }
 
-/// A call of an endpoint that a page has made.
+/// A call of an endpoint by a page.
 #[derive(Debug)]
 pub struct Call {
     /// The endpoint's path.
     pub path: &'static str,
-    /// What it answered.
+    /// The endpoint's response.
     pub response: enrich_wire::Response,
 }
 
@@ -140,14 +139,14 @@ impl fmt::Debug for Response {
 }
 
 impl Response {
-    /// A page.
+    /// An HTML page.
     pub(crate) fn html(status: u16, html: String) -> Self {
         let content_type = ("content-type", "text/html; charset=utf-8".into());
         let body = ResponseBody::Whole(html.into_bytes().into());
         Self { status, headers: vec![content_type], body, error: None, call: None }
     }
 
-    /// Sends the browser to another page of ours.
+    /// Redirects the browser to another page of the account page.
     pub(crate) fn see(path: impl Into<Cow<'static, str>>) -> Self {
         let body = ResponseBody::Whole(Cow::Borrowed(b""));
         Self {
@@ -159,7 +158,7 @@ impl Response {
         }
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     #[must_use]
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.push((name, value.into()));

@@ -1,9 +1,9 @@
-//! Slows those down who try passwords: by address and by account.
+//! Slows down password guessing, by address and by account.
 //!
-//! Each has so many tries at once, and one more every so many seconds (the generic cell rate
-//! algorithm: of each only a time is kept, the one at which all its tries are back). A try is taken
-//! before the password is looked at and given back when it was right. Whether there is such an
-//! account makes no difference.
+//! Each address and each account has a number of attempts at once, and regains one at a fixed
+//! interval (the generic cell rate algorithm, which stores only the time when all attempts are
+//! available again). An attempt is taken before the password is checked and given back if it was
+//! right. It makes no difference whether the account exists.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -12,27 +12,27 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// How many of each are remembered. Those beyond share one count.
+/// Maximum number of entries for addresses, and for accounts. Those beyond share one entry.
 const MOST: usize = 10_000;
 
-/// Tries at once, and how long one more takes.
+/// Attempts at once, and the interval after which one is regained.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     at_once: i32,
     each: SignedDuration,
 }
 
-/// A person mistypes a few times; several may sit behind one address.
+/// A person mistypes a few times; several people may share one address.
 const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
-/// 10, then 120 an hour: guessing a password of twelve characters takes for ever at that.
+/// 10 attempts, then 120 an hour: too slow to guess a password of twelve characters.
 const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
 
-/// When the tries of those who failed are back.
+/// When the attempts of each address and account are available again.
 #[derive(Default)]
 pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
     accounts: Mutex<Tries>,
-    /// Nobody outside can tell whose numbers are the same.
+    /// Random, so that nobody can predict which keys collide.
     seed: RandomState,
 }
 
@@ -41,15 +41,15 @@ struct Tries {
     back_at: HashMap<u64, Timestamp>,
 }
 
-/// Nobody's own number: the one that all share who do not fit.
+/// The entry shared by all that do not fit; no hash maps to it.
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
-    /// Takes a try of an address and of what was typed as the account.
+    /// Takes an attempt from an address and from the account name that was typed.
     ///
     /// # Errors
     ///
-    /// How long to wait, when one of them has none left; then none is taken.
+    /// The time to wait if either has no attempt left; then neither loses one.
     pub(crate) fn take(
         &self,
         peer: IpAddr,
@@ -63,7 +63,7 @@ impl LoginThrottle {
         })
     }
 
-    /// Gives both tries back.
+    /// Gives both attempts back.
     pub(crate) fn give_back(&self, peer: IpAddr, typed: &str) {
         self.addresses.lock().give_back(self.number(&network(peer)), OF_ADDRESS);
         self.accounts.lock().give_back(self.number(&typed), OF_ACCOUNT);
@@ -94,7 +94,7 @@ impl Tries {
         }
     }
 
-    /// Under which number somebody is remembered: a new one only where there is room.
+    /// The entry to use for `who`: its own if there is room, else the shared one.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;
@@ -104,7 +104,7 @@ impl Tries {
     }
 }
 
-/// The network that one person may have all of: an address, or 64 bits of IPv6.
+/// The network that one person may control: an IPv4 address, or an IPv6 /64.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,15 +1,13 @@
-//! Whether a request that changes something comes from these pages.
+//! Whether a request for a change comes from these pages (protection against CSRF).
 //!
-//! Browsers name the origin of a request in two headers that no page can forge. `Sec-Fetch-Site` is
-//! sent to https and loopback addresses, which are the only ones at which a session lasts. `Origin`
-//! comes with every POST, but says `null` on a form of a page that keeps its address to itself
-//! (`Referrer-Policy: no-referrer`, as these do): with the other header beside it that is enough,
-//! without it it is not.
+//! Browsers send the origin of a request in two headers that no page can forge. `Sec-Fetch-Site` is
+//! sent to https and loopback addresses, the only ones at which a session lasts. `Origin` is sent
+//! with every POST, but is `null` if the page has `Referrer-Policy: no-referrer`, as these pages
+//! do. `null` is accepted only together with a matching `Sec-Fetch-Site`.
 
 use crate::http::Request;
 
-/// Whether a request comes from a page of this origin, as far as the browser says. One that says
-/// nothing is not believed.
+/// Whether the request comes from a page of this origin. A request without both headers is refused.
 pub(crate) fn is_ours(request: &Request, public_url: Option<&str>) -> bool {
     let origin = request.origin.as_deref().filter(|origin| *origin != "null");
     let is_our_origin = origin.map(|origin| is_same(origin, request, public_url));
@@ -24,7 +22,7 @@ fn is_same(origin: &str, request: &Request, public_url: Option<&str>) -> bool {
     if let Some(public_url) = public_url {
         return origin == public_url;
     }
-    // The scheme is not known behind a proxy, so the host has to do.
+    // Behind a proxy the scheme is unknown, so only the host is compared.
     let host = request.host.as_deref();
     let named = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     named.is_some() && named.map(str::to_ascii_lowercase) == host.map(str::to_ascii_lowercase)

@@ -1,4 +1,4 @@
-//! The pages, a file each: what it shows, what it changes, and its rules.
+//! The pages. Each has a file with its contents, its changes and its rules.
 
 pub(crate) mod asset;
 pub(crate) mod bulk;
@@ -16,7 +16,7 @@ pub(crate) mod usage;
 
 use crate::page_context::PageContext;
 
-/// An endpoint to choose.
+/// An endpoint in a select.
 pub(crate) struct EndpointChoice {
     pub(crate) path: &'static str,
     pub(crate) title: &'static str,
@@ -34,7 +34,7 @@ pub(crate) fn endpoint_choices(context: &PageContext<'_>, chosen: &str) -> Vec<E
     .collect()
 }
 
-/// The parts of the account page, as the navigation has them.
+/// The sections of the account page, in the order of the navigation.
 pub(crate) const NAVIGATION: [(&str, &str); 7] = [
     ("/account/", "Overview"),
     ("/account/keys", "API keys"),

@@ -1,4 +1,4 @@
-//! What a page is given: the request, who asks, and what it may use.
+//! The context of a page: the request, the session and the dashboard.
 
 use askama::Template;
 use enrich_core::{AccountStatus, Credits, Timestamp};
@@ -11,37 +11,37 @@ use crate::form::Form;
 use crate::http::{Request, Response};
 use crate::shown::Number;
 
-/// A request to a page, read.
+/// A parsed request to a page.
 pub(crate) struct PageContext<'a> {
     pub(crate) dashboard: &'a Dashboard,
     pub(crate) request: &'a Request,
-    /// What stands in the path where its row has a blank; empty where it has none.
+    /// The path parameters, in the order of the path; empty if the route has none.
     pub(crate) path_parameters: Vec<String>,
     pub(crate) query: Form,
-    /// What was typed; empty but for a POST.
+    /// The form fields; empty except for a POST.
     pub(crate) form: Form,
     pub(crate) now: Timestamp,
-    /// Whether a path is that of a page of an account.
+    /// Whether a path belongs to a page that needs a session.
     pub(crate) is_account_page: fn(&str) -> bool,
 }
 
-/// What every page has around it.
+/// The data of the layout around each page.
 pub(crate) struct Frame {
-    /// Whose page it is; `None` where nobody is signed in.
+    /// The signed-in account; `None` if nobody is signed in.
     pub(crate) owner: Option<Owner>,
-    /// The part of the navigation it belongs to, by its path.
+    /// The path of the current section in the navigation.
     pub(crate) here: &'static str,
 }
 
-/// What is always told of the account.
+/// The account's data that every page shows.
 pub(crate) struct Owner {
     pub(crate) name: String,
     pub(crate) balance: Number,
-    /// Why the account is suspended, which may be empty; `None` where it is not.
+    /// Why the account is suspended, which may be empty; `None` if it is not.
     pub(crate) suspended: Option<String>,
 }
 
-/// Below how many credits a balance is shown as low.
+/// Balances below this number of credits are shown as low.
 const LOW_CREDITS: u64 = 100;
 
 impl Owner {
@@ -53,7 +53,7 @@ impl Owner {
         (1..LOW_CREDITS).contains(&self.balance.0)
     }
 
-    /// How the balance is styled.
+    /// The CSS class of the balance.
     pub(crate) fn class(&self) -> &'static str {
         match self.balance.0 {
             0 => "out",
@@ -62,31 +62,31 @@ impl Owner {
         }
     }
 
-    /// `1 credit`, `987 credits`, without the number.
+    /// The unit without the number: `credit` or `credits`.
     pub(crate) fn unit(&self) -> &'static str {
         if self.balance.0 == 1 { "credit" } else { "credits" }
     }
 }
 
 impl Frame {
-    /// Whether a part of the navigation is the one shown.
+    /// Whether this section of the navigation is the current one.
     pub(crate) fn is_at(&self, path: &str) -> bool {
         self.here == path
     }
 }
 
 impl PageContext<'_> {
-    /// What stands in the path's only blank.
+    /// The only path parameter.
     pub(crate) fn blank(&self) -> &str {
         self.path_parameters.first().map_or("", String::as_str)
     }
 
-    /// The frame of a page that shows to everybody.
+    /// The layout of a page that needs no session.
     pub(crate) fn open_frame(&self) -> Frame {
         Frame { owner: None, here: "" }
     }
 
-    /// The frame of a page of the account, with the balance as it is now.
+    /// The layout of a page of the account, with the current balance.
     pub(crate) async fn frame(
         &self,
         session: &AccountSession,
@@ -107,19 +107,19 @@ impl PageContext<'_> {
         self.dashboard.api_versions.iter().find_map(|api_version| api_version.endpoint(path))
     }
 
-    /// What the endpoint at a path does; empty where there is no such endpoint any more.
+    /// The title of the endpoint at a path; empty if it no longer exists.
     pub(crate) fn title(&self, path: &str) -> &'static str {
         self.endpoint(path).map_or("", |endpoint| endpoint.title)
     }
 
-    /// The credits left.
+    /// The account's balance.
     pub(crate) async fn balance(&self, session: &AccountSession) -> Result<Credits, Fault> {
         let balance = self.dashboard.service.ledger.cached_balance(session.account.id).await?;
         Ok(balance.unwrap_or_default())
     }
 }
 
-/// A page from its template.
+/// Renders a page from its template.
 pub(crate) fn page(status: u16, template: &impl Template) -> Result<Response, Fault> {
     Ok(Response::html(status, template.render().map_err(Fault::failed)?))
 }

@@ -1,8 +1,8 @@
-//! Passwords: what one has to be, and hashing them on threads of their own.
+//! Passwords: their rules, and hashing on separate threads.
 //!
-//! Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's first
-//! choice. A hash takes some tens of milliseconds and its memory, so few are made at once, and only
-//! so many wait.
+//! Argon2id with 19 MiB, two passes, one lane: the first choice of the OWASP Password Storage Cheat
+//! Sheet. A hash takes some tens of milliseconds and its memory, so concurrency and queue are
+//! limited.
 
 use std::io;
 
@@ -14,9 +14,9 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::threads::{Busy, Threads};
 
-/// The least length, in characters.
+/// Minimum length, in characters.
 pub(crate) const LEAST_CHARACTERS: usize = 12;
-/// The most, in bytes: beyond it nothing is gained, and hashing takes longer.
+/// Maximum length, in bytes: more adds no security, and hashing takes longer.
 pub(crate) const MOST_BYTES: usize = 256;
 
 const MEMORY_KIB: u32 = 19 * 1024;
@@ -24,7 +24,7 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 const THREADS: usize = 2;
-/// How many may wait; at 40 ms each the last waits for about a second.
+/// Maximum queue length; at 40 ms each the last one waits for about a second.
 const WAITING: usize = 32;
 
 /// A password as it was typed.
@@ -47,12 +47,12 @@ pub(crate) enum UnfitPassword {
 }
 
 impl Password {
-    /// A password to be checked against one that is set.
+    /// A password to check against a stored hash.
     pub(crate) fn typed(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// A password to be set.
+    /// A new password.
     pub(crate) fn chosen(text: &str, again: &str, email: &str) -> Result<Self, UnfitPassword> {
         if text.chars().count() < LEAST_CHARACTERS {
             return Err(UnfitPassword::TooShort);
@@ -73,13 +73,13 @@ impl Password {
     }
 }
 
-/// No hash was made.
+/// Why no hash was computed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HashError {
-    /// Too many are waiting.
+    /// The queue is full.
     #[error("too many passwords are being checked")]
     Busy(#[from] Busy),
-    /// It cannot be made: no memory, or no randomness.
+    /// No memory or no randomness.
     #[error("a password cannot be hashed: {0}")]
     Failed(argon2::password_hash::Error),
 }
@@ -88,8 +88,8 @@ pub(crate) enum HashError {
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
-    /// Of a password nobody has. What is typed for an account that is not there is held against it,
-    /// so that it takes as long as for one that is.
+    /// The hash of a random password. For an unknown account the typed password is checked against
+    /// it, so that the answer takes equally long.
     nobodys: PasswordHash,
 }
 
@@ -98,7 +98,7 @@ impl Passwords {
     ///
     /// # Errors
     ///
-    /// When the system gives no threads or no randomness.
+    /// When the system provides no threads or no randomness.
     pub(crate) fn start() -> io::Result<Self> {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(io::Error::other)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
@@ -109,15 +109,15 @@ impl Passwords {
         Ok(Self { threads, argon2, nobodys })
     }
 
-    /// Makes the hash to keep.
+    /// Computes the hash to store.
     pub(crate) async fn hash(&self, password: Password) -> Result<PasswordHash, HashError> {
         let argon2 = self.argon2.clone();
         let made = move || hashed(&argon2, password.0.expose_secret().as_bytes());
         self.threads.run(made).await?.map_err(HashError::Failed)
     }
 
-    /// Whether a password is the one a hash was made of; of nobody's it never is, after the same
-    /// time.
+    /// Whether the password matches the hash. Without a hash the result is always false, after the
+    /// same time.
     pub(crate) async fn is_right(
         &self,
         password: Password,
@@ -139,7 +139,7 @@ fn hashed(
     Ok(PasswordHash::new(hash.to_string()))
 }
 
-/// A hash that cannot be read is of no password.
+/// An unreadable hash matches no password.
 fn is_of(argon2: &Argon2<'_>, password: &Password, hash: &PasswordHash) -> bool {
     let password = password.0.expose_secret().as_bytes();
     phc::PasswordHash::new(hash.expose())

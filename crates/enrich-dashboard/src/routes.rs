@@ -1,4 +1,4 @@
-//! The table of pages: method, path, who may, and the function that answers.
+//! The table of pages: method, path, access and handler.
 
 use futures_util::future::LocalBoxFuture;
 
@@ -14,21 +14,21 @@ use crate::page_context::PageContext;
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
-/// The function that answers.
+/// A handler, by required access.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
-    /// For everybody.
+    /// Open to everybody.
     Open(for<'a> fn(&'a PageContext<'a>) -> Answering<'a>),
-    /// For who is signed in, about their account alone.
+    /// Needs a session, and handles only that account.
     SignedIn(for<'a> fn(&'a PageContext<'a>, &'a AccountSession) -> Answering<'a>),
-    /// The same for a body that is no form.
+    /// Needs a session; the body is not a form.
     Upload(for<'a> fn(&'a PageContext<'a>, &'a AccountSession, Body) -> Answering<'a>),
 }
 
-/// A row.
+/// A row of the table.
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// Its pieces are compared one by one; `{…}` stands for any one of them.
+    /// Compared segment by segment; `{…}` matches any segment.
     pub(crate) path: &'static str,
     pub(crate) handler: Handler,
 }
@@ -56,7 +56,7 @@ const fn upload(
     Route { method: Post, path, handler: Handler::Upload(answer) }
 }
 
-/// Every page. What is `open` shows to everybody; each POST is refused unless it comes from these
+/// All pages. `open` pages need no session. POST requests are refused unless they come from these
 /// pages.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
@@ -99,7 +99,7 @@ pub(crate) static ROUTES: &[Route] = &[
     own (Post, "/account/settings/sessions/{id}/end", |v, m| Box::pin(preferences::end_one(v, m))),
 ];
 
-/// The row for a request, and what stands in its blanks.
+/// Finds the route of a request, and its path parameters.
 ///
 /// # Errors
 ///
@@ -116,12 +116,12 @@ pub(crate) fn find(method: Method, path: &str) -> Result<(&'static Route, Vec<St
     Err(fault)
 }
 
-/// Whether a path is that of a page that needs a session.
+/// Whether the path belongs to a page that needs a session.
 pub(crate) fn is_account_page(path: &str) -> bool {
     find(Get, path).is_ok_and(|(route, _)| matches!(route.handler, Handler::SignedIn(_)))
 }
 
-/// What stands in the blanks of `pattern`, when `path` is one of its paths.
+/// The path parameters of `path`, if it matches `pattern`.
 fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
@@ -137,18 +137,17 @@ fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A row of the table as others see it: to walk all of them.
+/// A row of the table, for callers that iterate over all pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// The method.
     pub method: Method,
-    /// The path, blanks in braces.
+    /// The path, with parameters in braces.
     pub path: &'static str,
-    /// Whether it shows to everybody.
+    /// Whether it needs no session.
     pub is_open: bool,
 }
 
-/// Every page there is.
+/// All pages.
 pub fn pages() -> impl Iterator<Item = Page> {
     ROUTES.iter().map(|route| Page {
         method: route.method,

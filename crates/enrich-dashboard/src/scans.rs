@@ -1,5 +1,5 @@
-//! Reads that no page's size bounds, and files: on threads of their own, so that pages wait for none
-//! of them, and one of an account at a time, so that no account holds up all others.
+//! Long reads and files. They run on separate threads, so that pages do not wait for them, and one
+//! at a time for each account, so that no account delays the others.
 
 use std::io;
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// How much waits for them in all: an account has at most one read and one piece of a download here.
+/// Maximum queue length: an account has at most one read and one piece of a download in it.
 const WAITING: usize = 512;
-/// How many downloads of one account run at the same time.
+/// Concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
 
-/// Threads whose work is shared among accounts.
+/// Threads that accounts share fairly.
 pub(crate) struct Scans {
     threads: Arc<Threads>,
     permits: AccountLimit,
     downloads: AccountLimit,
 }
 
-/// A download of an account, which is read piece by piece; its place is free when it is dropped.
+/// A download of an account, read in pieces; dropping it releases its permit.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,
 }
 
 impl Scans {
-    /// Starts the threads; `of_one` reads of one account may be under way or wait for their turn.
+    /// Starts the threads. Each account may have `of_one` reads, waiting ones included.
     ///
     /// # Errors
     ///
-    /// When the system gives none.
+    /// When the system provides no threads.
     pub(crate) fn start(name: &str, of_one: usize) -> io::Result<Self> {
         let threads = Arc::new(Threads::start(name, THREADS, WAITING)?);
         let downloads = AccountLimit::new(DOWNLOADS_OF_ONE);
         Ok(Self { threads, permits: AccountLimit::new(of_one), downloads })
     }
 
-    /// Does some work for an account once its other work is done.
+    /// Runs work for an account after its earlier work is done.
     ///
     /// # Errors
     ///
-    /// When too much is to be done, for the account or for all.
+    /// When the account's limit or the queue is full.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         account: AccountId,
@@ -55,7 +55,7 @@ impl Scans {
         in_turn(&self.threads, &permit, work).await
     }
 
-    /// The same for work that asks the ports.
+    /// Like [`Self::run`], for async work that calls the ports.
     pub(crate) async fn read<T, F>(
         &self,
         account: AccountId,
@@ -68,11 +68,11 @@ impl Scans {
         self.run(account, move || pollster::block_on(work())).await?
     }
 
-    /// A place for a download of an account.
+    /// Takes a permit for a download of an account.
     ///
     /// # Errors
     ///
-    /// When the account has too many.
+    /// When the account has too many downloads.
     pub(crate) fn download(&self, account: AccountId) -> Result<Download, Fault> {
         let permit = Arc::new(self.downloads.take(account).ok_or(Fault::Counting)?);
         Ok(Download { threads: Arc::clone(&self.threads), permit })
@@ -80,11 +80,11 @@ impl Scans {
 }
 
 impl Download {
-    /// Does the work of the next piece once no other download of the account is at work.
+    /// Reads the next piece once no other download of the account is running.
     ///
     /// # Errors
     ///
-    /// When too much is to be done for all.
+    /// When the queue is full.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -92,7 +92,7 @@ impl Download {
         in_turn(&self.threads, &self.permit, work).await
     }
 
-    /// The same for work that asks the ports.
+    /// Like [`Self::run`], for async work that calls the ports.
     pub(crate) async fn read<T, F>(
         &self,
         work: impl FnOnce() -> F + Send + 'static,
@@ -113,7 +113,7 @@ async fn in_turn<T: Send + 'static>(
     let turn = permit.turn().await;
     let permit = Arc::clone(permit);
     let work = move || {
-        // Its turn lasts as long as the work, even if nobody waits for it any more.
+        // The turn lasts as long as the work, even if the caller no longer waits.
         let _turn = (turn, permit);
         work()
     };

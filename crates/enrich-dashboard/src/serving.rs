@@ -1,4 +1,4 @@
-//! The course of a request: its row, its origin, who asks, its page.
+//! Answers a request: finds its route, checks its origin and session, and calls the handler.
 
 use futures_util::StreamExt;
 
@@ -13,10 +13,10 @@ use crate::page_context::PageContext;
 use crate::returning;
 use crate::routes::{self, Handler};
 
-/// The longest form, in bytes.
+/// Maximum length of a form, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// What the pages may load and do: nothing that is not of this origin, and nothing inline.
+/// Pages may load and contact only this origin, and run nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -55,7 +55,7 @@ impl Dashboard {
         };
         let session = match route.handler {
             Handler::Open(_) => None,
-            // Of a stranger nothing more is read.
+            // Without a session the body is not read.
             Handler::SignedIn(_) | Handler::Upload(_) => match self.session(request, now).await? {
                 Some(session) => Some(session),
                 None => return Ok(to_sign_in(request)),
@@ -79,7 +79,7 @@ impl Dashboard {
     }
 }
 
-/// Reads a form.
+/// Reads the body of a form.
 async fn read(mut body: Body) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
     while let Some(chunk) = body.next().await {
@@ -94,8 +94,8 @@ async fn read(mut body: Body) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
-/// A script would follow the redirect itself and look for its piece in the sign-in page: it is told
-/// to go there.
+/// Redirects to sign-in. A script would follow a redirect itself and look for its fragment in the
+/// sign-in page, so it gets a header instead.
 fn to_sign_in(request: &Request) -> Response {
     let path = returning::to_sign_in(request, routes::is_account_page);
     if request.is_from_script {
@@ -104,7 +104,7 @@ fn to_sign_in(request: &Request) -> Response {
     Response::see(path)
 }
 
-/// The headers that protect every page.
+/// Adds the security headers to every page.
 fn protected(mut response: Response) -> Response {
     let is_kept = response.headers.iter().any(|(name, _)| *name == "cache-control");
     if !is_kept {

@@ -1,4 +1,4 @@
-//! What the operator decides about the pages.
+//! The operator's settings of the pages.
 
 use std::net::SocketAddr;
 
@@ -7,20 +7,20 @@ use jiff::SignedDuration;
 /// The settings of the pages.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The address people reach the service at, as browsers name an origin (`https://enrich.example`);
-    /// without one it is what a request says.
+    /// The public URL, as browsers write an origin (`https://enrich.example`). Without it, the
+    /// request's host is used.
     pub public_url: Option<String>,
-    /// Where the server listens: without a public address, only this one is believed in requests.
-    /// `None` believes any, for servers that see to it themselves.
+    /// The listening address. Without a public URL, only this address is accepted in `Host`. `None`
+    /// accepts any, for servers that check it themselves.
     pub listens_on: Option<SocketAddr>,
-    /// After how long without a request a session ends.
+    /// Idle time after which a session ends.
     pub session_idle: SignedDuration,
-    /// After how long a session ends, used or not.
+    /// Time after which a session ends, used or not.
     pub session_lifetime: SignedDuration,
 }
 
 impl Default for Settings {
-    /// Half a day without a request, two weeks in all.
+    /// 12 hours without a request, two weeks in total.
     fn default() -> Self {
         Self {
             public_url: None,

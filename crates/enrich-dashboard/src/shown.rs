@@ -1,4 +1,4 @@
-//! How amounts, times and shares are shown.
+//! Formats numbers, times and shares for display.
 
 use std::fmt;
 
@@ -21,12 +21,12 @@ impl fmt::Display for Number {
     }
 }
 
-/// The same in a template, which hands over references.
+/// A [`Number`] from a reference, as templates pass it.
 pub(crate) fn number(of: &u64) -> Number {
     Number(*of)
 }
 
-/// A part of a whole in percent, `93.4 %`; a dash where there is no whole.
+/// A share in percent, `93.4 %`; a dash if the whole is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) part: u64,
@@ -40,13 +40,14 @@ impl fmt::Display for Share {
         }
         let (part, whole) = (u128::from(self.part), u128::from(self.whole));
         let rounded = (part * 1000 + whole / 2) / whole;
-        // 0 % means none and 100 % all of them: a part is never rounded to either.
+        // Only an empty part is 0 %, and only the whole is 100 %; other values are not rounded to
+        // these.
         let tenths = if part == 0 || part == whole { rounded } else { rounded.clamp(1, 999) };
         write!(f, "{}.{} %", tenths / 10, tenths % 10)
     }
 }
 
-/// A time to the second, `2026-03-04 12:00:30`, in UTC; what shows it says so.
+/// A time in UTC to the second, `2026-03-04 12:00:30`; the page names the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Timestamp);
 
@@ -56,7 +57,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// `12 seconds`, `3 minutes`: a length of time for people, rounded up.
+/// A duration for people, rounded up: `12 seconds`, `3 minutes`.
 pub(crate) fn span(seconds: i64) -> String {
     match seconds {
         ..60 => counted(seconds.max(1), "second"),
@@ -71,22 +72,22 @@ fn counted(number: i64, unit: &str) -> String {
     format!("{number} {unit}{s}")
 }
 
-/// `5 requests in 1 second`. A template hands over references.
+/// `5 requests in 1 second`, from a reference as templates pass it.
 pub(crate) fn limit(of: &RateLimit) -> String {
     format!("{} in {}", counted(of.requests().into(), "request"), window(of))
 }
 
-/// The limit's window alone: `60 seconds`.
+/// The window of the limit: `60 seconds`.
 pub(crate) fn window(of: &RateLimit) -> String {
     counted(of.window_seconds().into(), "second")
 }
 
-/// What a key is called: its label, else its beginning.
+/// The name of a key: its label, else its hint.
 pub(crate) fn key_name(key: &KeyInfo) -> String {
     if key.label.is_empty() { format!("{}…", key.hint) } else { key.label.clone() }
 }
 
-/// The same of one among `keys`.
+/// The name of the key with this id.
 pub(crate) fn key_name_in(keys: &[KeyInfo], id: KeyId) -> String {
     keys.iter().find(|key| key.id == id).map_or_else(|| id.to_string(), key_name)
 }

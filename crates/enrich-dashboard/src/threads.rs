@@ -1,7 +1,7 @@
-//! Threads for work that takes its time: hashing, files.
+//! Thread pools for slow work: hashing and files.
 //!
-//! A page's worker answers many at once and must not wait; what waits is done here, by few, and
-//! only so many are in line.
+//! A worker of the HTTP server handles many pages and must not block; blocking work runs here, on a
+//! few threads with a bounded queue.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,21 +14,21 @@ use parking_lot::Mutex;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// More work is waiting than is taken, or what was begun broke off.
+/// The queue is full, or the work panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more is waiting than is taken")]
 pub(crate) struct Busy;
 
-/// So many threads, and what waits for them. They end with it.
+/// A pool of threads with a bounded queue. Dropping it ends the threads.
 pub(crate) struct Threads {
     queue: SyncSender<Work>,
-    /// What is under way or waits.
+    /// Number of running and waiting tasks.
     taken: Arc<AtomicUsize>,
-    /// The most of that.
+    /// The maximum of `taken`.
     most: usize,
 }
 
-/// A piece of work that was taken, until it is done, however it ends.
+/// Counts a task until it ends, in whatever way.
 struct Taken(Arc<AtomicUsize>);
 
 impl Drop for Taken {
@@ -38,11 +38,11 @@ impl Drop for Taken {
 }
 
 impl Threads {
-    /// Starts them; `waiting` pieces of work may wait for one to be free.
+    /// Starts the threads; `waiting` tasks may wait for a free thread.
     ///
     /// # Errors
     ///
-    /// When the system gives no threads.
+    /// When the system provides no threads.
     pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> io::Result<Self> {
         let most = threads + waiting;
         let (queue, works) = sync_channel(most);
@@ -54,7 +54,7 @@ impl Threads {
         Ok(Self { queue, taken: Arc::default(), most })
     }
 
-    /// Does a piece of work on one of them.
+    /// Runs a task on the pool.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -63,9 +63,9 @@ impl Threads {
         let (sender, receiver) = oneshot::channel();
         let work = Box::new(move || {
             let done = work();
-            // Who hears of it and comes again at once finds room.
+            // Released before the result is sent, so that a caller that returns at once finds room.
             drop(taken);
-            // Whoever asked may be gone.
+            // The receiver may be gone.
             let _ = sender.send(done);
         });
         self.queue.try_send(work).map_err(|_| Busy)?;
@@ -83,7 +83,7 @@ fn work(works: &Mutex<Receiver<Work>>) {
     loop {
         let next = works.lock().recv();
         let Ok(work) = next else { return };
-        // Work that panics must not take its thread with it; whoever waits is told that it broke off.
+        // A panic must not end the thread; the caller gets an error.
         let _ = catch_unwind(AssertUnwindSafe(work));
     }
 }

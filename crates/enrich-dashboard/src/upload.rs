@@ -1,5 +1,4 @@
-//! A list on its way from a browser to its folder: a file field of a form (RFC 7578), never whole
-//! in memory.
+//! Streams a list from a multipart form (RFC 7578) to its folder, without buffering it whole.
 
 use std::future::poll_fn;
 use std::io::{self, Read};
@@ -18,22 +17,22 @@ use crate::dashboard::Dashboard;
 use crate::fault::Fault;
 use crate::http::{Body, BodyFault};
 
-/// The name of the file's field.
+/// The form field with the file.
 const FIELD: &str = "list";
-/// What a form has beside its file, in bytes.
+/// Size of a form's other parts, in bytes.
 const AROUND: u64 = 64 * 1024;
 
-/// How much of a list has to arrive in each window after the first, in bytes.
+/// Bytes that must arrive in each window after the first.
 const LEAST_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
-/// Why there is no new list.
+/// Why a list was not stored.
 pub(crate) enum NotTaken {
-    /// What to say.
+    /// A message to show.
     Said(String),
-    /// It is larger than is taken; what to say.
+    /// The list is too large; with the message to show.
     TooLarge(String),
-    /// Another page.
+    /// An error page.
     Fault(Fault),
 }
 
@@ -56,7 +55,7 @@ impl From<multer::Error> for Fault {
     }
 }
 
-/// Takes the list of a form.
+/// Stores the list of a form.
 pub(crate) async fn take(
     dashboard: &Dashboard,
     account: AccountId,
@@ -71,7 +70,7 @@ pub(crate) async fn take(
     let boundary = multer::parse_boundary(content_type.unwrap_or_default())?;
     let limit = dashboard.job_settings.max_upload_bytes.saturating_add(AROUND);
     let constraints = Constraints::new().size_limit(SizeLimit::new().whole_stream(limit));
-    // A parser of forms may move between threads; a body of a server need not.
+    // The multipart parser needs a `Send` stream; the server's body is not `Send`.
     let (sender, pieces) = mpsc::channel(1);
     let form = Multipart::with_constraints(pieces, boundary, constraints);
     let taken = Box::pin(take_field(dashboard, account, form));
@@ -99,7 +98,7 @@ async fn hand_on(
     }
 }
 
-/// How fast a list arrives: whoever sends a byte now and then would keep a place for ever.
+/// Measures the speed of an upload, so that a slow sender cannot occupy a permit forever.
 struct Pace {
     since: Timestamp,
     bytes: usize,
@@ -111,8 +110,7 @@ impl Pace {
         Self { since: now, bytes: 0, is_first: true }
     }
 
-    /// Counts a piece; whether it is fast enough until now. The first window may be as slow as it
-    /// likes.
+    /// Counts a piece; returns whether the upload is fast enough. The first window is not checked.
     fn is_kept(&mut self, bytes: usize, now: Timestamp) -> bool {
         if self.since.duration_until(now) >= WINDOW {
             if !self.is_first && self.bytes < LEAST_IN_WINDOW {
@@ -125,7 +123,7 @@ impl Pace {
     }
 }
 
-/// Whether it was taken.
+/// Sends an item; false if the receiver is gone.
 async fn send<T>(sender: &mut mpsc::Sender<T>, item: T) -> bool {
     poll_fn(|context| sender.poll_ready(context)).await.is_ok() && sender.start_send(item).is_ok()
 }
@@ -178,7 +176,7 @@ fn too_large(max_bytes: u64) -> NotTaken {
     ))
 }
 
-/// Hands the pieces of a field on until nobody takes them.
+/// Forwards the pieces of a field until the receiver is gone.
 async fn read(
     mut field: Field<'_>,
     mut sender: mpsc::Sender<Option<Bytes>>,
@@ -192,8 +190,8 @@ async fn read(
     }
 }
 
-/// A list as it arrives, for whoever reads it on a thread. Without the last piece, which is `None`,
-/// it broke off.
+/// A list as it arrives, read by a thread. The last piece is `None`; without it the upload was
+/// interrupted.
 struct Arriving {
     pieces: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

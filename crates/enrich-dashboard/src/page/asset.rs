@@ -1,4 +1,4 @@
-//! The style sheets and scripts.
+//! Serves style sheets and scripts.
 
 use crate::assets;
 use crate::fault::Fault;

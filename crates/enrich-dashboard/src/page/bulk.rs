@@ -1,4 +1,4 @@
-//! The account's lists, and a new one.
+//! The account's lists, and uploading a new one.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct BulkPage {
     kept: String,
 }
 
-/// A job as it is shown.
+/// A list as a table row.
 pub(crate) struct JobRow {
     pub(crate) id: String,
     pub(crate) file_name: String,
@@ -33,9 +33,9 @@ pub(crate) struct JobRow {
     pub(crate) created: Time,
     pub(crate) kept_until: Option<Time>,
     pub(crate) state: String,
-    /// Why it does not run, where something is to be known of it.
+    /// Why it does not run; empty if there is nothing to report.
     pub(crate) reason: String,
-    /// What was erased of its rows; empty where nothing was.
+    /// Which values were erased; empty if none were.
     pub(crate) erased: String,
     pub(crate) is_under_way: bool,
     pub(crate) can_go_on: bool,
@@ -47,10 +47,10 @@ pub(crate) struct JobRow {
     pub(crate) invalid: Number,
     pub(crate) failed: Number,
     pub(crate) credits: Number,
-    /// Cells that the workbook of the results cuts.
+    /// Cells that are truncated in the result workbook.
     pub(crate) cut_cells: Number,
     pub(crate) ceiling: Option<Number>,
-    /// The same as a form has it.
+    /// The ceiling as the form's field shows it.
     pub(crate) ceiling_typed: String,
 }
 
@@ -135,7 +135,7 @@ pub(crate) async fn show(
     shown(context, session, 200, None).await
 }
 
-/// Takes a list and goes to its page.
+/// Stores an uploaded list and redirects to its page.
 pub(crate) async fn upload(
     context: &PageContext<'_>,
     session: &AccountSession,

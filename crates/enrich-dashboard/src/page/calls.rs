@@ -1,8 +1,7 @@
-//! The charges, newest first: a page at a time, searched by request id, and as CSV.
+//! The charges, newest first: in pages, searched by request id, and as CSV.
 //!
-//! Nothing of what was asked or answered is kept, so nothing of it is here. There is no index of
-//! request ids: a search walks the range from its end, so far at once and no further, and says how
-//! far it came.
+//! Inputs and answers are not stored, so they cannot be shown. Request ids have no index: a search
+//! scans the range from its end, a limited number of rows at a time, and shows how far it came.
 
 use std::sync::Arc;
 
@@ -20,11 +19,11 @@ use crate::http::Response;
 use crate::page_context::{Frame, PageContext, page};
 use crate::shown::{Number, Time, key_name_in};
 
-/// How many calls are on a page.
+/// Calls on a page.
 const ON_A_PAGE: usize = 50;
-/// How many rows of the ledger are read at once.
+/// Ledger rows read at once.
 const AT_ONCE: u32 = 1_000;
-/// How many rows a search looks through before it asks whether to go on.
+/// Rows that a search scans before it asks whether to continue.
 const LOOKED_THROUGH: u64 = 20_000;
 
 const COLUMNS: [&str; 8] =
@@ -38,9 +37,9 @@ struct CallsPage<'a> {
     days: Days,
     wanted: &'a str,
     calls: Vec<CallRow>,
-    /// The query of the same range and search from its newest call on; `None` on the first page.
+    /// The query for the newest calls of the same range and search; `None` on the first page.
     newest: Option<String>,
-    /// The query that goes on where this page ends.
+    /// The query for the next page.
     older: Option<String>,
     /// The query of the range, for the CSV.
     export: String,
@@ -66,7 +65,7 @@ struct CallRow {
 }
 
 impl CallRow {
-    /// A row of the ledger, if it is a charge.
+    /// Converts a ledger row, if it is a charge.
     fn of(entry: Entry, keys: &[KeyInfo]) -> Option<Self> {
         let EntryKind::Charge { endpoint, items, key, request_id, .. } = entry.kind else {
             return None;
@@ -84,8 +83,8 @@ impl CallRow {
     }
 }
 
-/// The sequence numbers of a range's rows: from `first` on, before `end`. Rows of other days lie
-/// among them where the clock was set back.
+/// The sequence numbers of a range's rows: from `first` up to, but not including, `end`. Rows of
+/// other days can be among them if the clock was set back.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
@@ -145,16 +144,16 @@ async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows,
     Ok(Rows { first, end, days })
 }
 
-/// What a page shows of the rows.
+/// The rows of one page.
 struct Gathered {
     charges: Vec<Entry>,
     looked_through: u64,
     back_to: Option<Time>,
-    /// Where to go on; `None` at the range's first row.
+    /// Where the next page starts; `None` at the first row of the range.
     goes_on_before: Option<u64>,
 }
 
-/// The newest charges, at most a page of them; of one request id where one is wanted.
+/// Collects the newest charges, at most a page of them; only those of `request_id`, if given.
 async fn gather(
     service: &Service,
     account: AccountId,
@@ -193,7 +192,7 @@ fn is_wanted(entry: &Entry, wanted: &str) -> bool {
     }
 }
 
-/// All charges of the range, newest first, as they are read.
+/// All charges of the range as CSV, newest first, streamed while they are read.
 pub(crate) async fn export(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -227,7 +226,7 @@ pub(crate) async fn export(
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// The next lines, and where those after them begin.
+/// The next lines, and where the lines after them begin.
 async fn lines(
     service: &Service,
     account: AccountId,

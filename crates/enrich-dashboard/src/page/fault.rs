@@ -1,4 +1,4 @@
-//! The page that says why another is not shown.
+//! The error page.
 
 use askama::Template;
 
@@ -12,17 +12,17 @@ struct FaultPage<'a> {
     frame: Frame,
     title: &'static str,
     said: String,
-    /// To be told to whoever runs the service; of what failed there alone.
+    /// The request id to report to the operator; only for server failures.
     request_id: Option<&'a str>,
 }
 
-/// The fault as a page; what failed on our side goes with it, to be logged.
+/// Renders the error page. The cause of a server failure is attached to the response, to be logged.
 pub(crate) fn response(fault: Fault, request_id: Option<&str>) -> Response {
     let (status, said) = (fault.status(), fault.to_string());
     let frame = Frame { owner: None, here: "" };
     let request_id = request_id.filter(|_| matches!(fault, Fault::Failed(_)));
     let page = FaultPage { frame, title: fault.title(), said, request_id };
-    // The words alone, where even the template fails.
+    // Plain text if the template itself fails.
     let html = page.render().unwrap_or_else(|_| fault.title().to_owned());
     let mut response = Response::html(status, html);
     if let Fault::Failed(source) = fault {

@@ -1,4 +1,4 @@
-//! The operator's invitation: a link that sets the account's password once.
+//! The operator's invitation: a one-time link to set the account's password.
 
 use askama::Template;
 use enrich_core::{SignIn, Token};
@@ -49,7 +49,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     match begin(context, &sign_in, Some(&hash)).await? {
         Some(cookie) => Ok(Response::see("/account/welcome").with("set-cookie", cookie)),
-        // Another password was set a moment later.
+        // Another password was set at the same moment.
         None => Ok(Response::see("/account/sign-in")),
     }
 }

@@ -1,4 +1,4 @@
-//! One list: what is asked of it, how far it is, what came of it.
+//! One list: its order, its progress and its results.
 
 mod order;
 mod reading;
@@ -30,9 +30,9 @@ use order::{Asked, asked_of};
 use reading::Reading;
 use terms::{Ceiling, Complaint, chosen};
 
-/// How many rows are shown of a new list.
+/// Sample rows shown for a new list.
 const SAMPLE_ROWS: usize = 5;
-/// How much of a file is read at once, in bytes.
+/// Bytes of a file read at once.
 const PIECE_BYTES: u64 = 64 * 1024;
 
 #[derive(Template)]
@@ -46,16 +46,16 @@ struct JobPage {
     reading: Reading,
     asked: Option<Asked>,
     held_up: Option<HeldUp>,
-    /// The ceiling to go on with.
+    /// The ceiling with which the list can continue.
     ceiling: Ceiling,
     keys: Vec<KeyChoice>,
 }
 
-/// What is known of a list that waits for the rate limit.
+/// A list that waits for the rate limit.
 struct HeldUp {
     limit: RateLimit,
     continues_in: String,
-    /// About how long its other rows take at that limit.
+    /// Estimated time for the remaining rows at that limit.
     left: String,
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn show(
     shown(context, session, None).await
 }
 
-/// Starts it, as the form shows it.
+/// Starts the list with the terms of the form.
 pub(crate) async fn start(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -91,7 +91,7 @@ pub(crate) async fn start(
     acted(context, session, started.await?).await
 }
 
-/// Reads the list with another delimiter or encoding from now on.
+/// Changes the delimiter or encoding with which the list is read.
 pub(crate) async fn read_as(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -148,7 +148,7 @@ pub(crate) async fn delete(
     }
 }
 
-/// The rows with their answers, all of them or as far as they are.
+/// Downloads the rows with their answers, all of them or those done so far.
 pub(crate) async fn output(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -162,8 +162,8 @@ pub(crate) async fn output(
             on_list(context, session, move |jobs, account| jobs.output_as_csv(account, id)).await?
         }
         Ok(true) => on_files(context, session, output).await?,
-        // Rows are looked through for forgotten values, or made into a workbook, which may take
-        // long; or this fails for the same reason again.
+        // Searching rows for forgotten values or building a workbook may take long. An error would
+        // occur again there.
         Ok(false) | Err(_) => on_list(context, session, output).await?,
     };
     match written.map_err(Fault::of_job) {
@@ -178,12 +178,12 @@ pub(crate) async fn output(
     }
 }
 
-/// The id that the path names.
+/// The list id in the path.
 fn id(context: &PageContext<'_>) -> Result<JobId, Fault> {
     context.blank().parse().map_err(|_| Fault::NoSuchPage)
 }
 
-/// Does something with the account's jobs where waiting for files holds up nobody.
+/// Runs `work` on the account's jobs on the file threads, so that no worker waits for a disk.
 async fn on_files<T: Send + 'static>(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -193,7 +193,7 @@ async fn on_files<T: Send + 'static>(
     context.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
-/// The same for what reads a list, which may take long.
+/// Like [`on_files`], for work that reads the whole list and may take long.
 async fn on_list<T: Send + 'static>(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -203,7 +203,7 @@ async fn on_list<T: Send + 'static>(
     context.dashboard.scans.run(account, move || work(&jobs, account)).await
 }
 
-/// Changes a job and goes back to its page.
+/// Changes a job and redirects to its page.
 async fn act(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -236,10 +236,10 @@ async fn shown(
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
-    // Showing its rows may have emptied some of them.
+    // Showing the rows may have emptied some of them.
     let job = on_files(context, session, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
-    // A form that was refused shows what was typed.
+    // A refused form is shown again with the submitted values.
     let is_sent = context.form.has("endpoint") || context.form.has("ceiling");
     let fields = if is_sent { &context.form } else { &context.query };
     let asked = if job.state == State::New {
@@ -270,7 +270,7 @@ async fn shown(
     page(status, &page_of)
 }
 
-/// Whether the key's rate limit holds a list up, and for how long.
+/// Whether the key's rate limit delays the list, and for how long.
 async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
     let until = job.rate_limited_until.filter(|until| *until > context.now);
     let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };
@@ -287,7 +287,7 @@ async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>,
     }))
 }
 
-/// The first rows of a list that is to be started; of another none.
+/// The first rows of a list that has not started; for other lists none.
 async fn sample(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -300,7 +300,7 @@ async fn sample(
     on_list(context, session, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
 }
 
-/// A file, piece by piece.
+/// A file, sent in pieces.
 fn file(download: Download, Written { rows, file_name, is_whole }: Written) -> Response {
     let content_type = match file_name.rsplit('.').next() {
         Some("jsonl") => "application/x-ndjson",

@@ -1,4 +1,4 @@
-//! One API key: shown, labelled, limited, rotated, revoked.
+//! One API key: show, label, limit, rotate, revoke.
 
 use askama::Template;
 use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey};
@@ -12,10 +12,10 @@ use crate::page_context::{Frame, PageContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
-/// How long after it was made a key shows without being asked for, to whoever has just made it.
+/// How long after its creation a key is shown without a request, to the session that created it.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
-/// How long the old key may live on after a rotation, as it is offered.
+/// How long the old key may remain valid after a rotation.
 const OVERLAPS: [(&str, &str, SignedDuration); 4] = [
     ("0", "stops working now", SignedDuration::ZERO),
     ("1h", "works for 1 more hour", SignedDuration::from_hours(1)),
@@ -29,7 +29,7 @@ struct KeyPage {
     frame: Frame,
     key: KeyRow,
     secret: Option<String>,
-    /// A call with the key in it, beside the key.
+    /// The suggested first call with the key, shown next to the key.
     first_call: Option<String>,
     done: Option<&'static str>,
     fault: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) async fn show(
     shown(context, session, &key, is_new, None).await
 }
 
-/// Shows the key itself once more.
+/// Shows the key itself again.
 pub(crate) async fn reveal(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -71,8 +71,8 @@ pub(crate) async fn label(
     }
 }
 
-/// Gives the key a limit of its own, or takes it away. Its window stays as it is, and no limit lets
-/// more through than the server's, or than the key has already.
+/// Sets or removes the key's own rate limit. Its window does not change. No limit may exceed the
+/// server's limit or the key's present one.
 pub(crate) async fn limit(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -92,7 +92,7 @@ pub(crate) async fn limit(
     Ok(saved(key.id, "limit"))
 }
 
-/// Makes a key with the same label and limit; the old one lives on for as long as was chosen.
+/// Creates a key with the same label and limit; the old key remains valid for the selected time.
 pub(crate) async fn rotate(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -120,7 +120,7 @@ pub(crate) async fn rotate(
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
 
-/// Ends the key now.
+/// Revokes the key immediately.
 pub(crate) async fn revoke(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -134,12 +134,12 @@ pub(crate) async fn revoke(
     Ok(Response::see("/account/keys"))
 }
 
-/// Goes back to the key's page, which says what was saved.
+/// Redirects to the key's page, with a note on what was saved.
 fn saved(id: KeyId, what: &str) -> Response {
     Response::see(format!("/account/keys/{id}?saved={what}"))
 }
 
-/// The key that the path names, if it is this account's.
+/// The key named in the path, if it belongs to this account.
 async fn own(context: &PageContext<'_>, session: &AccountSession) -> Result<KeyInfo, Fault> {
     let id: KeyId = context.blank().parse().map_err(|_| Fault::NoSuchPage)?;
     let key = context.dashboard.service.accounts.key(id).await?;

@@ -1,4 +1,4 @@
-//! The account's API keys, and a new one.
+//! The account's API keys, and creating a new one.
 
 use askama::Template;
 use enrich_core::port::accounts::KeyStored;
@@ -20,7 +20,7 @@ struct KeysPage {
     ended: Vec<KeyRow>,
 }
 
-/// A key as it is listed.
+/// A key as a table row.
 pub(crate) struct KeyRow {
     pub(crate) id: KeyId,
     pub(crate) name: String,
@@ -58,7 +58,7 @@ pub(crate) async fn show(
     shown(context, session, 200, None).await
 }
 
-/// Makes a key and goes to its page, which shows it.
+/// Creates a key and redirects to its page, which shows it.
 pub(crate) async fn generate(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -76,7 +76,7 @@ pub(crate) async fn generate(
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
 
-/// The label that was typed, or what to say of it.
+/// Parses the label; on failure, a message.
 pub(crate) fn read_label(context: &PageContext<'_>) -> Result<Label, String> {
     let most = Label::MAX_CHARACTERS;
     Label::parse(context.form.raw("label")).map_err(|invalid| match invalid {
@@ -87,7 +87,7 @@ pub(crate) fn read_label(context: &PageContext<'_>) -> Result<Label, String> {
     })
 }
 
-/// Why an account cannot have another key; `None` when it has it.
+/// Why an account cannot have another key; `None` if the key was stored.
 pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
     let KeyLimit { active, all } = KeyLimit::PER_ACCOUNT;
     let days = KeyLimit::ENDED_DAYS;
@@ -119,14 +119,14 @@ async fn shown(
     page(status, &KeysPage { frame, fault, label, active, ended })
 }
 
-/// A key to choose.
+/// A key in a select.
 pub(crate) struct KeyChoice {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) is_chosen: bool,
 }
 
-/// The keys that are in use, newest first.
+/// The active keys, newest first.
 pub(crate) async fn active_keys(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -135,7 +135,7 @@ pub(crate) async fn active_keys(
     Ok(keys.into_iter().rev().filter(|key| key.is_active(context.now)).collect())
 }
 
-/// Keys to choose from.
+/// Options to select a key.
 pub(crate) fn key_choices(keys: &[KeyInfo], chosen: &str) -> Vec<KeyChoice> {
     let choice = |key: &KeyInfo| {
         let id = key.id.to_string();

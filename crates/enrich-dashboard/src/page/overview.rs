@@ -1,4 +1,4 @@
-//! What is left, what was used, and what was found day by day.
+//! The balance, the usage, and the results by day.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ struct OverviewPage {
     days: Vec<DayRow>,
 }
 
-/// The first call of an account that has made none.
+/// The suggested first call of an account without calls.
 struct FirstCall {
     command: String,
-    /// Whether the key stands in it, and not its beginning alone.
+    /// Whether the command contains the full key, not only its hint.
     has_key: bool,
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn show(
     shown(context, session, false).await
 }
 
-/// The same with a key in the first call, as a key's own page shows it when asked.
+/// Shows the overview with the full key in the suggested first call.
 pub(crate) async fn first_call(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -95,7 +95,7 @@ async fn shown(
     page(200, &page_of)
 }
 
-/// The first call with a key, or with its beginning.
+/// The first call with the full key, or with its hint.
 async fn call_with(
     context: &PageContext<'_>,
     key: &KeyInfo,
@@ -113,7 +113,7 @@ async fn call_with(
     Ok(command.map(|command| FirstCall { command, has_key: secret.is_some() }))
 }
 
-/// A row for each day, those without calls among them.
+/// A row for each day, including days without calls.
 fn by_day(range: Days, counts: &[DayCount]) -> Vec<DayRow> {
     let empty = |day| (day, DayRow { day, found: 0, not_found: 0, credits: 0 });
     let mut rows: BTreeMap<Day, DayRow> = range.each().map(empty).collect();

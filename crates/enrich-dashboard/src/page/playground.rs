@@ -1,7 +1,7 @@
-//! Trying an endpoint: its fields, its price, then a call like any other, metered and charged.
+//! The playground: an endpoint's fields and price, then a real call, metered and charged.
 //!
-//! A form can be sent twice, by a double click or by loading its answer again: each carries an
-//! idempotency key, so that it is paid once.
+//! A form can be sent twice, by a double click or by reloading the answer. Each form carries an
+//! idempotency key, so that the call is charged once.
 
 use askama::Template;
 use enrich_core::{RequestId, Token};
@@ -43,7 +43,7 @@ struct FieldRow {
     value: String,
 }
 
-/// What came of a call.
+/// The result of a call.
 struct Outcome {
     curl: String,
     status: u16,
@@ -52,7 +52,7 @@ struct Outcome {
     body: String,
 }
 
-/// An endpoint with its generation.
+/// An endpoint with its API version.
 #[derive(Clone, Copy)]
 struct Chosen {
     api_version: &'static ApiVersion,
@@ -67,7 +67,7 @@ pub(crate) async fn show(
     shown(context, session, chosen, Ok(None)).await
 }
 
-/// Makes the call with one of the account's own keys.
+/// Makes the call with one of the account's keys.
 pub(crate) async fn call(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -109,7 +109,7 @@ pub(crate) async fn call(
     Ok(Response { call: Some(Call { path: chosen.endpoint.path, response }), ..shown })
 }
 
-/// The endpoint at a path; the first one where none is named.
+/// The endpoint at a path; the first endpoint if no path is given.
 fn chosen(context: &PageContext<'_>, path: &str) -> Option<Chosen> {
     let all = context.dashboard.api_versions.iter().flat_map(|api_version| {
         api_version.endpoints.iter().map(move |endpoint| Chosen { api_version, endpoint })
@@ -117,7 +117,7 @@ fn chosen(context: &PageContext<'_>, path: &str) -> Option<Chosen> {
     all.into_iter().find(|chosen| path.is_empty() || chosen.endpoint.path == path)
 }
 
-/// The fields that were filled in, as JSON in the endpoint's order.
+/// The filled-in fields as JSON, in the endpoint's order.
 fn body(context: &PageContext<'_>, endpoint: &Endpoint) -> String {
     let typed = endpoint.wire.inputs.iter().map(|field| (field.name, typed(context, field.name)));
     let pairs = typed
@@ -130,7 +130,7 @@ fn typed<'a>(context: &'a PageContext<'_>, field: &str) -> &'a str {
     context.form.text(&format!("field.{field}"))
 }
 
-/// What came of it in a sentence.
+/// A sentence that describes the result.
 fn said(response: &enrich_wire::Response) -> String {
     let used = Number(response.used.0);
     let credits = if response.used.0 == 1 { "credit was" } else { "credits were" };
@@ -142,7 +142,7 @@ fn said(response: &enrich_wire::Response) -> String {
     }
 }
 
-/// JSON for people to read.
+/// Indents JSON for display.
 fn indented(body: &[u8]) -> String {
     let value: Result<Value, _> = serde_json::from_slice(body);
     let text = value.and_then(|value| serde_json::to_string_pretty(&value));

@@ -1,4 +1,4 @@
-//! The account's settings: its password, and its sessions.
+//! The account's settings: its password and its sessions.
 
 use askama::Template;
 use enrich_core::{ListedSession, Session, SessionId};
@@ -27,7 +27,7 @@ struct SettingsPage {
     sessions: Vec<SessionRow>,
 }
 
-/// A session that has not ended.
+/// An active session.
 struct SessionRow {
     id: SessionId,
     started: Time,
@@ -48,7 +48,8 @@ pub(crate) async fn show(
     shown(context, session, None, done.map(str::to_owned)).await
 }
 
-/// Sets another password; who knows the present one may, as often as at sign-in.
+/// Changes the password. The current password is required, and attempts are throttled as at
+/// sign-in.
 pub(crate) async fn password(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -86,7 +87,7 @@ pub(crate) async fn password(
     Ok(Response::see("/account/settings?done=password"))
 }
 
-/// Ends all sessions but the one that asks.
+/// Ends all sessions except the current one.
 pub(crate) async fn sessions(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -107,7 +108,7 @@ pub(crate) async fn end_one(
     Ok(Response::see("/account/settings?done=session"))
 }
 
-/// The sessions of the account that are in use.
+/// The active sessions of the account.
 async fn session_rows(
     context: &PageContext<'_>,
     session: &AccountSession,

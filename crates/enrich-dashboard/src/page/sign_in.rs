@@ -1,7 +1,7 @@
-//! Signing in and out.
+//! Sign-in and sign-out.
 //!
-//! Whether there is an account of an address is told by nothing: not by the answer, not by the time
-//! it takes, not by what is slowed down.
+//! Nothing reveals whether an address has an account: not the answer, its duration, or the
+//! throttling.
 
 use askama::Template;
 use enrich_core::{PasswordHash, Session, SignIn, Token};
@@ -16,7 +16,7 @@ use crate::password::{MOST_BYTES, Password};
 use crate::returning;
 use crate::shown::span;
 
-/// The longest address that is looked at, in bytes; RFC 5321 allows 254.
+/// Maximum length of an email address, in bytes; RFC 5321 allows 254.
 const MOST_EMAIL_BYTES: usize = 320;
 
 #[derive(Template)]
@@ -26,7 +26,7 @@ struct SignInPage<'a> {
     email: &'a str,
     fault: Option<String>,
     has_ended: bool,
-    /// Where to go on after signing in; empty for the overview.
+    /// Where to redirect after sign-in; empty for the overview.
     to: String,
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
         return refused(context, email);
     }
     let address = EmailAddress::parse(email).ok();
-    // As many ways as there are to write an address, its tries are counted as one.
+    // All spellings of an address share one throttle entry.
     let typed = address.as_ref().map_or_else(|| email.to_lowercase(), ToString::to_string);
     let peer = context.dashboard.client(context.request);
     if let Err(wait) = login_throttle.take(peer, &typed, context.now) {
@@ -60,7 +60,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
     let right = match is_right(context, address.as_ref(), password).await {
         Ok(right) => right,
-        // Nothing was tried.
+        // No password was checked.
         Err(fault) => {
             login_throttle.give_back(peer, &typed);
             return Err(fault);
@@ -81,7 +81,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Who signs in, if the password is theirs.
+/// The sign-in, if the password is right.
 async fn is_right(
     context: &PageContext<'_>,
     address: Option<&EmailAddress>,
@@ -96,9 +96,9 @@ async fn is_right(
     Ok(sign_in.filter(|_| is_right))
 }
 
-/// Begins a session under a new id and ends the one the browser had; the cookie. `None` where the
-/// password that was right is no longer the account's: another, set meanwhile, ended the sessions
-/// that were there by then, and this one has to end with them.
+/// Begins a session with a new id, ends the browser's previous session, and returns the cookie.
+/// `None` if the password was changed after it was checked: the change ended all sessions that
+/// existed, and this one must not survive it.
 pub(crate) async fn begin(
     context: &PageContext<'_>,
     sign_in: &SignIn,
@@ -151,7 +151,8 @@ fn failed(
     page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
-/// Where signing in leads: on, or to a word about the cookie that did not come back.
+/// Where sign-in redirects to: the target page, or a note that the browser did not return the
+/// cookie.
 pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
         let to = returning::target(&context.query, context.is_account_page);

@@ -1,4 +1,4 @@
-//! What was used: by endpoint and key, over any range of days, and day by day as CSV.
+//! The usage: by endpoint and key over a range of days, and by day as CSV.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::http::Response;
 use crate::page_context::{Frame, PageContext, page};
 use crate::shown::{Number, Share, key_name_in};
 
-/// How many days are read at once.
+/// Days read at once.
 const DAYS_AT_ONCE: usize = 31;
 
 const COLUMNS: [&str; 9] = [
@@ -40,13 +40,13 @@ struct UsagePage {
     fault: Option<String>,
     days: Days,
     query: String,
-    /// Whether the counts of these days still grow.
+    /// Whether the counts of these days can still grow.
     is_growing: bool,
     rows: Vec<Row>,
     sum: Row,
 }
 
-/// What a key asked of an endpoint, and what came of it.
+/// The calls of a key to an endpoint, with their results.
 #[derive(Clone, Default)]
 struct Row {
     endpoint: String,
@@ -116,7 +116,7 @@ pub(crate) async fn show(
 
 type Sums = BTreeMap<(String, KeyId), Row>;
 
-/// What was used on these days, by endpoint and key, and in all.
+/// The usage on these days, by endpoint and key, and in total.
 async fn added_up(
     service: &Service,
     account: AccountId,
@@ -132,7 +132,7 @@ async fn added_up(
     Ok((sums, sum))
 }
 
-/// The days of a range on which the account was there.
+/// The part of a range in which the account existed.
 fn lived(days: Days, session: &AccountSession, today: Day) -> Option<Days> {
     days.within(Day::of(session.account.created_at), today)
 }

@@ -1,5 +1,4 @@
-//! What is asked of a new list: the endpoint, which column goes into which field, and what it may
-//! cost.
+//! The order for a new list: the endpoint, the column for each field, and the estimated cost.
 
 use enrich_bulk::jobs::{JobError, JobId, Order};
 use enrich_bulk::{Mapping, MappingError, guess};
@@ -15,7 +14,7 @@ use crate::shown::Number;
 use super::on_list;
 use super::terms::{Ceiling, Complaint};
 
-/// What an order would be, and cost.
+/// An order and its estimated cost.
 pub(crate) struct Asked {
     pub(crate) path: &'static str,
     pub(crate) title: &'static str,
@@ -25,18 +24,18 @@ pub(crate) struct Asked {
     pub(crate) ceiling: Ceiling,
 }
 
-/// A field of the endpoint and where its text comes from.
+/// A field of the endpoint and the source of its text.
 pub(crate) struct FieldRow {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
     pub(crate) is_required: bool,
     /// The column; empty for none.
     pub(crate) column: String,
-    /// One text for every row; empty for none.
+    /// A fixed text for every row; empty for none.
     pub(crate) fixed: String,
 }
 
-/// What the list would cost.
+/// The estimated cost.
 pub(crate) struct Foreseen {
     pub(crate) rows: Number,
     pub(crate) invalid: Number,
@@ -45,13 +44,13 @@ pub(crate) struct Foreseen {
 }
 
 impl Foreseen {
-    /// Whether the account has the credits for all of it.
+    /// Whether the account has enough credits for the whole list.
     pub(crate) fn is_covered(&self) -> bool {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
     }
 
-    /// The ceiling to offer: the most that the list can cost, or what the account has of it. Without
-    /// a highest cost there is none, since below a ceiling such a list does not start.
+    /// The suggested ceiling: the highest possible cost, limited to the balance. Without a highest
+    /// cost there is no suggestion, because such a list cannot start with a ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
             Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
@@ -61,8 +60,7 @@ impl Foreseen {
     }
 }
 
-/// The mapping that the form of this page shows, or why it is none; `None` where it names no
-/// endpoint.
+/// The mapping in the form, or why it is invalid; `None` if the form names no endpoint.
 pub(crate) fn of_form(
     context: &PageContext<'_>,
     path: &str,
@@ -71,7 +69,7 @@ pub(crate) fn of_form(
     Some(mapping(&rows(context.endpoint(path)?, fields, &[])))
 }
 
-/// What is asked of a list with these columns: as the form has it, or as the columns' names suggest.
+/// The order for a list with these columns: from the form, or guessed from the column names.
 pub(super) async fn asked_of(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -97,7 +95,7 @@ pub(super) async fn asked_of(
     }))
 }
 
-/// What the list would cost; what to say where that cannot be told.
+/// The estimated cost, or a message if it cannot be estimated.
 async fn foreseen(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -122,8 +120,8 @@ async fn foreseen(
     }
 }
 
-/// Why an order can't be carried out below its ceiling: a row that may have any number of answers has
-/// no highest price, so none of such rows would be asked.
+/// Why an order cannot run below its ceiling: a row with any number of answers has no highest
+/// price, so no such row would be sent.
 pub(super) async fn refused(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -148,7 +146,7 @@ pub(super) async fn refused(
     }
 }
 
-/// The endpoint's fields as a form has them; a form that has none of them is guessed.
+/// The endpoint's fields with the values of the form; without any in the form they are guessed.
 fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<FieldRow> {
     let inputs = endpoint.wire.inputs;
     let name = |kind: &str, field: &Field| format!("{kind}.{}", field.name);
@@ -167,11 +165,11 @@ fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<F
     inputs.iter().map(row).collect()
 }
 
-/// Columns and values as a mapping.
+/// Converts columns and fixed values to a mapping.
 ///
 /// # Errors
 ///
-/// A field has both: which of them was meant is not guessed.
+/// If a field has both, because it is unclear which was meant.
 fn mapping(rows: &[FieldRow]) -> Result<Mapping, String> {
     let has_both = |row: &&FieldRow| !row.column.is_empty() && !row.fixed.is_empty();
     if let Some(row) = rows.iter().find(has_both) {

@@ -1,25 +1,25 @@
-//! How a new list is read: what was detected, and what may be chosen instead.
+//! How a new list is read: the detected format, and the alternatives.
 
 use enrich_bulk::jobs::Sample;
 use enrich_bulk::{Delimiter, Format, ReadAs, TextEncoding};
 
 use crate::form::Form;
 
-/// The encodings that may be chosen, by label and name.
+/// Selectable encodings, by label and name.
 const ENCODINGS: [(&str, &str); 3] =
     [("utf-8", "UTF-8"), ("utf-16", "UTF-16"), ("windows-1252", "Windows-1252")];
 
 /// How a list is read.
 pub(crate) struct Reading {
-    /// In words; empty for a list that cannot be read.
+    /// A description; empty for a list that cannot be read.
     pub(crate) layout: String,
-    /// Whether anything of it may be chosen.
+    /// Whether delimiter and encoding can be selected.
     pub(crate) is_text: bool,
     pub(crate) delimiters: Vec<Choice>,
     pub(crate) encodings: Vec<Choice>,
 }
 
-/// A choice of a select.
+/// An option of a select.
 pub(crate) struct Choice {
     pub(crate) value: &'static str,
     pub(crate) name: &'static str,
@@ -48,7 +48,7 @@ impl Reading {
         });
         Self {
             layout: layout.map(ToString::to_string).unwrap_or_default(),
-            // A list that can't be read the way that was chosen can be read another way.
+            // A list that cannot be read with the selected options may be readable with others.
             is_text: layout
                 .map_or(sample.read_as != ReadAs::default(), |layout| layout.format == Format::Csv),
             delimiters: delimiters.collect(),
@@ -57,7 +57,7 @@ impl Reading {
     }
 }
 
-/// What a form chooses; empty is detected. `None` where it chooses what is not there.
+/// The options selected in a form; an empty one means detection. `None` for unknown options.
 pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
     let delimiter = match form.raw("delimiter") {
         "" => None,

@@ -1,4 +1,4 @@
-//! The terms of a start and of going on: the ceiling and the key that pays.
+//! The terms for starting or continuing a list: the ceiling and the key that pays.
 
 use enrich_core::KeyId;
 
@@ -8,25 +8,25 @@ use crate::form::Form;
 use crate::page::keys::active_keys;
 use crate::page_context::PageContext;
 
-/// Why a form of this page is not carried out, and where the page says so.
+/// An error of the form, and where the page shows it.
 pub(super) enum Complaint {
     /// Above the page.
     Page(String),
-    /// Beside the ceiling.
+    /// Next to the ceiling.
     Ceiling(String),
 }
 
-/// The ceiling as a form shows it.
+/// The ceiling as the form shows it.
 pub(crate) struct Ceiling {
-    /// What stands in the field.
+    /// The text in the field.
     pub(crate) typed: String,
-    /// What the page offered; as long as the field holds that, it follows the estimate.
+    /// The suggested ceiling. While the field still holds it, the field follows new estimates.
     pub(crate) offered: String,
     pub(crate) fault: Option<String>,
 }
 
 impl Ceiling {
-    /// The ceiling of a form where `offered` is the one to offer now. What was typed is kept.
+    /// The ceiling for the form, with `offered` as the current suggestion. A changed value is kept.
     pub(super) fn of(fields: &Form, offered: String, complaint: Option<&Complaint>) -> Self {
         let typed = fields.text("ceiling");
         let is_kept = fields.has("ceiling") && typed != fields.text("offered");
@@ -39,7 +39,7 @@ impl Ceiling {
     }
 }
 
-/// The key and the ceiling of the form that was sent.
+/// The key and the ceiling of the submitted form.
 pub(super) async fn chosen(
     context: &PageContext<'_>,
     session: &AccountSession,
@@ -54,8 +54,8 @@ pub(super) async fn chosen(
     Ok(ceiling.map(|ceiling| (key.id, ceiling)))
 }
 
-/// Reads a ceiling: digits, also in groups of three with one kind of separator. `1,5` is no number
-/// of credits: read without its comma it would be ten times as much as was meant.
+/// Parses a ceiling: digits, optionally in groups of three with one kind of separator. `1,5` is an
+/// error: without its comma it would be ten times the intended number.
 fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -65,7 +65,7 @@ fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     credits.map(Some).ok_or_else(|| said.to_owned())
 }
 
-/// The digits of a whole number; `None` where something else stands among them.
+/// The digits of a whole number; `None` if it contains anything else.
 fn plain_digits(text: &str) -> Option<String> {
     let separator = text.chars().find(|letter| !letter.is_ascii_digit());
     let Some(separator) = separator else { return Some(text.to_owned()) };

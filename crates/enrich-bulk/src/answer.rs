@@ -1,19 +1,19 @@
-//! Answers as they are written, read for a list: which values go into which column.
+//! Parses JSON answers for a list, and maps their fields to columns.
 
 use enrich_wire::Endpoint;
 use serde_json::{Map, Value};
 
-/// Fields of answers that say nothing of the row: the echo of what was asked, whether something was
-/// found (the status says it), and the balance at that moment.
+/// Fields that do not become columns: the echo of the inputs, `exists` (the status column shows
+/// it), and the balance.
 const LEFT_OUT: [&str; 4] = ["query", "exists", "credit_count", "remaining_credits"];
 
-/// What the answers of an endpoint are like.
+/// The answer format of an endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     path: &'static str,
     /// The fields of every answer.
     fields: Vec<String>,
-    /// Those of them that become columns.
+    /// The fields that become columns.
     pub(crate) columns: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl Answers {
         self.path
     }
 
-    /// Reads a body: every field of the answer. `None` when it is no answer of this endpoint.
+    /// Parses a body into the fields of the answer; `None` if it is not an answer of this endpoint.
     pub(crate) fn read(&self, body: &[u8]) -> Option<Map<String, Value>> {
         let mut object: Map<String, Value> = serde_json::from_slice(body).ok()?;
         if let Some(Value::Object(data)) = object.remove("data") {
@@ -39,7 +39,7 @@ impl Answers {
         self.fields.iter().all(|name| object.contains_key(name)).then_some(object)
     }
 
-    /// The values of the columns, in their order.
+    /// The values of the columns, in order.
     pub(crate) fn values(&self, mut answer: Map<String, Value>) -> Vec<Value> {
         let value = |name: &String| answer.remove(name).unwrap_or_default();
         self.columns.iter().map(value).collect()

@@ -1,4 +1,4 @@
-//! Who is asked, one row at a time: a directory, the metered service, or a server.
+//! Callers: what answers a row. One each for a directory, the metered service and a remote server.
 
 mod directory;
 mod metered;
@@ -18,61 +18,61 @@ pub(crate) use directory::wire_fields;
 pub use metered::MeteredCaller;
 pub use remote::{RemoteCaller, RemoteError};
 
-/// An endpoint and the generation it is of.
+/// An endpoint with its API version.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// The generation.
+    /// The API version.
     pub api_version: &'static ApiVersion,
     /// The endpoint.
     pub endpoint: &'static Endpoint,
 }
 
-/// The fields of one row, named as the endpoint has them.
+/// The fields of one row, by the endpoint's field names.
 pub type RowFields = [(&'static str, String)];
 
-/// Asks one row.
+/// Sends one row.
 #[async_trait]
 pub trait Caller: Send + Sync {
-    /// Asks, once. The same `idempotency` with the same fields is never charged twice.
+    /// Sends the row once. The same `idempotency` with the same fields is never charged twice.
     async fn call(&self, fields: &RowFields, idempotency: &str) -> Called;
 
     /// Whether answers cost credits.
     fn is_metered(&self) -> bool;
 }
 
-/// What came of asking.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Called {
-    /// Something was found.
+    /// Found.
     Found {
         /// The values of the answer's columns.
         values: Vec<Value>,
-        /// What it cost; of an answer told once more, what it had cost.
+        /// The charge; for a replay, the charge of the first answer.
         credits: Credits,
     },
-    /// Nothing was found, which is free.
+    /// Not found, which is free.
     NotFound,
-    /// The fields can't be used, and why.
+    /// The fields are invalid; with the reason.
     Invalid(String),
-    /// The credits don't suffice, and what that means.
+    /// The balance is too low; with a message.
     OutOfCredits(String),
-    /// Not now: it may be asked again, under the same idempotency key.
+    /// Retry later, with the same idempotency key.
     Later {
-        /// How long to wait, where that was said.
+        /// The time to wait, if the server gave one.
         after: Option<Duration>,
-        /// Whether it is the rate limit that the row waits for.
+        /// Whether the reason is the rate limit.
         is_rate_limited: bool,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Nothing was charged, and the row can't be answered now; why. Asking again may help.
+    /// Not answered and not charged; with the reason. A retry may help.
     Failed(String),
-    /// No row can be answered, and why.
+    /// No row can be answered; with the reason.
     Refused(String),
 }
 
 impl Called {
-    /// The answer in `body`, where something was found and cost `credits`.
+    /// The answer in `body`, which was found and cost `credits`.
     pub(crate) fn found(answers: &Answers, body: &[u8], credits: Credits) -> Self {
         match answers.read(body) {
             Some(answer) => Self::Found { values: answers.values(answer), credits },
@@ -84,7 +84,7 @@ impl Called {
         Self::Refused(format!("the response is not an answer of {}", answers.path()))
     }
 
-    /// What a status other than 200 means for a row.
+    /// The result for a row whose status is not 200.
     pub(crate) fn refused(status: u16, after: Option<Duration>, why: String) -> Self {
         match status {
             400 => Self::OutOfCredits(why),

@@ -1,4 +1,4 @@
-//! The rows that come out: each as it came in, with the answer, its status and its price added.
+//! Writes output rows: each input row with its answer, status and price.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,26 +13,26 @@ use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
 
-/// Takes what the columns of a CSV file have no place for: members that only later objects have,
-/// and lines that are no objects.
+/// The column for data that fits no other CSV column: members that occur only in later objects, and
+/// lines that are not objects.
 const OTHER_FIELDS: &str = "other_fields";
 
-/// What became of a row.
+/// The result of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It has an answer.
+    /// The row has an answer.
     Found,
-    /// It was asked, and nothing was found.
+    /// The look-up found nothing.
     NotFound,
-    /// It can't be asked: the error says why.
+    /// The row cannot be sent; the error column gives the reason.
     Invalid,
-    /// It was asked and not answered: the error says why.
+    /// The row was sent but not answered; the error column gives the reason.
     Failed,
 }
 
 impl Status {
-    /// The word in the column `status`.
+    /// The value in the column `status`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Found => "found",
@@ -43,33 +43,33 @@ impl Status {
     }
 }
 
-/// What is added to a row.
+/// The columns that are added to a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Added {
     pub(crate) status: Status,
-    /// The values of the answer's columns; none unless it was found.
+    /// The values of the answer's columns; empty unless found.
     pub(crate) values: Vec<Value>,
     pub(crate) error: String,
     pub(crate) credits: u64,
 }
 
-/// Writes rows, into memory until they are taken.
+/// Writes rows into a buffer.
 pub(crate) struct Export {
     format: Format,
     shape: Shape,
     /// The names of the added columns: the answer's, `status`, `error`, `credits`.
     added: Vec<String>,
     delimiter: Delimiter,
-    /// Whether CSV begins with a mark, as the list was in an encoding that spreadsheets take a text
-    /// without one for.
+    /// Whether CSV starts with a byte order mark. It does if the list had an encoding that
+    /// spreadsheets assume for files without one.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
 }
 
 impl Export {
-    /// Rows in `format`; CSV with the delimiter of the list, where that is CSV. The names of added
-    /// columns begin with `prefix`.
+    /// Writes rows in `format`. A CSV output has the delimiter of a CSV list. The names of added
+    /// columns start with `prefix`.
     pub(crate) fn new(
         format: Format,
         shape: &Shape,
@@ -96,7 +96,7 @@ impl Export {
         Self { format, shape, added, delimiter, is_marked, csv, json: Vec::new() }
     }
 
-    /// Writes what stands before the first row.
+    /// Writes the header, if the format has one.
     pub(crate) fn header(&mut self) -> Result<(), csv::Error> {
         if self.format == Format::JsonLines {
             return Ok(());
@@ -112,7 +112,8 @@ impl Export {
         Ok(())
     }
 
-    /// Writes a row; how many of its cells will be cut, since they are too long for a workbook's.
+    /// Writes a row. Returns the number of its cells that are too long for a workbook and will be
+    /// truncated.
     pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<u64, csv::Error> {
         match self.format {
             Format::Csv | Format::Tsv | Format::Xlsx => self.csv_row(row, added),
@@ -123,12 +124,12 @@ impl Export {
         }
     }
 
-    /// About how many bytes there are to take.
+    /// The approximate size of the buffer, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.json.len() + self.csv.get_ref().len()
     }
 
-    /// Takes what was written.
+    /// Takes the contents of the buffer.
     pub(crate) fn take(&mut self) -> Result<Vec<u8>, std::io::Error> {
         if self.format == Format::JsonLines {
             return Ok(std::mem::take(&mut self.json));
@@ -159,12 +160,12 @@ impl Export {
         Ok(cut_cells)
     }
 
-    /// 1 where a cell will be cut, else 0.
+    /// 1 if the cell will be truncated, else 0.
     fn is_cut(&self, cell: &[u8]) -> u64 {
         u64::from(self.format == Format::Xlsx && workbook::is_too_long(cell))
     }
 
-    /// The cell as a spreadsheet may read it from CSV. In a workbook a text is never a formula.
+    /// Escapes formulas in a CSV cell. In a workbook a text is never a formula.
     fn safe<'c>(&self, cell: Cow<'c, [u8]>) -> Cow<'c, [u8]> {
         if self.format == Format::Xlsx {
             return cell;
@@ -176,7 +177,7 @@ impl Export {
     }
 
     fn json_row(&mut self, row: &Row, added: &Added) {
-        // What is written is either the object's own text up to its end, or one made of the cells.
+        // The row's text is either the object's own, up to its end, or built from the cells.
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
         let answer = self.added.len() - 3;
@@ -194,7 +195,7 @@ impl Export {
         self.json.extend_from_slice(b"}\n");
     }
 
-    /// Writes the row as an object that is still open; the names in it.
+    /// Writes the row as an object without its closing brace; returns the names in it.
     fn begin_object(&mut self, row: &Row) -> Vec<String> {
         if let Ok(Cells::Json(members)) = &row.cells {
             let text = row.text.trim_ascii_end();
@@ -216,8 +217,8 @@ impl Export {
     }
 }
 
-/// The cells of a row below the input's columns. What stands in no cell stands in the last one, or
-/// in that for other fields: nothing that came in is left out.
+/// The cells of a row in the order of the input's columns. Data without a column goes into the last
+/// cell, or into the one for other fields, so that no input is lost.
 pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
     let none: Cow<'a, [u8]> = Cow::Borrowed(b"");
     match (shape, &row.cells) {
@@ -240,7 +241,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
         (Shape::Json(names), Ok(Cells::Json(members))) => {
             let mut cells = vec![none; names.len()];
             let (mut other, mut is_first) = (Vec::new(), true);
-            // A map, as both may be many.
+            // A map, because there may be many columns and members.
             let mut places: HashMap<&str, usize> =
                 names.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
             for (name, value) in members {
@@ -262,7 +263,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
             cells.push(Cow::Owned(other));
             cells
         }
-        // A line that is no object has no other cells.
+        // A line that is not an object has no other cells.
         (Shape::Json(names), _) => {
             let mut cells = vec![none; names.len()];
             cells.push(Cow::Borrowed(&row.text));
@@ -271,7 +272,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
     }
 }
 
-/// A value in one cell: a text as it is, nothing for null, the items of a list with `|` between.
+/// Converts a value to a cell: a string unchanged, null as empty, list items separated by `|`.
 fn in_a_cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -285,14 +286,14 @@ fn field(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     if !std::mem::take(is_first) {
         into.push(b',');
     }
-    // Writing to memory can't fail.
+    // Writing to memory cannot fail.
     let _ = serde_json::to_writer(&mut *into, name);
     into.push(b':');
     let _ = serde_json::to_writer(into, value);
 }
 
-/// The names of added columns. Those that are taken get a number, the same for all of them, so that
-/// one can see which belong together: `status_2`, `error_2`, `credits_2`.
+/// The names of the added columns. If a name is taken, all get the same number, so that they can be
+/// recognised as a group: `status_2`, `error_2`, `credits_2`.
 fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
     let taken: Vec<bool> = names.iter().map(|name| is_taken(name)).collect();
     let mut number = 1_u64;
@@ -310,7 +311,7 @@ fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> 
     }
 }
 
-/// Names of an object's members: a column that is there twice gets a number.
+/// The columns as member names: repeated names get a number.
 fn unlike(columns: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {
@@ -326,7 +327,7 @@ fn unlike(columns: &[String]) -> Vec<String> {
 }
 
 fn csv_writer(delimiter: Delimiter, begun: Vec<u8>) -> csv::Writer<Vec<u8>> {
-    // Rows are of one length by what they are made of; the check would only say so once more.
+    // All rows have the same length by construction, so the length check is off.
     let mut builder = csv::WriterBuilder::new();
     builder.flexible(true).delimiter(delimiter.as_byte()).from_writer(begun)
 }

@@ -1,9 +1,9 @@
-//! Which column of a list most likely holds a field of an endpoint.
+//! Guesses which column of a list contains a field of an endpoint.
 
 use enrich_import::plain_name;
 use enrich_wire::Field;
 
-/// What columns are called that hold what a field wants, by a part of the field's name.
+/// Usual names of columns, by a part of the field's name.
 const CALLED: [(&str, &[&str]); 11] = [
     ("companydomain", &["domain", "website", "web", "url", "site", "homepage"]),
     ("companywebsite", &["website", "domain", "web", "url", "site", "homepage"]),
@@ -18,8 +18,8 @@ const CALLED: [(&str, &[&str]); 11] = [
     ("linkedin", &["linkedin", "profile"]),
 ];
 
-/// The column that most likely holds a field, as a suggestion for somebody who then looks at it:
-/// that of `by_name`, else one whose name contains what such columns are usually called.
+/// The column that most likely contains a field, as a suggestion for the user to check: the result
+/// of [`by_name`], else a column whose name contains a usual name.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));
@@ -27,16 +27,16 @@ pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     })
 }
 
-/// The column that holds a field by its name: one of the field's own name, else one that is called
-/// exactly what such columns are usually called. Case, blanks and punctuation don't matter. What
-/// may be missing is taken by its own name alone.
+/// The column that contains a field, by its name: a column with the field's name, else one with
+/// exactly a usual name. Case, spaces and punctuation are ignored. Optional fields match only their
+/// own name.
 pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
     let wanted = plain_name(field.name);
     let same = find(columns, |column| column == wanted);
     same.or_else(|| usual_names(field).find_map(|name| find(columns, |column| column == name)))
 }
 
-/// What columns are usually called that hold a field; none for a field that may be missing.
+/// Usual column names of a field; none for an optional field.
 fn usual_names(field: &Field) -> impl Iterator<Item = &'static str> {
     let wanted = if field.is_required { plain_name(field.name) } else { String::new() };
     let called = CALLED.iter().filter(move |(part, _)| wanted.contains(part));

@@ -1,4 +1,4 @@
-//! The rows of a list, numbered, with the fields that are asked of each.
+//! Reads the numbered rows of a list, and the fields of each.
 
 use enrich_import::{Cells, Format, Layout, NoList, ReadError, Row, Rows, Source};
 use serde_json::Value;
@@ -7,19 +7,19 @@ use crate::export;
 use crate::mapping::{Bound, From};
 use crate::shape::Shape;
 
-/// How many rows of JSON Lines are looked at to tell the columns, and how many bytes of them.
+/// Rows of JSON Lines, and bytes of them, that are read to find the columns.
 const LOOKED_AT: usize = 1000;
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
-/// How many letters of a cell are shown.
+/// Maximum number of characters of a cell in a sample.
 const SHOWN_LETTERS: usize = 200;
 
 /// The rows of a list.
 pub struct Input {
     rows: Rows,
     shape: Shape,
-    /// The first row, until it is given out.
+    /// The first row, until it is returned.
     first: Option<Row>,
-    /// How it was read once, where that is to count.
+    /// The recorded layout, if it overrides the detected one.
     layout: Option<Layout>,
     read_bytes: u64,
 }
@@ -29,7 +29,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// When it can't be read, or has no rows.
+    /// When the list cannot be read, or has no rows.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut rows = Rows::open(source)?;
         let shape = match rows.columns() {
@@ -44,13 +44,13 @@ impl Input {
         Ok(Self { rows, shape, first, layout: None, read_bytes: 0 })
     }
 
-    /// The columns: those of the header, or the names in the first thousand objects, or in the first
-    /// 4 MiB of them.
+    /// The columns: those of the header, or the names in the first thousand objects, at most 4 MiB
+    /// of them.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }
 
-    /// How rows of the list are written where nobody says: as they are read, but a workbook's as CSV.
+    /// The default output format: that of the list, but CSV for a workbook.
     pub fn format(&self) -> Format {
         match self.shape {
             Shape::Csv(_) => Format::Csv,
@@ -58,17 +58,17 @@ impl Input {
         }
     }
 
-    /// How it is read. Its encoding is known for sure when all of it was read.
+    /// The layout of the list. The encoding is certain only after the whole list was read.
     pub fn layout(&self) -> Option<Layout> {
         self.layout.clone().or_else(|| self.rows.layout())
     }
 
-    /// The same list, said to be read like this.
+    /// Overrides the detected layout.
     pub(crate) fn with_layout(self, layout: Layout) -> Self {
         Self { layout: Some(layout), ..self }
     }
 
-    /// How many bytes were read until now, compressed as they are.
+    /// The number of bytes read so far, before decompression.
     pub fn read_bytes(&mut self) -> u64 {
         self.read_bytes += self.rows.newly_read_bytes();
         self.read_bytes
@@ -78,7 +78,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// When the list can't be read on.
+    /// When the list cannot be read further.
     pub fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
         match self.first.take() {
             Some(first) => Ok(Some(first)),
@@ -86,15 +86,15 @@ impl Input {
         }
     }
 
-    /// A row as it is shown: a text for each column, long ones cut.
+    /// The row for display: a text for each column, long ones truncated.
     pub fn shown(&self, row: &Row) -> Vec<String> {
         let mut cells: Vec<String> = export::csv_cells(&self.shape, row)
             .iter()
-            // A letter has at most four bytes.
+            // A character has at most four bytes.
             .map(|cell| String::from_utf8_lossy(&cell[..cell.len().min(4 * SHOWN_LETTERS)]))
             .map(|text| text.chars().take(SHOWN_LETTERS).collect())
             .collect();
-        // Members without a column, which only rows of JSON Lines have, are left out.
+        // Members without a column, which only JSON Lines rows have, are left out.
         if matches!(row.cells, Ok(Cells::Json(_))) {
             cells.truncate(self.columns().len());
         }
@@ -106,7 +106,7 @@ impl Input {
     }
 }
 
-/// The fields that are asked of a row; why it can't be asked, where it can't.
+/// The fields of a row; on failure, why the row cannot be sent.
 pub(crate) fn fields(
     bound: &Bound,
     shape: &Shape,

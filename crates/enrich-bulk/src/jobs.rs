@@ -1,11 +1,11 @@
-//! Lists of accounts, kept in a folder and asked one after the other.
+//! The lists of accounts, stored in a folder and processed in turns.
 //!
-//! Each job has a folder of its own, named by its id: the list as it was uploaded, `job.json`, and
-//! the output as [`Part`](crate::Part) makes it. A job belongs to an account and is found through
-//! it alone. Few jobs run at once, each on a thread of its own, so that they hold up nobody else's
-//! look-ups; accounts take turns at running. Jobs that were running when the process ended go on
-//! when it is started again. One process works in the folder: another that opens it waits, without
-//! jobs, until the first has ended.
+//! Each job has a folder named by its id. It contains the uploaded list, `job.json`, and the output
+//! as [`Part`](crate::Part) writes it. A job belongs to an account and can be found only through
+//! it. Few jobs run at once, each on its own thread, so that they do not delay other look-ups;
+//! accounts take turns. Jobs that were running when the process ended continue at the next start.
+//! Only one process works in the folder: another process that opens it has no jobs until the first
+//! one ends.
 
 mod error;
 mod folder;
@@ -58,27 +58,27 @@ struct JobsState {
     settings: Settings,
     registry: Mutex<JobRegistry>,
     changed: Condvar,
-    /// Ends the reading of lists that nobody waits for any more.
+    /// Stops the reading of lists at shutdown.
     closing: Stop,
-    /// The folder's lock, while it is this process's.
+    /// The folder's lock, while this process holds it.
     locked: Mutex<Option<File>>,
 }
 
-/// What is known of all jobs, and what is to be done.
+/// The state of all jobs, and the queue.
 #[derive(Default)]
 struct JobRegistry {
     jobs: BTreeMap<JobId, Entry>,
     waiting: VecDeque<JobId>,
     is_closing: bool,
-    /// Whether another process has the folder.
+    /// Whether another process holds the folder.
     is_elsewhere: bool,
-    /// Folders of jobs that can't be read.
+    /// Folders of unreadable jobs.
     set_aside: Vec<PathBuf>,
-    /// How many lists of an account are being uploaded.
+    /// Number of running uploads of each account.
     uploading: BTreeMap<AccountId, usize>,
-    /// The accounts of which a list is being read to its end.
+    /// Accounts for which a list is being read to its end.
     reading: BTreeSet<AccountId>,
-    /// When an account had its last turn, by the number of that turn.
+    /// The number of each account's last turn.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
 }
@@ -86,25 +86,25 @@ struct JobRegistry {
 struct Entry {
     record: Record,
     counts: Counts,
-    /// What its files take up.
+    /// The size of its files.
     bytes: u64,
-    /// Stops it while it runs.
+    /// Stops the job while it runs.
     stop: Option<Stop>,
-    /// Its account told it to stop.
+    /// The account stopped the job.
     is_told: bool,
-    /// Until when the rate limit holds its rows up.
+    /// Until when the rate limit delays its rows.
     rate_limited_until: Option<Timestamp>,
-    /// It was told to stop to make room for others.
+    /// The job was stopped to make room for others.
     is_yielding: bool,
-    /// Held while its files are looked through for forgotten values.
+    /// Held while its files are searched for forgotten values.
     files: Arc<Mutex<()>>,
-    /// How many values were suppressed when it was looked through while it ran.
+    /// The number of suppressed values at the last search while the job ran.
     scrubbed_running: u64,
-    /// The preview that was made last.
+    /// The most recent preview.
     foreseen: Option<Foreseen>,
 }
 
-/// A preview, and what it was made with.
+/// A preview with its inputs.
 #[derive(Clone)]
 struct Foreseen {
     endpoint: String,
@@ -114,13 +114,13 @@ struct Foreseen {
 }
 
 impl Jobs {
-    /// Opens the folder, makes it where there is none, and goes on with what was running. Where
-    /// another process has the folder, that begins once it has ended.
+    /// Opens or creates the folder and continues the jobs that were running. If another process
+    /// holds the folder, this happens when that process ends.
     ///
     /// # Errors
     ///
-    /// When it can't be read or written. What is damaged in it is told of where it is asked for, or
-    /// [set aside](Jobs::set_aside).
+    /// When the folder cannot be read or written. Damaged jobs are reported when they are
+    /// requested, or [set aside](Jobs::set_aside).
     pub fn open(
         folder: &Path,
         api_versions: &'static [&'static ApiVersion],
@@ -163,17 +163,17 @@ impl Jobs {
         Ok(())
     }
 
-    /// Whether another process has the folder, so that there are no jobs here until it has ended.
+    /// Whether another process holds the folder, so that no jobs are available here until it ends.
     pub fn are_elsewhere(&self) -> bool {
         self.shared.registry.lock().is_elsewhere
     }
 
-    /// Where the folders of jobs are that couldn't be read when this was opened.
+    /// The folders of jobs that could not be read when the folder was opened.
     pub fn set_aside(&self) -> Vec<PathBuf> {
         self.shared.registry.lock().set_aside.clone()
     }
 
-    /// The jobs of an account, the newest first.
+    /// The jobs of an account, newest first.
     pub fn of_account(&self, account: AccountId) -> Vec<Job> {
         let registry = self.shared.registry.lock();
         let mut jobs: Vec<Job> = registry.of_account(account).map(Entry::job).collect();
@@ -181,17 +181,17 @@ impl Jobs {
         jobs
     }
 
-    /// A job of an account; `None` where it has no such job.
+    /// A job of an account; `None` if the account has no such job.
     pub fn get(&self, account: AccountId, id: JobId) -> Option<Job> {
         let registry = self.shared.registry.lock();
         registry.of(account, id).map(Entry::job).ok()
     }
 
-    /// Starts a job: it runs once a thread is free.
+    /// Starts a job; it runs when a thread is free.
     ///
     /// # Errors
     ///
-    /// When there is no such job, it was started before, or the order can't be carried out.
+    /// When there is no such job, it was started before, or the order cannot be carried out.
     pub fn start(&self, account: AccountId, id: JobId, order: Order) -> Result<(), JobError> {
         let rows = self.preview(account, id, &order.endpoint, &order.mapping)?.rows;
         let mut registry = self.shared.registry.lock();
@@ -204,11 +204,11 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Goes on with a job that ended before its list did, perhaps with another key or ceiling.
+    /// Continues a job that ended early, optionally with another key or ceiling.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or none that could go on.
+    /// When there is no such job, or it cannot continue.
     pub fn go_on(
         &self,
         account: AccountId,
@@ -230,11 +230,11 @@ impl Jobs {
         self.shared.put_in_line(&mut registry, record)
     }
 
-    /// Stops a job. Rows that are on their way are waited for; what is written stays.
+    /// Stops a job. Rows in flight are waited for; written rows are kept.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or it doesn't run and isn't to.
+    /// When there is no such job, or it neither runs nor waits.
     pub fn stop(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
@@ -271,11 +271,11 @@ impl Jobs {
         Ok(())
     }
 
-    /// Deletes the jobs that were kept for long enough at `now`; how many.
+    /// Deletes the jobs whose retention time is over at `now`; returns their number.
     ///
     /// # Errors
     ///
-    /// When files can't be deleted.
+    /// When files cannot be deleted.
     pub fn sweep(&self, now: Timestamp) -> Result<usize, JobError> {
         let mut registry = self.shared.registry.lock();
         let before = now.as_second() - self.shared.settings.keep_seconds;
@@ -293,8 +293,8 @@ impl Jobs {
         Ok(over.len())
     }
 
-    /// Ends all work, waiting for rows on their way. Jobs that run go on when the folder is opened
-    /// again.
+    /// Ends all work after waiting for rows in flight. Running jobs continue when the folder is
+    /// opened again.
     pub fn close(&self) {
         {
             let mut registry = self.shared.registry.lock();
@@ -304,10 +304,10 @@ impl Jobs {
         self.shared.closing.now();
         self.shared.changed.notify_all();
         for thread in self.threads.lock().drain(..) {
-            // A thread that failed has nothing left to wait for.
+            // A thread that panicked needs no waiting.
             let _ = thread.join();
         }
-        // Nothing of this process changes the folder any more: another may have it.
+        // This process no longer changes the folder, so another process may lock it.
         self.shared.locked.lock().take();
     }
 }
@@ -328,23 +328,23 @@ impl JobsState {
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
 
-    /// The rows of a list in this folder, within the limits, until `stop` is told.
+    /// Opens the list of a job in `folder`, within the limits; `stop` interrupts the reading.
     fn input(&self, folder: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
         self.input_at(&record.list(folder), record, stop)
     }
 
-    /// The same for a list in this file.
+    /// Opens the list in the file at `path`.
     fn input_at(&self, path: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // How it was read before its rows were emptied: its output goes on like that.
+        // The layout from before rows were emptied, so that the output stays the same.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,
         })
     }
 
-    /// Puts a job in line, on disk first.
+    /// Puts a job in the queue; saves it to disk first.
     fn put_in_line(&self, registry: &mut JobRegistry, mut record: Record) -> Result<(), JobError> {
         if registry.is_closing {
             return Err(Refusal::Elsewhere.into());

@@ -1,12 +1,12 @@
-//! Look-ups of whole lists: rows in, the same rows out with the answers added.
+//! Look-ups of whole lists: copies the rows of a list and adds the answers.
 //!
-//! [`run`] takes the rows of an [`Input`], asks a [`Caller`] about many of them at once and writes
-//! them in their order. The output says how far it is, so a run that was stopped or killed goes on
-//! where it was; every row has an idempotency key of its own, so none is paid twice. [`preview`]
-//! says what a list may cost before anything is asked. [`Jobs`] keeps lists of accounts in a
-//! folder, within limits for each account, and runs them in turns.
+//! [`run`] reads the rows of an [`Input`], sends many of them at once to a [`Caller`], and writes
+//! them in their order. A checkpoint next to the output lets an interrupted run continue; every row
+//! has its own idempotency key, so no row is paid twice. [`preview`] computes the highest cost of a
+//! list before any row is sent. [`Jobs`] stores lists of accounts in a folder, with limits for each
+//! account, and runs them in turns.
 //!
-//! What is not here: the endpoints (they come as rows of a table), any store, a web framework, the
+//! What is not here: the endpoints (they are rows of a table), any store, a web framework, the
 //! terminal.
 
 mod answer;

@@ -1,4 +1,4 @@
-//! Which column goes into which field of the endpoint, checked before anything is asked.
+//! The mapping from columns to the endpoint's fields, checked before any row is sent.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::guess::by_name;
 
-/// A text that most fields can be read from, to try a mapping with.
+/// A value that is valid for most fields, to test a mapping.
 const PROBE: &str = "probe.example";
 
-/// The fields of an endpoint and what each is taken from.
+/// The source of each field of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mapping {
-    /// Fields and their columns.
+    /// Fields with their columns.
     pub columns: Vec<(String, String)>,
-    /// Fields that are the same in every row, and what they are.
+    /// Fields with a constant value.
     pub constants: Vec<(String, String)>,
 }
 
-/// Why a mapping can't be used. The text says what can be.
+/// Why a mapping is invalid. The message lists what is possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// It isn't written as one.
+    /// The syntax is wrong.
     #[error(
         "`{0}` is not a mapping; write FIELD=COLUMN, or FIELD:=VALUE for one value in every row"
     )]
@@ -52,7 +52,7 @@ pub enum MappingError {
     /// The input has the column more than once.
     #[error("the input has the column `{0}` more than once; give each a name of its own")]
     ColumnTwice(String),
-    /// A field that is needed has no column.
+    /// A required field has no column.
     #[error("{path} needs `{field}`; map a column to it: {field}=COLUMN, of {there}")]
     Missing {
         /// The endpoint.
@@ -68,30 +68,30 @@ pub enum MappingError {
 #[derive(Clone, Debug)]
 pub(crate) struct Bound(pub(crate) Vec<BoundField>);
 
-/// A field and where its text comes from.
+/// A field and its source.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundField {
     pub(crate) name: &'static str,
-    /// Whether a row without it can't be asked.
+    /// Whether a row without it cannot be sent.
     pub(crate) is_needed: bool,
     pub(crate) from: From,
 }
 
-/// Where a field's text comes from.
+/// The source of a field.
 #[derive(Clone, Debug)]
 pub(crate) enum From {
-    /// A column, by its place in CSV and its name in JSON.
+    /// A column: its index in CSV, its name in JSON.
     Column { index: usize, name: String },
-    /// Nowhere: it is the same in every row.
+    /// A constant for every row.
     Constant(String),
 }
 
 impl Mapping {
-    /// Reads `companyName=Company` (a column) and `country_code:=CH` (one value in every row).
+    /// Parses `companyName=Company` (a column) and `country_code:=CH` (a constant).
     ///
     /// # Errors
     ///
-    /// When a term is neither, or maps a field that another has mapped.
+    /// When a term is neither, or maps a field that is already mapped.
     pub fn parse<'a>(terms: impl IntoIterator<Item = &'a str>) -> Result<Self, MappingError> {
         let mut mapping = Self::default();
         for term in terms {
@@ -117,9 +117,9 @@ impl Mapping {
         self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
     }
 
-    /// This mapping with the columns spelt as the list has them, and a column for each field that
-    /// has none and is in one by its name: nobody looks at these before they are asked and paid, so
-    /// a name that is only similar does not do.
+    /// Completes the mapping: spells the columns as the list does, and adds columns for unmapped
+    /// fields by exact name. Similar names are not used, because nobody checks these columns before
+    /// rows are sent and charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {
@@ -143,7 +143,7 @@ impl Mapping {
         mapping
     }
 
-    /// Whether both map the same fields from the same, in whatever order.
+    /// Whether both map the same fields to the same sources, in any order.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let sorted = |pairs: &[(String, String)]| {
             let mut pairs = pairs.to_vec();
@@ -154,11 +154,11 @@ impl Mapping {
             && sorted(&self.constants) == sorted(&other.constants)
     }
 
-    /// Binds it.
+    /// Binds the mapping to an endpoint and columns.
     ///
     /// # Errors
     ///
-    /// When a field or a column isn't there, or a field that is needed has no column.
+    /// When a field or column does not exist, or a required field has no column.
     pub(crate) fn bind(
         &self,
         endpoint: &'static Endpoint,
@@ -189,7 +189,7 @@ impl Mapping {
     }
 }
 
-/// The columns as they are mapped, and of constants the fields alone: a value may be personal.
+/// The mapped columns; of constants only the fields, because a value may be personal data.
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.columns.iter().map(|(field, column)| format!("{field}={column}"));
@@ -219,15 +219,15 @@ fn column_named(column: &str, columns: &[String]) -> Result<From, MappingError> 
     }
 }
 
-/// The needed fields that aren't bound. The endpoint's own reading says which they are: one of two
-/// may do.
+/// The required fields without a source. They are found with the endpoint's own parser, because
+/// sometimes one of two fields is enough.
 fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
     let mut names = at_fault(endpoint, bound.iter());
     names.retain(|name| bound.iter().all(|field| field.name != *name));
     names
 }
 
-/// The fields at fault when these alone are given.
+/// The fields that the endpoint reports as faulty when only these are given.
 fn at_fault<'a>(
     endpoint: &Endpoint,
     given: impl Iterator<Item = &'a BoundField>,

@@ -1,9 +1,9 @@
-//! The output while it is made: rows appended to a file, and beside it how far it is whole.
+//! The output while it is written: rows in one file, progress in another.
 //!
-//! `OUT.part` holds the rows, `OUT.job` how many of them and which. The rows are on disk before
-//! `OUT.job` says so, and it is replaced as a whole; so whatever stands in `OUT.part` behind what
-//! `OUT.job` says is cut off when the job goes on. Every piece that is appended is a compressed
-//! member (gzip) or frame (zstd) of its own, so a cut leaves a whole file here, too.
+//! `OUT.part` contains the rows, `OUT.job` the number and identity of the rows. The rows are synced
+//! to disk before `OUT.job` mentions them, and `OUT.job` is replaced atomically. So when a job
+//! continues, the bytes of `OUT.part` beyond the size in `OUT.job` are cut off. Each commit appends
+//! a separate compressed member (gzip) or frame (zstd), so the file is valid after such a cut.
 
 mod checkpoint;
 mod error;
@@ -23,23 +23,23 @@ pub use error::PartError;
 use files::{compressed, failed_at, folder_of, remove};
 pub(crate) use files::{private, sync_folder_of, with_ending, write_atomically};
 
-/// Where rows go.
+/// The destination of rows.
 pub enum Output {
-    /// A file that is named in the end, and can be gone on with until then.
+    /// A file that is renamed at the end, and can be continued until then.
     Part(Box<Part>),
-    /// A stream, which can't.
+    /// A stream, which cannot be continued.
     Stream {
-        /// It.
+        /// The stream.
         into: Box<dyn Write>,
-        /// How the rows are written.
+        /// The format of the rows.
         format: Format,
-        /// What the job does.
+        /// The purpose of the job.
         purpose: Purpose,
     },
 }
 
 impl Output {
-    /// What came of the rows that are written.
+    /// The counts of the written rows.
     pub(crate) fn counts(&self) -> Counts {
         match self {
             Self::Part(part) => part.checkpoint.counts,
@@ -48,7 +48,7 @@ impl Output {
     }
 }
 
-/// A file that is being made.
+/// An unfinished output file.
 pub struct Part {
     out: PathBuf,
     part: PathBuf,
@@ -56,32 +56,32 @@ pub struct Part {
     file: File,
     format: Format,
     compression: Option<Compression>,
-    /// Whether `OUT.job` stays when the rows are whole.
+    /// Whether `OUT.job` is kept when the output is complete.
     keeps_job: bool,
     pub(crate) checkpoint: Checkpoint,
 }
 
-/// An output that was opened.
+/// An opened output.
 pub enum Opened {
-    /// Rows are to be written.
+    /// Rows remain to be written.
     ToDo(Box<Part>),
-    /// All were written before, and what came of them is this.
+    /// All rows were written before; with their counts.
     Whole(Counts),
 }
 
 impl Part {
-    /// Begins the file `out`, or goes on with it where it was begun for the same purpose. `format`
-    /// is taken where the name doesn't tell one.
+    /// Creates the file `out`, or continues it if it was begun for the same purpose. `format` is
+    /// used if the file name does not show one.
     ///
     /// # Errors
     ///
-    /// When it is there already, was begun for another purpose, or can't be written.
+    /// When the file exists, was begun for another purpose, or cannot be written.
     pub fn open(out: &Path, format: Format, purpose: &Purpose) -> Result<Opened, PartError> {
         Self::open_with(out, format, purpose, false)
     }
 
-    /// The same, but `OUT.job` stays beside the file when that is whole: whoever opens it again is
-    /// told what came of its rows.
+    /// Like [`Part::open`], but keeps `OUT.job` when the output is complete, so that opening it
+    /// again returns the counts.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // The process ended after the file was named and before this was tidied up.
+            // The process ended after the file was renamed and before the clean-up.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };
@@ -130,9 +130,9 @@ impl Part {
             Err(fs::TryLockError::WouldBlock) => return Err(PartError::Busy(part)),
             Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // Read again, now that nobody else writes it.
+        // Read again under the lock.
         let checkpoint = match read_checkpoint(&job)? {
-            // Its own mapping stays: the rows' idempotency keys depend on the order of its fields.
+            // The stored mapping is kept: the idempotency keys depend on the order of its fields.
             Some(mut checkpoint) => {
                 checkpoint.agree(purpose, &part, &job)?;
                 checkpoint.purpose.columns =
@@ -154,7 +154,7 @@ impl Part {
             part.name()?;
             return Ok(Opened::Whole(part.checkpoint.counts));
         }
-        // The job's own idempotency keys are on disk before the first of them is used.
+        // The job's idempotency prefix is on disk before the first key is used.
         write_atomically(&part.job, &part.checkpoint)?;
         Ok(Opened::ToDo(Box::new(part)))
     }
@@ -163,7 +163,7 @@ impl Part {
         self.format
     }
 
-    /// Appends what was written, and keeps how far it is.
+    /// Appends rows and saves the checkpoint.
     pub(crate) fn commit(&mut self, text: &[u8]) -> Result<(), PartError> {
         if !text.is_empty() {
             let bytes = compressed(text, self.compression);
@@ -175,7 +175,7 @@ impl Part {
         write_atomically(&self.job, &self.checkpoint)
     }
 
-    /// Gives the file its name.
+    /// Renames the complete file to its final name.
     pub(crate) fn name(&self) -> Result<(), PartError> {
         if self.format == Format::Xlsx {
             let made = with_ending(&self.out, ".new");
@@ -190,7 +190,7 @@ impl Part {
         if self.keeps_job { Ok(()) } else { remove(&self.job) }
     }
 
-    /// Makes a workbook of the rows, which are CSV until then.
+    /// Converts the rows, which are CSV until then, to a workbook.
     fn write_workbook(&self, path: &Path) -> io::Result<()> {
         let rows = File::open(&self.part)?.take(self.checkpoint.output_bytes);
         let mut file = private().truncate(true).open(path)?;
@@ -198,8 +198,8 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps the rows of a workbook that stays, so that they can be made into another one. Of any
-    /// other that has cells cut, they stand whole in a CSV file beside it.
+    /// Keeps the CSV rows of a workbook whose job is kept, for a later conversion. For any other
+    /// workbook with truncated cells, keeps them as a CSV file next to it.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
             return match self.checkpoint.counts.cut_cells {
@@ -210,7 +210,7 @@ impl Part {
         let rows = rows_of_workbook(&self.out);
         remove(&rows)?;
         let linked = fs::hard_link(&self.part, &rows);
-        // Not every file system has links.
+        // Not every file system supports hard links.
         linked.or_else(|_| fs::copy(&self.part, &rows).map(drop)).map_err(failed_at(&rows))
     }
 
@@ -229,36 +229,36 @@ impl Part {
 }
 
 fn give_name(file: &Path, name: &Path) -> Result<(), PartError> {
-    // A name that somebody else took meanwhile isn't taken from them.
+    // An existing file of that name is not replaced.
     fs::hard_link(file, name).or_else(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Err(PartError::IsThere(name.to_owned())),
-        // Not every file system has links.
+        // Not every file system supports hard links.
         _ => fs::rename(file, name).map_err(failed_at(name)),
     })?;
     sync_folder_of(name)
 }
 
-/// The CSV file beside a workbook that has cells cut, where they stand whole.
+/// The CSV file with complete cells, next to a workbook with truncated ones.
 pub fn whole_cells_of(out: &Path) -> PathBuf {
     with_ending(out, ".csv")
 }
 
-/// How far the job beside `out` is; `None` where there is none.
+/// The counts of the job for `out`; `None` if there is no job.
 ///
 /// # Errors
 ///
-/// When that can't be read.
+/// When the checkpoint cannot be read.
 pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
     let checkpoint = read_checkpoint(&with_ending(out, ".job"))?;
     Ok(checkpoint.map(|checkpoint| checkpoint.counts))
 }
 
-/// The rows of `out` that are whole while it is made, where there are any: the file and how much
-/// of it counts. Of a workbook, one of these rows is made beside it, and removed already.
+/// The complete rows of an unfinished `out`, if any: the file, limited to its valid bytes. For a
+/// workbook, a temporary workbook is created from them; its file is already unlinked.
 ///
 /// # Errors
 ///
-/// When that can't be read.
+/// When the rows cannot be read.
 pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(rows) = begun_rows(out)? else { return Ok(None) };
     let part = with_ending(out, ".part");
@@ -271,7 +271,7 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     Ok(Some(made.take(length)))
 }
 
-/// The rows of `out` that are whole while it is made, as they are kept: those of a workbook as CSV.
+/// The complete rows of an unfinished `out` as stored; for a workbook as CSV.
 pub(crate) fn begun_rows(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(checkpoint) = read_checkpoint(&with_ending(out, ".job"))? else { return Ok(None) };
     let part = with_ending(out, ".part");
@@ -287,12 +287,12 @@ fn workbook_until_now(out: &Path, rows: io::Take<File>) -> io::Result<File> {
     Ok(made)
 }
 
-/// The files of an output, made or being made.
+/// The files of an output, finished or not.
 pub(crate) fn files_of(out: &Path) -> [PathBuf; 3] {
     [out.to_owned(), with_ending(out, ".part"), with_ending(out, ".job")]
 }
 
-/// The rows of a workbook that stays, as CSV.
+/// The CSV rows of a workbook whose job is kept.
 pub(crate) fn rows_of_workbook(out: &Path) -> PathBuf {
     with_ending(out, ".rows")
 }

@@ -1,4 +1,4 @@
-//! What a list would cost at most, before anything is asked.
+//! Computes the highest cost of a list before any row is sent.
 
 use enrich_import::ReadError;
 use enrich_text::{Country, InvalidPhone, Phone};
@@ -10,46 +10,46 @@ use crate::input::{self, Input};
 use crate::mapping::{Mapping, MappingError};
 use crate::row;
 
-/// A phone number that every endpoint reads: one of a range kept for fiction.
+/// A phone number that every endpoint accepts: from a range reserved for fiction.
 const READABLE_NUMBER: &str = "+442079460123";
 
-/// What is known of a list before it is asked.
+/// The result of a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Preview {
-    /// Its rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Those that can't be asked: they cost nothing.
+    /// The number of invalid rows, which cost nothing.
     pub invalid: u64,
-    /// The most that all others cost together; `None` where a list of the answer has no limit.
+    /// The highest cost of all other rows; `None` if a list in the answer has no limit.
     pub highest_credits: Option<u64>,
 }
 
-/// The country that national phone numbers of a list are read with.
+/// The country for the national phone numbers of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NationalNumbers {
-    /// This one; without one, only international numbers are read.
+    /// This country; with `None`, only international numbers are read.
     Of(Option<Country>),
-    /// That of an account on another server, which is not known here. What may be a national number
-    /// counts as asked, so that the highest cost is never too low.
+    /// The country of an account on another server, which is unknown here. Possible national
+    /// numbers count as valid, so that the highest cost is never too low.
     OfUnknownAccount,
 }
 
 /// Why there is no preview.
 #[derive(Debug, thiserror::Error)]
 pub enum PreviewError {
-    /// The list can't be read.
+    /// The list cannot be read.
     #[error("the list cannot be read")]
     Input(#[from] ReadError),
-    /// The mapping can't be used.
+    /// The mapping is invalid.
     #[error(transparent)]
     Mapping(#[from] MappingError),
 }
 
-/// Reads a whole list to its end. Fields are read as they are when the rows are asked.
+/// Reads the whole list and validates each row as a run would.
 ///
 /// # Errors
 ///
-/// When it can't be read, or the mapping can't be used.
+/// When the list cannot be read, or the mapping is invalid.
 pub fn preview(
     input: &mut Input,
     endpoint: &'static Endpoint,
@@ -99,7 +99,7 @@ fn can_be_asked(endpoint: &'static Endpoint, fields: &RowFields, numbers: Nation
     endpoint.read(&wire_fields(&fields), None).is_ok()
 }
 
-/// Whether a text may be a phone number once a country is known.
+/// Whether a text may be a phone number once the country is known.
 fn may_be_national(text: &str) -> bool {
     let unread = Phone::parse(text).err();
     let is_number =

@@ -1,4 +1,4 @@
-//! One row on its way: asked, and asked again where that makes sense.
+//! Sends one row, and retries it.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -10,31 +10,31 @@ use crate::caller::{Called, Caller, RowFields};
 use crate::export::{Added, Status};
 use crate::stop::Stop;
 
-/// The first pause before a row is asked again, where nobody said how long; then twice as long.
+/// The first pause before a retry without `Retry-After`; it doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
-/// The longest pause that isn't asked for.
+/// The longest pause without `Retry-After`.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest pause that is granted: no limit has a longer window worth waiting for.
+/// The longest `Retry-After` that is honoured: no rate-limit window worth waiting for is longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
-/// How long a run goes on at most where nobody has answered at all: an address is mistyped sooner
-/// than a server is down.
+/// How long a run continues if no call was ever answered: a mistyped address is more likely than a
+/// server that is down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// How often a row is asked that fails by itself.
+/// How often a row is sent that fails for its own reason.
 const MAX_FAILURES: u32 = 4;
 
-/// What came of a row.
+/// The result of a row.
 #[derive(Debug)]
 pub(crate) enum Asked {
-    /// It is done.
+    /// The row is done.
     Done(Added),
-    /// It isn't, and no other will be.
+    /// The run ends; neither this row nor later ones are sent.
     Ended(Ending),
 }
 
 /// Why a row ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The run was told to stop while the row waited for its turn.
+    /// The run was stopped while the row waited.
     Stopped,
     OutOfCredits(String),
     Refused(String),
@@ -47,20 +47,20 @@ impl Added {
     }
 }
 
-/// What all rows of a run know while they wait.
+/// State shared by the waiting rows of a run.
 #[derive(Debug)]
 pub(crate) struct Waiting {
-    /// How long the run goes on without any row being answered.
+    /// How long the run continues without an answer to any row.
     patience: Duration,
-    /// When a row was answered last, or when the run began.
+    /// When a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
-    /// Until when the rate limit lets no row through, as far as rows were told. An answer doesn't
-    /// end it: rows of the same window may be answered after others were refused.
+    /// Until when the rate limit refuses rows, as far as known. An answer does not reset it: rows
+    /// of the same window may be answered after others were refused.
     limited_until: Cell<Option<Instant>>,
-    /// The run was told to stop.
+    /// Set when the run is stopped.
     stop: Stop,
-    /// The run is at an end of another kind.
+    /// Set when the run ends for another reason.
     pub(crate) ended: Stop,
 }
 
@@ -77,13 +77,13 @@ impl Waiting {
         self.was_answered.set(true);
     }
 
-    /// How long the rate limit holds the rows up from now on; `None` where it does not.
+    /// How long the rate limit still delays rows; `None` if it does not.
     pub(crate) fn limited_for(&self) -> Option<Duration> {
         let left = self.limited_until.get()?.saturating_duration_since(Instant::now());
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Whether patience is at its end, though whoever doesn't answer asked for such a pause.
+    /// Whether the patience is exceeded; a requested pause extends it.
     fn is_over(&self, asked: Option<Duration>) -> bool {
         let patience = match asked {
             Some(pause) => self.patience.max(2 * pause.min(LONGEST_ASKED)),
@@ -94,7 +94,7 @@ impl Waiting {
     }
 }
 
-/// Asks a row until it is done, or nobody answers any more.
+/// Sends a row until it is done or the run ends.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
@@ -144,15 +144,15 @@ pub(crate) async fn ask(
     Asked::Ended(Ending::Stopped)
 }
 
-/// How long to wait: as long as was asked, or ever longer; each row a little differently, so that
-/// not all come back at once.
+/// The pause before a retry: as requested, else doubling. Jitter keeps rows from returning at the
+/// same time.
 fn pause(times: u32, asked: Option<Duration>) -> Duration {
     let own = FIRST_PAUSE.saturating_mul(1 << times.min(10)).min(LONGEST_PAUSE);
     let least = asked.unwrap_or_default().min(LONGEST_ASKED).max(own / 2);
     least + (own / 2).mul_f64(fastrand::f64())
 }
 
-/// The most that an answer to these fields costs; `None` where nothing bounds it.
+/// The highest price of an answer to these fields; `None` without a limit.
 pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
     match price {
         Price::PerAnswer(credits) => Some(credits),
@@ -160,7 +160,7 @@ pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
             let limit = fields.iter().find(|(name, _)| *name == "limit");
             let digits = limit.map(|(_, digits)| digits.trim())?;
             let is_decimal = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            // What is no limit is refused and costs nothing; a number past 64 bits bounds nothing.
+            // An invalid limit is refused and costs nothing; a number beyond 64 bits is no limit.
             if is_decimal { digits.parse().ok().map(|items| price.of(items).0) } else { Some(0) }
         }
     }

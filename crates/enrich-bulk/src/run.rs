@@ -1,4 +1,4 @@
-//! A run: many rows on their way at once, written in the order they came in.
+//! Runs a list: sends many rows at once, and writes them in input order.
 
 mod counts;
 mod error;
@@ -31,32 +31,32 @@ use identity::{idempotency, skip};
 use pace::Ceiling;
 use slot::Slot;
 
-/// How many rows behind the first that isn't answered may be answered.
+/// How many rows after the first unanswered one may be answered.
 const MAX_AHEAD: usize = 4096;
-/// How much memory the rows behind the first that isn't answered may take, all together.
+/// Memory limit for all rows after the first unanswered one.
 const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
-/// When what was written is put on disk, whichever comes first.
+/// Intervals and size at which written rows are synced to disk, whichever comes first.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
-/// How many times as long as a commit took the next is put off, so that a slow disk doesn't hold
-/// up the rows: they wait for a twentieth of the time.
+/// The next commit waits at least this many times the duration of the last one, so that a slow disk
+/// delays rows for at most a twentieth of the time.
 const COMMIT_SHARE: u32 = 20;
 
-/// How often whoever looks on is told while a row is waited for.
+/// Progress interval while waiting for a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// After how many rows others have their turn, where no row has to be waited for.
+/// Number of rows after which the run yields to other tasks, if no row has to be waited for.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
-/// How a run is carried out.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How many rows are on their way at once, at least 1.
+    /// Rows in flight, at least 1.
     pub concurrency: usize,
-    /// The most that all rows together may cost, those of earlier runs of the job included.
+    /// The ceiling for all rows, including those of earlier runs of the job.
     pub max_credits: Option<u64>,
-    /// How long a run goes on while nobody answers.
+    /// How long a run continues without an answer.
     pub patience: Duration,
 }
 
@@ -66,15 +66,15 @@ impl Default for Options {
     }
 }
 
-/// A list, what is asked of each row and where it goes.
+/// A list, its caller and its output.
 pub struct Work<'a> {
     /// The list, from its beginning.
     pub input: Input,
-    /// Who is asked.
+    /// The caller.
     pub caller: &'a dyn Caller,
-    /// What is asked.
+    /// The endpoint.
     pub endpoint: &'static Endpoint,
-    /// Where rows go.
+    /// The output.
     pub output: Output,
 }
 
@@ -84,34 +84,34 @@ pub struct Work<'a> {
 pub enum End {
     /// All rows are written.
     Whole,
-    /// It was told to stop.
+    /// The run was stopped.
     Stopped,
-    /// The next row might cost more than the ceiling leaves.
+    /// The next row might exceed the ceiling.
     Ceiling,
-    /// The account can't pay the next row.
+    /// The account cannot pay for the next row.
     OutOfCredits(String),
-    /// Whoever is asked answers no row.
+    /// The caller refuses all rows.
     Refused(String),
-    /// Whoever is asked can't be reached.
+    /// The caller cannot be reached.
     Unreachable(String),
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What came of the rows, those of earlier runs of the job included.
+    /// The counts of the rows, including those of earlier runs of the job.
     pub counts: Counts,
-    /// How it ended. Unless the output is whole, the same job may go on with it.
+    /// How the run ended. Unless the output is complete, the same job can continue it.
     pub end: End,
 }
 
-/// Asks the rows of a list and writes them with their answers, until the list is at its end, the
-/// run is told to stop, or no further row may be asked.
+/// Sends the rows of a list and writes them with their answers, until the list ends, the run is
+/// stopped, or no further row may be sent.
 ///
-/// Rows that are on their way when a run ends are waited for and kept, so that the next run of the
-/// job asks none of them again. After a crash it does, under the same idempotency keys.
+/// Rows in flight when a run ends are waited for and kept, so that the next run of the job does not
+/// send them again. After a crash it does, with the same idempotency keys.
 ///
-/// It reads and writes files in between, and isn't meant for an executor that others share.
+/// The function does blocking file I/O and is not meant for a shared executor.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ pub async fn run(
 ) -> Result<Outcome, RunError> {
     let before = work.output.counts();
     let mut engine = match Engine::begin(work, options, stop) {
-        // While it read past the rows that are written.
+        // Stopped while skipping the rows that are already written.
         Err(RunError::Input(ReadError::Halted(Halt::Stopped))) => {
             return Ok(Outcome { counts: before, end: End::Stopped });
         }
@@ -144,7 +144,7 @@ pub async fn run(
         match next {
             Some((number, asked)) => engine.take(number, asked),
             None if engine.is_read || engine.end.is_some() || stop.is_told() => break,
-            // All rows that were read were done without asking.
+            // All rows read so far were done without a call.
             None => {}
         }
         if turn % TURNS_OF_ITS_OWN == 0 {
@@ -165,10 +165,10 @@ struct Engine<'a> {
     options: Options,
     ceiling: Ceiling,
     waiting: Rc<Waiting>,
-    /// The rows behind those that are written, in order.
+    /// The rows after the written ones, in order.
     ahead: VecDeque<Slot>,
     ahead_bytes: usize,
-    /// A row that was read and can't be sent yet.
+    /// A row that was read and cannot be sent yet.
     held: Option<Row>,
     on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Asked)>>,
     is_read: bool,
@@ -221,7 +221,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Sends rows on their way, as many as may be.
+    /// Sends as many rows as allowed.
     fn fill(&mut self, stop: &Stop) {
         while self.end.is_none()
             && !self.is_read
@@ -244,7 +244,7 @@ impl<'a> Engine<'a> {
                 Ok(None) => self.is_read = true,
                 Err(ReadError::Halted(Halt::Stopped)) => self.end = Some(End::Stopped),
                 Err(error) => {
-                    // What was sent is still waited for and kept.
+                    // Rows in flight are still waited for and kept.
                     self.unreadable = Some(error);
                     self.end = Some(End::Stopped);
                 }
@@ -252,8 +252,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row on its way, unless it is done already. Gives it back where it has to wait for
-    /// others, or for good, since it may cost too much.
+    /// Sends a row, unless it is already done. Returns it if it must wait for other rows, or may
+    /// cost too much.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {
@@ -295,7 +295,7 @@ impl<'a> Engine<'a> {
         self.ahead.push_back(slot);
     }
 
-    /// Takes what came of a row.
+    /// Stores the result of a row.
     fn take(&mut self, number: u64, asked: Asked) {
         let at = number.saturating_sub(self.checkpoint.counts.rows);
         let slot = usize::try_from(at).ok().and_then(|at| self.ahead.get_mut(at));
@@ -314,14 +314,14 @@ impl<'a> Engine<'a> {
                     Ending::Refused(why) => End::Refused(why),
                     Ending::Unreachable(why) => End::Unreachable(why),
                 };
-                // The first reason is the one that counts: others come of it.
+                // Only the first reason is kept; later ones follow from it.
                 self.end.get_or_insert(end);
                 self.waiting.ended.now();
             }
         }
     }
 
-    /// Writes the rows that are done, up to the first that isn't.
+    /// Writes the rows that are done, up to the first that is not.
     fn write(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let mut has_advanced = false;
         while let Some(Slot { row, added: Some(added), memory_bytes, .. }) = self.ahead.front() {
@@ -351,7 +351,7 @@ impl<'a> Engine<'a> {
             Output::Part(part) => {
                 self.checkpoint.output_bytes = part.checkpoint.output_bytes;
                 part.checkpoint = self.checkpoint.clone();
-                // What was answered behind a row that wasn't is kept, too: it may be paid.
+                // Answers after the first unanswered row are stored too, because they may be paid.
                 part.checkpoint.ahead.extend(self.ahead.iter().filter_map(Slot::answered));
                 part.commit(&text)?;
                 self.checkpoint.output_bytes = part.checkpoint.output_bytes;
@@ -365,7 +365,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Puts everything on disk; names the output when it is whole.
+    /// Syncs everything to disk, and renames the output if it is complete.
     fn finish(mut self) -> Result<Outcome, RunError> {
         let end = match self.end.take() {
             Some(end) => end,

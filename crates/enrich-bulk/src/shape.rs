@@ -1,11 +1,11 @@
 //! The shape of a list: its format and its columns.
 
-/// What the rows are like.
+/// The format of the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// CSV, with these columns.
+    /// CSV with these columns.
     Csv(Vec<String>),
-    /// JSON Lines; these names stand in the first rows.
+    /// JSON Lines, with the names in the first rows.
     Json(Vec<String>),
 }
 

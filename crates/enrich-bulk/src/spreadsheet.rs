@@ -1,23 +1,22 @@
-//! Cells that a spreadsheet would run as a formula.
+//! Escapes cells that a spreadsheet would run as a formula.
 //!
-//! The rule is that of OWASP's page on CSV injection: a cell that begins with `=`, `+`, `-`, `@`, a
-//! tab, a line end, or the full-width form of one of the signs gets an apostrophe before it. A
-//! spreadsheet may split a line at other separators than the one it was written with, so the same
-//! goes for each part of a cell behind a `;`, a tab, a `|` or a line end, whatever quotes it begins
-//! with. Numbers and phone numbers are let through: a sign, then digits and spaces, at most one
-//! decimal point. They can do nothing, and a phone number with an apostrophe would be no phone
-//! number to the next program. Neither may a list of them (`+41…|+49…`) do anything, without a
-//! letter or a `!`.
+//! The rule is from OWASP's page on CSV injection: a cell that begins with `=`, `+`, `-`, `@`, a
+//! tab, a line end, or the full-width form of one of the signs gets an apostrophe in front. A
+//! spreadsheet may split lines at another delimiter than the one used, so the rule also applies to
+//! each part of a cell after `;`, a tab, `|` or a line end, ignoring leading quotes. Numbers and
+//! phone numbers are exempt: a sign, then digits and spaces, with at most one decimal point. They
+//! are harmless, and an apostrophe would make a phone number invalid for the next program. A list
+//! of them (`+41…|+49…`) is harmless too, without a letter or `!`.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
-/// What spreadsheets know UTF-8 by.
+/// The mark by which spreadsheets recognise UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// What separates the values of a list in a cell, as in the native CSV format.
+/// Separates the values of a list in a cell, as in the native CSV format.
 pub(crate) const LIST_SEPARATOR: &str = "|";
 
-/// Copies the rows that a workbook is made of as CSV for spreadsheets.
+/// Copies the CSV rows of a workbook as CSV that is safe for spreadsheets.
 pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()> {
     into.write_all(BYTE_ORDER_MARK)?;
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
@@ -29,7 +28,7 @@ pub(crate) fn write_csv(rows: impl Read, mut into: impl Write) -> io::Result<()>
     writer.flush()
 }
 
-/// The cell, with an apostrophe wherever a spreadsheet would begin to run it.
+/// The cell with an apostrophe before each part that a spreadsheet would run as a formula.
 pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     let is_formula = begins_a_formula(cell) && !is_list_of_numbers(cell);
     let parts: Vec<usize> = dangerous_parts(cell).collect();
@@ -50,7 +49,7 @@ pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(safe)
 }
 
-/// Where the parts behind the first begin that would be run as cells of their own.
+/// Positions of later parts of a cell that would be run as formulas.
 fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
     let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');
     let behind = (1..cell.len()).filter(move |at| is_separator(cell[at - 1]));
@@ -72,7 +71,7 @@ fn begins_with_a_sign(text: &[u8]) -> bool {
     is_sign || FULL_WIDTH.iter().any(|sign| text.starts_with(sign.as_bytes()))
 }
 
-/// The text without the quotes it begins with.
+/// The text without leading quotes.
 fn without_quotes(text: &[u8]) -> &[u8] {
     let quotes = text.iter().take_while(|byte| **byte == b'"').count();
     &text[quotes..]
@@ -82,7 +81,7 @@ fn is_list_of_numbers(cell: &[u8]) -> bool {
     cell.split(|byte| LIST_SEPARATOR.as_bytes().contains(byte)).all(is_number)
 }
 
-/// `-5`, `+3.14`, `+41 44 668 18 00`.
+/// Whether the text is a number: `-5`, `+3.14`, `+41 44 668 18 00`.
 fn is_number(text: &[u8]) -> bool {
     let digits = match text {
         [b'+' | b'-', rest @ ..] => rest,

@@ -1,10 +1,10 @@
-//! Telling a run to stop.
+//! The stop signal of a run.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Tells a run to stop: what is on its way is waited for, nothing more is asked. Clones are one.
+/// Stops a run: rows in flight are waited for, and no more are sent. Clones share the signal.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 
@@ -15,20 +15,20 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Tells it, from any thread.
+    /// Sends the signal, from any thread.
     pub fn now(&self) {
         self.0.send_replace(true);
     }
 
-    /// Whether it was told.
+    /// Whether the signal was sent.
     pub fn is_told(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Returns once it was told.
+    /// Waits for the signal.
     pub(crate) async fn told(&self) {
         let mut told = self.0.subscribe();
-        // It fails where the sender is gone, and that is held here.
+        // Cannot fail: `self` holds the sender.
         let _ = told.wait_for(|told| *told).await;
     }
 }

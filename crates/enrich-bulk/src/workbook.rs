@@ -1,33 +1,34 @@
-//! Excel workbooks of rows that are written: made at once when all rows are there, from the CSV
-//! that can be gone on with until then.
+//! Writes Excel workbooks. A workbook is created at the end from complete CSV rows, because only
+//! CSV can be continued.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
-/// The most rows of a sheet (Excel's), the header among them; further rows go into a next sheet.
+/// Maximum number of rows of a sheet (Excel's limit), including the header; further rows go into
+/// the next sheet.
 const MAX_SHEET_ROWS: u32 = 1_048_576;
-/// The most columns of a sheet (Excel's).
+/// Maximum number of columns of a sheet (Excel's limit).
 const MAX_SHEET_COLUMNS: usize = 16_384;
-/// The most letters of a cell (Excel's, in UTF-16 units); a longer text is cut.
+/// Maximum length of a cell (Excel's limit, in UTF-16 units); longer texts are truncated.
 const MAX_CELL_UNITS: usize = 32_767;
-/// The longest number that Excel shows as it is.
+/// The longest number that Excel displays unchanged.
 const MAX_NUMBER_LETTERS: usize = 11;
 
-/// Endings of workbooks that are not written.
+/// Extensions of unsupported workbook formats.
 const OTHER_ENDINGS: [&str; 4] = [".xls", ".xlsm", ".xlsb", ".ods"];
 
-/// The ending of a file's name, where it promises a workbook that is not written; what it is
-/// compressed with does not matter.
+/// The extension of a file name, if it is an unsupported workbook format; a compression extension
+/// is ignored.
 pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
     let name = file_name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     OTHER_ENDINGS.into_iter().find(|ending| name.ends_with(ending))
 }
 
-/// Writes the rows of CSV as a workbook. The rows are not held in memory: they go through
-/// temporary files in `folder`.
+/// Converts CSV rows to a workbook. The rows are not held in memory, but in temporary files in
+/// `folder`.
 pub(crate) fn write(rows: impl Read, into: impl Write + Send, folder: &Path) -> io::Result<()> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
     let mut workbook = Workbook::new();
@@ -35,7 +36,7 @@ pub(crate) fn write(rows: impl Read, into: impl Write + Send, folder: &Path) -> 
     let mut header = csv::ByteRecord::new();
     let mut is_there = rows.read_byte_record(&mut header)?;
     let mut row = csv::ByteRecord::new();
-    // A workbook has one sheet at least.
+    // A workbook has at least one sheet.
     loop {
         let sheet = workbook.add_worksheet_with_constant_memory().map_err(failed)?;
         write_row(sheet, 0, &header)?;
@@ -66,7 +67,7 @@ fn write_row(sheet: &mut Worksheet, number: u32, row: &csv::ByteRecord) -> io::R
     Ok(())
 }
 
-/// The number that a cell is, where Excel shows it exactly as it is written.
+/// The number in a cell, if Excel displays it exactly as written.
 fn as_number(text: &str) -> Option<f64> {
     let is_plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     if text.is_empty() || text.len() > MAX_NUMBER_LETTERS || !text.bytes().all(is_plain) {
@@ -76,9 +77,9 @@ fn as_number(text: &str) -> Option<f64> {
     (value.to_string() == text && text != "-0").then_some(value)
 }
 
-/// Whether a cell is cut in a workbook.
+/// Whether a cell is truncated in a workbook.
 pub(crate) fn is_too_long(cell: &[u8]) -> bool {
-    // A UTF-16 unit takes a byte at least.
+    // A UTF-16 unit needs at least one byte in UTF-8.
     cell.len() > MAX_CELL_UNITS && {
         let text = String::from_utf8_lossy(cell);
         cut(&text).len() < text.len()

@@ -1,4 +1,4 @@
-//! Asking a directory itself: nothing is charged or counted.
+//! Calls a directory directly: nothing is charged or counted.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use enrich_wire::{Fields, Value};
 use super::{Asked, Called, Caller, RowFields};
 use crate::answer::Answers;
 
-/// Asks a directory.
+/// Calls a directory.
 pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
     asked: Asked,
@@ -25,19 +25,19 @@ pub struct DirectoryCaller {
 }
 
 impl DirectoryCaller {
-    /// Asks this directory as the endpoint does.
+    /// Answers from this directory as the endpoint does.
     pub fn new(directory: Arc<dyn Directory>, asked: Asked) -> Self {
         let answers = Answers::of(asked.endpoint);
         Self { directory, asked, answers, max_enrichment_items: None, country: None }
     }
 
-    /// The same, where national phone numbers are those of `country`.
+    /// Reads national phone numbers as numbers of `country`.
     #[must_use]
     pub fn in_country(self, country: Option<Country>) -> Self {
         Self { country, ..self }
     }
 
-    /// The same with a bound on the lists of answers whose price does not grow with them.
+    /// Limits the lists in answers whose price does not depend on their length.
     #[must_use]
     pub fn with_max_enrichment_items(self, most: Option<NonZeroU64>) -> Self {
         Self { max_enrichment_items: most, ..self }
@@ -76,7 +76,7 @@ impl Caller for DirectoryCaller {
     }
 }
 
-/// The fields as the endpoint reads them.
+/// Converts the fields to those that the endpoint parses.
 pub(crate) fn wire_fields(given: &RowFields) -> Fields<'_> {
     let mut fields = Fields::default();
     for (name, value) in given {

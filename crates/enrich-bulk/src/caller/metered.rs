@@ -1,4 +1,4 @@
-//! Asking the metered service in the same process: the same checks, charges and repeats as over
+//! Calls the metered service in this process, with the same checks, charges and replays as over
 //! HTTP.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::directory::wire_fields;
 use super::{Asked, Called, Caller, RowFields};
 use crate::answer::Answers;
 
-/// Asks the metered service with somebody's key.
+/// Calls the metered service with an API key.
 pub struct MeteredCaller {
     service: Arc<Service>,
     asked: Asked,
@@ -20,7 +20,7 @@ pub struct MeteredCaller {
 }
 
 impl MeteredCaller {
-    /// Asks `service` as the endpoint does; whom `key` speaks for pays.
+    /// Calls `service` for an endpoint; the account of `key` pays.
     pub fn new(service: Arc<Service>, asked: Asked, key: ApiKey) -> Self {
         Self { service, asked, answers: Answers::of(asked.endpoint), key }
     }
@@ -42,7 +42,7 @@ impl Caller for MeteredCaller {
         };
         match self.service.answer(&call).await.result {
             Ok(answer) if !answer.is_found => Called::NotFound,
-            // A repeat is free, but was paid before by the same row.
+            // A replay is free; the row paid with its first charge.
             Ok(answer) => Called::found(&self.answers, &answer.body, answer.first_charge),
             Err(refusal) => {
                 let (status, _) = (api_version.refuse)(&refusal);

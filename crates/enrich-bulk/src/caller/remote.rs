@@ -1,4 +1,4 @@
-//! Asking a server over HTTP: connections are kept open and used again.
+//! Calls a server over HTTP, with connections that are reused.
 
 mod reply;
 
@@ -21,11 +21,11 @@ use rustls::{ClientConfig, RootCertStore};
 use super::{Asked, Called, Caller, RowFields};
 use reply::{RemoteAnswers, Reply};
 
-/// How long a connection may take to stand.
+/// Time limit for establishing a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// How long an answer may take from the request on.
+/// Time limit for an answer, counted from the request.
 const ANSWERING: Duration = Duration::from_secs(60);
-/// The longest answer that is read: a list of a hundred thousand items.
+/// Maximum length of an answer: enough for a list of a hundred thousand items.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -33,7 +33,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENCY_REPLAYED: &str = "idempotency-replayed";
 const CREDITS_USED: &str = "x-credits-used";
 
-/// Asks a server with somebody's key. Its calls have to be made inside a tokio runtime.
+/// Calls a server with an API key. Its calls must be made in a tokio runtime.
 pub struct RemoteCaller {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     answers: RemoteAnswers,
@@ -41,23 +41,23 @@ pub struct RemoteCaller {
     key: HeaderValue,
 }
 
-/// Why a server can't be asked.
+/// Why a server cannot be called.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteError {
-    /// The address is none.
+    /// The URL is invalid.
     #[error("`{0}` is not the address of a server; write one like https://enrich.example:8443")]
     NoAddress(String),
-    /// The system has no certificates to trust.
+    /// The system has no trusted certificates.
     #[error("the system's list of trusted certificates cannot be read: {0}")]
     NoCertificates(String),
 }
 
 impl RemoteCaller {
-    /// Asks the server at `url`, over at most `connections` at a time; whom `key` speaks for pays.
+    /// Calls the server at `url` over at most `connections` connections; the account of `key` pays.
     ///
     /// # Errors
     ///
-    /// When the address can't be used.
+    /// When the URL is invalid.
     pub fn new(
         url: &str,
         asked: Asked,
@@ -103,7 +103,7 @@ impl RemoteCaller {
     }
 }
 
-/// Plain connections do without the system's certificates.
+/// A connector without TLS does not need the system's certificates.
 fn connector(
     http: HttpConnector,
     is_secure: bool,
@@ -139,7 +139,8 @@ impl Caller for RemoteCaller {
             Ok(request) => request,
             Err(error) => return Called::Failed(error.to_string()),
         };
-        // Whether a call that broke off was answered nobody knows; its key makes a repeat safe.
+        // Whether an interrupted call was answered is unknown; its idempotency key makes a retry
+        // safe.
         let later = |why| Called::Later { after: None, is_rate_limited: false, why };
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
             Ok(sent) => sent.unwrap_or_else(later),
@@ -158,7 +159,7 @@ fn body(fields: &RowFields) -> Vec<u8> {
     for (at, (name, value)) in fields.iter().enumerate() {
         body.push(if at == 0 { b'{' } else { b',' });
         for (text, end) in [(*name, b':'), (value.as_str(), b' ')] {
-            // Writing a text to memory can't fail.
+            // Writing to memory cannot fail.
             let _ = serde_json::to_writer(&mut body, text);
             body.push(end);
         }
@@ -171,7 +172,7 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// An error with what caused it: that a connection was refused stands at the bottom.
+/// The error with its causes; the last one holds the detail, such as a refused connection.
 fn explained(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -185,7 +186,7 @@ fn explained(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// What was typed, but for what may be a secret in it.
+/// The URL without user name and password.
 fn without_user(url: &str) -> String {
     match (url.find("//"), url.rfind('@')) {
         (Some(start), Some(end)) if start < end => format!("{}//…{}", &url[..start], &url[end..]),

@@ -1,4 +1,4 @@
-//! The folder of jobs: one process works in it at a time, and nothing that is damaged is lost.
+//! The folder of jobs. Only one process works in it at a time, and damaged jobs are kept.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -11,16 +11,16 @@ use super::{Entry, Job, JobError, JobRegistry, JobsState, scrub};
 use crate::part;
 use crate::run::Counts;
 
-/// Locked by who works in the folder. The system gives it back when a process ends, in any way.
+/// Locked by the process that works in the folder. The system releases it when the process ends.
 const LOCK: &str = "in-use.lock";
-/// Lists that are on their way. Nobody was told of them yet.
+/// Folder for unfinished uploads, which were not reported to anybody.
 pub(super) const ARRIVING: &str = "arriving";
-/// Takes what can't be read.
+/// Folder for unreadable jobs.
 const SET_ASIDE: &str = "set-aside";
-/// How often a second process looks whether the first has ended.
+/// How often a second process checks whether the first has ended.
 const LOOK_EACH: Duration = Duration::from_millis(500);
 
-/// Takes the folder; `None` where another process has it.
+/// Locks the folder; `None` if another process holds it.
 pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -34,9 +34,9 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Reads all jobs of a folder that is locked.
+/// Loads all jobs of a locked folder.
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
-    // Whoever uploaded these was told that it failed, or nothing at all.
+    // Uploads that never finished: their clients got an error or no answer.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,
@@ -65,31 +65,31 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
             .jobs
             .insert(id, Entry::new(record, counts.ok().flatten().unwrap_or_default(), bytes));
     }
-    // Those that were started first go on first.
+    // The oldest job continues first.
     let jobs = &registry.jobs;
     let since = |id: &record::JobId| jobs.get(id).map(|entry| entry.record.created_at);
     registry.waiting.make_contiguous().sort_by_key(since);
     Ok(registry)
 }
 
-/// Puts a job's folder where nobody stumbles over it: it may hold rows that were paid. Where it is
-/// then.
+/// Moves a job's folder aside instead of deleting it, because it may contain paid rows. Returns its
+/// new path.
 fn set_aside(folder: &Path, name: &str) -> PathBuf {
     let (from, aside) = (folder.join(name), folder.join(SET_ASIDE));
     let free = (1..1000).map(|number| aside.join(format!("{name}-{number}")));
     let to = free.into_iter().find(|path| !path.exists());
     let moved =
         to.filter(|to| record::make_folder(&aside).and_then(|()| fs::rename(&from, to)).is_ok());
-    // What can't be moved stays where it is, and is told of all the same.
+    // A folder that cannot be moved stays in place and is still reported.
     moved.unwrap_or(from)
 }
 
-/// Waits until no other process has the folder, then goes on with its jobs.
+/// Waits until no other process holds the folder, then continues its jobs.
 pub(super) fn take_over(shared: &JobsState) {
     let mut registry = shared.registry.lock();
     while !registry.is_closing {
         shared.changed.wait_for(&mut registry, LOOK_EACH);
-        // A folder that can't be read now is looked at again; until then its jobs are elsewhere.
+        // If the folder cannot be read now, it is tried again later.
         if !registry.is_closing
             && let Ok(Some(lock)) = lock(&shared.folder)
             && let Ok(loaded) = load(&shared.folder)
@@ -118,7 +118,7 @@ impl Entry {
         }
     }
 
-    /// How many values were suppressed when the list was last looked through for them.
+    /// The number of suppressed values at the last search of this list.
     pub(super) fn scrubbed(&self) -> u64 {
         if self.stop.is_some() { self.scrubbed_running } else { self.record.scrubbed }
     }

@@ -1,4 +1,4 @@
-//! What one account may take up, so that enough is left for the others.
+//! Limits for each account, so that no account uses all capacity.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::record::{JobId, Record};
 use super::{Entry, JobError, JobRegistry, JobsState};
 use crate::stop::Stop;
 
-/// How many lists of an account are uploaded at once.
+/// Concurrent uploads of an account.
 const MAX_UPLOADS: usize = 2;
-/// The least bytes a second at which a list arrives.
+/// Minimum speed of an upload, in bytes a second.
 const LEAST_RATE: u64 = 4 * 1024;
 
-/// What an account holds while something of it is done, until it is dropped.
+/// A resource that an account holds; dropping it releases it.
 pub(super) struct AccountPermit<'a> {
     shared: &'a JobsState,
     account: AccountId,
@@ -37,7 +37,7 @@ impl Drop for AccountPermit<'_> {
 }
 
 impl JobsState {
-    /// A place to upload a list.
+    /// Takes a permit to upload a list.
     pub(super) fn uploading(&self, account: AccountId) -> Result<AccountPermit<'_>, JobError> {
         let mut registry = self.registry.lock();
         if registry.is_elsewhere {
@@ -51,7 +51,7 @@ impl JobsState {
         Ok(AccountPermit { shared: self, account, is_upload: true })
     }
 
-    /// A place to read a list to its end.
+    /// Takes a permit to read a list to its end.
     pub(super) fn reading(&self, account: AccountId) -> Result<AccountPermit<'_>, JobError> {
         if !self.registry.lock().reading.insert(account) {
             return Err(Refusal::Reading.into());
@@ -59,13 +59,13 @@ impl JobsState {
         Ok(AccountPermit { shared: self, account, is_upload: false })
     }
 
-    /// Whether the file system has room for more.
+    /// Fails if the file system is nearly full.
     pub(super) fn see_space(&self) -> Result<(), JobError> {
         let left = fs4::available_space(&self.folder)?;
         if left < self.settings.min_free_bytes { Err(Refusal::NoSpace.into()) } else { Ok(()) }
     }
 
-    /// Whether the account has room for a new job that takes up so much.
+    /// Fails if the account has no room for a new job of this size.
     pub(super) fn see_room(
         &self,
         registry: &JobRegistry,
@@ -82,7 +82,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Whether a job that runs has room to go on.
+    /// Fails if a running job has no room to continue.
     pub(super) fn see_room_of(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.see_space()?;
         let bytes = Record::held_bytes(id, &self.folder)?;
@@ -97,7 +97,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// How much of a list is read, and until when.
+    /// Limits for reading a list: its size, and when to stop.
     pub(super) fn bounds(&self, stop: &Stop) -> Bounds {
         let (max_bytes, max_lines) = (self.settings.max_unpacked_bytes, self.settings.max_rows);
         let stop = stop.clone();
@@ -115,7 +115,7 @@ impl JobRegistry {
     }
 }
 
-/// Whether a list of which so much has arrived in this time isn't worth a place.
+/// Whether an upload that has received `bytes` in this time is too slow to continue.
 pub(super) fn is_too_slow(bytes: u64, took: Duration, patience: Duration) -> bool {
     took > patience && bytes < took.as_secs().max(1).saturating_mul(LEAST_RATE)
 }

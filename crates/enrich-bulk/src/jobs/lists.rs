@@ -1,4 +1,4 @@
-//! Lists as they are uploaded and looked at.
+//! Uploading lists, and reading samples and previews of them.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::mapping::Mapping;
 use crate::preview::{NationalNumbers, Preview, PreviewError, preview};
 use crate::run::Counts;
 
-/// After how many bytes of a list the space that is left is looked at.
+/// Bytes of an upload after which the free space is checked again.
 const LOOK_EACH_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Jobs {
-    /// Takes a list of an account and counts its rows. It is asked once it is
+    /// Stores an uploaded list and counts its rows. Its rows are sent only after it is
     /// [started](Jobs::start).
     ///
     /// # Errors
     ///
-    /// When it is too large or no list that can be read, or there is no room for it.
+    /// When the list is too large or unreadable, or a limit is reached.
     pub fn create(
         &self,
         account: AccountId,
@@ -46,11 +46,11 @@ impl Jobs {
         taken
     }
 
-    /// The columns of a list and its first rows, at most `rows` of them, long cells cut.
+    /// The columns of a list and at most `rows` of its first rows, with long cells truncated.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or its list can't be read.
+    /// When there is no such job, or its list cannot be read.
     pub fn sample(&self, account: AccountId, id: JobId, rows: usize) -> Result<Sample, JobError> {
         self.scrub_one(account, id)?;
         let shared = &*self.shared;
@@ -60,7 +60,7 @@ impl Jobs {
         let read_as = record.read_as;
         let layout = record.layout.clone().or(input.layout());
         let mut sample = Sample { columns, rows: Vec::new(), layout, read_as };
-        // Behind the last row there may be blank lines without end.
+        // After the last row there may be any number of blank lines.
         let rows = record.rows.and_then(|all| usize::try_from(all).ok()).unwrap_or(rows).min(rows);
         while sample.rows.len() < rows {
             let Some(row) = input.next_row()? else { break };
@@ -69,11 +69,11 @@ impl Jobs {
         Ok(sample)
     }
 
-    /// Reads a list another way from now on, and counts its rows anew.
+    /// Changes how a list is read, and counts its rows again.
     ///
     /// # Errors
     ///
-    /// When there is no such job, it was started, or its list can't be read that way.
+    /// When there is no such job, it was started, or its list cannot be read that way.
     pub fn read_as(&self, account: AccountId, id: JobId, read_as: ReadAs) -> Result<(), JobError> {
         let shared = &*self.shared;
         let _place = shared.reading(account)?;
@@ -96,11 +96,11 @@ impl Jobs {
         Ok(())
     }
 
-    /// What a list would cost at most. It is read to its end, once for the same mapping.
+    /// The highest cost of a list. Reads the whole list, once for the same mapping.
     ///
     /// # Errors
     ///
-    /// When there is no such job or endpoint, or the mapping can't be used.
+    /// When there is no such job or endpoint, or the mapping is invalid.
     pub fn preview(
         &self,
         account: AccountId,
@@ -138,7 +138,7 @@ impl Jobs {
 }
 
 impl JobsState {
-    /// Stores a list and reads it to its end.
+    /// Stores an upload and reads it to its end.
     fn arrive(
         &self,
         arriving: &Path,
@@ -167,14 +167,14 @@ impl JobsState {
             rows += 1;
         }
         (record.rows, record.layout) = (Some(rows), input.layout());
-        // What the account brings after a value was forgotten is its own.
+        // A list that is uploaded after a value was forgotten may contain that value.
         record.scrubbed = self.suppressed_count();
         record.save(arriving)?;
         let bytes = Record::held_bytes(record.id, arriving)?;
         Ok(Entry::new(record, Counts::default(), bytes))
     }
 
-    /// Puts a list that has arrived among the others.
+    /// Moves a finished upload to the other lists.
     fn keep(&self, arriving: &Path, entry: Entry) -> Result<Job, JobError> {
         let mut registry = self.registry.lock();
         if registry.is_closing {

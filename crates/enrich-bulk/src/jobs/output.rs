@@ -1,4 +1,4 @@
-//! What was made of a list, to be taken away.
+//! Downloads of a job's output.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -11,11 +11,12 @@ use crate::part::{self, PartError};
 use crate::spreadsheet;
 
 impl Jobs {
-    /// What a job has written until now: all of it once it is whole. `None` before the first rows.
+    /// The rows that a job has written so far, or its complete output. `None` before the first
+    /// rows.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or its files can't be read.
+    /// When there is no such job, or its files cannot be read.
     pub fn output(&self, account: AccountId, id: JobId) -> Result<Option<Written>, JobError> {
         self.scrub_one(account, id)?;
         let record = self.shared.registry.lock().of(account, id)?.record.clone();
@@ -30,7 +31,7 @@ impl Jobs {
                 Err(error) => return Err(error.into()),
             }
             match part::rows_until_now(&out) {
-                // It became whole a moment ago, and has its name now.
+                // The output was completed and renamed in the meantime.
                 Err(PartError::Failed { error, .. })
                     if error.kind() == io::ErrorKind::NotFound && out.exists() => {}
                 rows => {
@@ -41,12 +42,12 @@ impl Jobs {
         }
     }
 
-    /// The rows of a workbook as CSV, where no cell is cut. `None` before the first rows, and where
-    /// there are none to make it of.
+    /// The rows of a workbook as CSV, without truncated cells. `None` before the first rows, and if
+    /// the rows were not kept.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or its files can't be read or written.
+    /// When there is no such job, or its files cannot be read or written.
     pub fn output_as_csv(
         &self,
         account: AccountId,

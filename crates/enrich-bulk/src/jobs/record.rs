@@ -1,4 +1,4 @@
-//! A job on disk.
+//! A job's record on disk.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -17,11 +17,11 @@ use crate::run::End;
 
 const RECORD: &str = "job.json";
 
-/// A job's id: 128 bits of chance, which nobody guesses.
+/// A job's id: 128 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(u128);
 
-/// The text is no job's id.
+/// The text is not a job id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a job's id is 32 hexadecimal digits")]
 pub struct MalformedId;
@@ -50,33 +50,33 @@ impl fmt::Debug for JobId {
     }
 }
 
-/// What is to be done with a list.
+/// What to do with a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The endpoint's path.
     pub endpoint: String,
-    /// Which columns go into its fields.
+    /// The column for each field.
     pub mapping: Mapping,
-    /// The key that asks.
+    /// The key that pays.
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub key: KeyId,
-    /// The most it may cost; `None` for as much as it does.
+    /// The ceiling; `None` for no limit.
     pub max_credits: Option<u64>,
 }
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Uploaded.
+    /// Uploaded, not started.
     New,
-    /// Started; others run.
+    /// Started; waits for a free thread.
     Waiting,
-    /// It runs.
+    /// Running.
     Running,
-    /// It ended. Unless the output is whole, it may go on.
+    /// Ended. Unless the output is complete, the job can continue.
     Ended(End),
-    /// It couldn't be carried on, and why. It may go on.
+    /// Failed; with the reason. The job can continue.
     Broken(String),
 }
 
@@ -93,7 +93,7 @@ impl State {
     }
 }
 
-/// What is kept of a job.
+/// The stored data of a job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
@@ -101,29 +101,29 @@ pub(super) struct Record {
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub(super) account: AccountId,
     pub(super) file_name: String,
-    /// Seconds since the Unix epoch, as the next.
+    /// In seconds since the Unix epoch, as is `ended_at`.
     pub(super) created_at: i64,
     pub(super) ended_at: Option<i64>,
     pub(super) order: Option<Order>,
     pub(super) state: State,
-    /// The rows of the list, once it was started.
+    /// The number of rows, once the list was counted.
     pub(super) rows: Option<u64>,
-    /// How it is read, where that was chosen.
+    /// How the list is read, as far as selected by the user.
     #[serde(default)]
     pub(super) read_as: ReadAs,
-    /// How it was read when it was counted.
+    /// The detected layout when the rows were counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
-    /// How many values were suppressed when its files were last looked through.
+    /// The number of suppressed values when the files were last searched.
     #[serde(default)]
     pub(super) scrubbed: u64,
-    /// How many rows were emptied, or taken out of the output, for what they held.
+    /// The number of rows that were emptied or removed because they contained forgotten values.
     #[serde(default)]
     pub(super) removed_rows: u64,
-    /// Whether the list was rewritten with emptied rows: it is text in UTF-8 then.
+    /// Whether the list was rewritten with emptied rows; then it is UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
-    /// Whether files are being replaced by others that stand beside them.
+    /// Whether a replacement of files by staged ones is in progress.
     #[serde(default)]
     pub(super) is_replacing: bool,
 }
@@ -133,7 +133,7 @@ impl Record {
         const MAX_CHARACTERS: usize = 200;
         let mut chance = [0; 16];
         getrandom::fill(&mut chance).map_err(io::Error::other)?;
-        // A browser may send a path, and anybody anything.
+        // Browsers may send a path, other clients any text.
         let name = file_name.rsplit(['/', '\\']).next().unwrap_or_default();
         let name: String =
             name.chars().filter(|letter| !letter.is_control()).take(MAX_CHARACTERS).collect();
@@ -155,20 +155,20 @@ impl Record {
         })
     }
 
-    /// What is kept of a job; `None` where that can't be read, or is another's.
+    /// Reads a record; `None` if it is unreadable or belongs to another id.
     pub(super) fn read(folder: &Path, id: JobId) -> Option<Self> {
         let bytes = fs::read(folder.join(id.to_string()).join(RECORD)).ok()?;
         let record = serde_json::from_slice::<Self>(&bytes).ok()?;
         Some(record).filter(|record| record.id == id)
     }
 
-    /// How many bytes a job's files have.
+    /// The size of a job's files, in bytes.
     pub(super) fn held_bytes(id: JobId, folder: &Path) -> io::Result<u64> {
         let mut bytes = 0;
         for entry in fs::read_dir(folder.join(id.to_string()))? {
             bytes += match entry?.metadata() {
                 Ok(data) => data.len(),
-                // Files of a job that runs get their names meanwhile.
+                // Files of a running job may be renamed in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
                 Err(error) => return Err(error),
             };
@@ -184,7 +184,7 @@ impl Record {
         (self.state, self.ended_at) = (state, Some(now.as_second()));
     }
 
-    /// How the list is to be read.
+    /// How to read the list.
     pub(super) fn read_as(&self) -> ReadAs {
         if !self.is_rewritten {
             return self.read_as;
@@ -193,7 +193,7 @@ impl Record {
         ReadAs { delimiter, encoding: Some(TextEncoding::UTF_8) }
     }
 
-    /// What stands between the columns of the list where it is rewritten.
+    /// The delimiter for the list when it is rewritten.
     pub(super) fn rewritten_delimiter(&self) -> Delimiter {
         let detected = self.layout.as_ref().and_then(|layout| layout.delimiter);
         detected.unwrap_or(Delimiter::Comma)
@@ -203,14 +203,15 @@ impl Record {
         folder.join(self.id.to_string())
     }
 
-    /// The file of the list, named so that its format and compression are told by the name.
+    /// The path of the list; its name shows format and compression.
     pub(super) fn list(&self, folder: &Path) -> PathBuf {
         let (format, compression) = told_by_name(&self.file_name);
         let mut name = "list".to_owned();
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
             Some(Format::JsonLines) => ".jsonl",
-            // They are known by their first bytes, and lists of earlier builds have no ending.
+            // These are detected by their first bytes, and lists of earlier versions have no
+            // extension.
             Some(Format::Tsv | Format::Xlsx) | None => "",
         });
         name.push_str(match compression {
@@ -221,19 +222,19 @@ impl Record {
         self.folder(folder).join(name)
     }
 
-    /// The file of the rows with their answers: JSON Lines or a workbook where the list is, else
-    /// CSV with the list's delimiter.
+    /// The path of the output: JSON Lines or a workbook if the list is one, else CSV with the
+    /// list's delimiter.
     pub(super) fn output(&self, folder: &Path) -> PathBuf {
         let ending = if self.ending() == ".tsv" { ".csv" } else { self.ending() };
         self.folder(folder).join(format!("output{ending}"))
     }
 
-    /// What the output is called where somebody takes it away.
+    /// The file name of the output in a download.
     pub(super) fn output_name(&self) -> String {
         self.output_named(self.ending())
     }
 
-    /// The same with another ending.
+    /// The file name of the output with another extension.
     pub(super) fn output_named(&self, ending: &str) -> String {
         let name = self.file_name.as_str();
         let endings = [".gz", ".zst", ".csv", ".tsv", ".tab", ".txt", ".xlsx", ".jsonl", ".ndjson"];
@@ -257,7 +258,7 @@ impl Record {
     }
 }
 
-/// The ids that folders are named by.
+/// The job ids in a folder.
 pub(super) fn ids(folder: &Path) -> io::Result<Vec<JobId>> {
     let mut ids = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -267,7 +268,8 @@ pub(super) fn ids(folder: &Path) -> io::Result<Vec<JobId>> {
     Ok(ids)
 }
 
-/// Stores the list of a new job. `see` is told how many bytes have arrived, and may refuse them.
+/// Stores the list of a new job. `see` gets the number of bytes received so far, and may refuse
+/// more.
 pub(super) fn store_list(
     folder: &Path,
     record: &Record,
@@ -297,7 +299,7 @@ pub(super) fn store_list(
     Ok(())
 }
 
-/// Moves a job's folder, whole as it is.
+/// Moves a job's folder.
 pub(super) fn move_folder(from: &Path, to: &Path, id: JobId) -> io::Result<()> {
     let name = id.to_string();
     fs::rename(from.join(&name), to.join(&name))?;
@@ -306,7 +308,7 @@ pub(super) fn move_folder(from: &Path, to: &Path, id: JobId) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a job's folder and all in it.
+/// Removes a job's folder with its contents.
 pub(super) fn remove(folder: &Path, id: JobId) -> io::Result<()> {
     match fs::remove_dir_all(folder.join(id.to_string())) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -314,7 +316,7 @@ pub(super) fn remove(folder: &Path, id: JobId) -> io::Result<()> {
     }
 }
 
-/// Makes a folder that its owner alone may look into.
+/// Creates a folder that only its owner can access.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -17,13 +17,13 @@ use crate::part::{Opened, Output, Part, Purpose};
 use crate::run::{Counts, End, Options, Progress, RunError, Work, run};
 use crate::stop::Stop;
 
-/// How often a job that runs is looked at.
+/// How often a running job is checked.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 
-/// Finds who is asked for a job.
+/// Provides the callers of jobs.
 #[async_trait]
 pub trait Callers: Send + Sync {
-    /// Who answers `asked` for the account's key; why nobody does, in words for the account.
+    /// The caller for `asked` with the account's key; on failure, a message for the account.
     async fn caller(
         &self,
         asked: Asked,
@@ -31,21 +31,21 @@ pub trait Callers: Send + Sync {
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String>;
 
-    /// The country that the account's national phone numbers are read with.
+    /// The country for the account's national phone numbers.
     async fn country(&self, _account: AccountId) -> Result<Option<Country>, StoreError> {
         Ok(None)
     }
 
-    /// The values that nobody may be told of any more; `None` where there are none.
+    /// The suppressed values; `None` if there are none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }
 }
 
-/// What is said where the store fails, whatever file that was about.
+/// Message for any failure of the store.
 const UNREADABLE: &str = "the API key cannot be read; continue later";
 
-/// Asks the metered service, with the account's own key.
+/// Calls the metered service, with the account's own key.
 pub struct MeteredCallers(pub Arc<Service>);
 
 #[async_trait]
@@ -77,7 +77,7 @@ impl Callers for MeteredCallers {
     }
 }
 
-/// Runs jobs, one after the other, until the folder is closed.
+/// Runs jobs, one after the other, until shutdown.
 pub(super) fn work(shared: &JobsState) {
     while let Some((record, stop)) = next(shared) {
         let id = record.id;
@@ -105,7 +105,7 @@ pub(super) fn work(shared: &JobsState) {
             (Err(why), _) => State::Broken(why),
         };
         if is_closing && state == State::Ended(End::Stopped) {
-            // On disk it stands as running, and goes on when the folder is opened again.
+            // Its state on disk remains "running", so it continues when the folder is opened again.
             continue;
         }
         let mut record = entry.record.clone();
@@ -116,15 +116,15 @@ pub(super) fn work(shared: &JobsState) {
             entry.record = record;
             entry.record.save(&shared.folder).map_err(JobError::from)
         };
-        // What can't be saved stands as running on disk, and runs once more: every row keeps its
-        // idempotency key.
+        // If saving fails, the state on disk remains "running" and the job runs again; the
+        // idempotency keys of its rows prevent double charges.
         if let (Err(error), Some(entry)) = (saved, registry.jobs.get_mut(&id)) {
             entry.record.state = State::Broken(in_words(&error));
         }
     }
 }
 
-/// Waits for a job that is to be run.
+/// Waits for the next job to run.
 fn next(shared: &JobsState) -> Option<(Record, Stop)> {
     let mut registry = shared.registry.lock();
     loop {
@@ -155,8 +155,7 @@ fn begin(shared: &JobsState, registry: &mut JobRegistry) -> Option<(Record, Stop
     }
 }
 
-/// What came of a job's rows and how it ended; why it couldn't be carried on, in words for the
-/// account.
+/// Runs a job. Returns its counts and how it ended; on failure, a message for the account.
 fn run_job(
     shared: &JobsState,
     record: Record,
@@ -196,7 +195,7 @@ fn run_job(
     })
 }
 
-/// The reason without the paths of files, which are none of an account's business.
+/// The message without file paths, which accounts must not see.
 fn in_words(error: &JobError) -> String {
     match error {
         JobError::Files(_) | JobError::Folder(_) => {
@@ -218,8 +217,7 @@ impl JobError {
     }
 }
 
-/// Keeps the counts of a job that runs, and sees that it takes up no more room and time than it
-/// may.
+/// Updates the counts of a running job, and stops it at its limits of space and time.
 struct Watch<'a> {
     shared: &'a JobsState,
     id: JobId,
@@ -227,7 +225,7 @@ struct Watch<'a> {
     stop: &'a Stop,
     began: Instant,
     looked: Option<Instant>,
-    /// Why it was told to stop, in words for the account.
+    /// Why the job was stopped, as a message for the account.
     held_back: Option<String>,
 }
 
@@ -237,7 +235,7 @@ impl<'a> Watch<'a> {
         Self { shared, id, account, stop, began, looked: None, held_back: None }
     }
 
-    /// Looks whether the job may go on, unless it has done so a moment ago.
+    /// Checks the limits, unless that was done a moment ago.
     fn look(&mut self) {
         if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EACH) || self.stop.is_told() {
             return;

@@ -1,9 +1,9 @@
-//! What lists hold of values that were forgotten since.
+//! Removes values from lists that were forgotten after the upload.
 //!
-//! Rows that hold such a value are left out of what was made of a list. Of the list itself they are
-//! emptied, so that the others keep their numbers, by which they are known to be paid: a list that
-//! is not done continues without them. Of a list that is done, what was uploaded goes.
-//! What was uploaded after a value was forgotten is the account's own.
+//! Output rows that contain such a value are removed. In the list itself these rows are emptied
+//! instead, so that the other rows keep their numbers, by which paid rows are recognised: an
+//! unfinished list continues without them. The upload of a finished list is deleted. Values that
+//! were forgotten before the upload are not removed.
 
 mod emptied;
 mod holding;
@@ -28,13 +28,13 @@ pub(super) use staged::complete;
 use staged::{Staged, Written};
 
 impl Jobs {
-    /// Takes forgotten values out of all lists that were not looked through since a value was
-    /// forgotten; how many lists were changed or removed.
+    /// Removes forgotten values from all lists that were not searched since a value was forgotten.
+    /// Returns the number of lists that were changed or removed.
     ///
     /// # Errors
     ///
-    /// When the suppressed values can't be read, or files of a list can't be read or written: the
-    /// other lists are looked through all the same.
+    /// When the suppressed values cannot be read, or the files of a list cannot be read or written;
+    /// the other lists are searched nevertheless.
     pub fn scrub(&self) -> Result<usize, JobError> {
         let Some(values) = self.shared.suppressed()? else { return Ok(0) };
         let ids: Vec<JobId> = self.shared.registry.lock().jobs.keys().copied().collect();
@@ -42,21 +42,21 @@ impl Jobs {
         for id in ids {
             match self.shared.scrub(id, &*values) {
                 Ok(is_changed) => changed += usize::from(is_changed),
-                // It was deleted meanwhile.
+                // The job was deleted in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
-                // The others are looked through all the same.
+                // The other lists are searched nevertheless.
                 Err(error) => failed = Some(error),
             }
         }
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Whether the output of a list can be read without a look through its rows: it is whole, and
-    /// holds no value that was forgotten since.
+    /// Whether the output of a list is complete and already searched for the current suppressed
+    /// values.
     ///
     /// # Errors
     ///
-    /// When there is no such job, or the suppressed values can't be read.
+    /// When there is no such job, or the suppressed values cannot be read.
     pub fn is_output_ready(&self, account: AccountId, id: JobId) -> Result<bool, JobError> {
         let state = self.shared.registry.lock().of(account, id)?.record.state.clone();
         let count = self.shared.suppressed()?.map_or(0, |values| values.count());
@@ -64,7 +64,7 @@ impl Jobs {
         Ok(state == State::Ended(End::Whole) && is_scrubbed)
     }
 
-    /// The same for one list of an account, before it is shown.
+    /// Removes forgotten values from one list, before it is shown.
     pub(super) fn scrub_one(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         self.shared.registry.lock().of(account, id)?;
         if let Some(values) = self.shared.suppressed()? {
@@ -81,25 +81,25 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// How many values are suppressed now; 0 where that is not known: then a list is looked through
-    /// once more.
+    /// The current number of suppressed values; 0 if it is unknown, so that the list is searched
+    /// again.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
 
-    /// Whether a list was looked through for this many suppressed values.
+    /// Whether a list was searched for this many suppressed values.
     fn is_scrubbed(&self, id: JobId, count: u64) -> bool {
         self.registry.lock().jobs.get(&id).is_some_and(|entry| entry.scrubbed() == count)
     }
 
-    /// The lock on the files of a list, held while they are looked through and rewritten.
+    /// The lock on the files of a list, held while they are searched and rewritten.
     fn files_of(&self, id: JobId) -> Result<Arc<Mutex<()>>, JobError> {
         let registry = self.registry.lock();
         registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
-    /// Looks through a list, once for the same suppressed values. Whether it was changed, or is to
-    /// be by the thread that runs it.
+    /// Searches a list, once for the same suppressed values. Returns whether it was changed, or
+    /// will be changed by the thread that runs it.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -121,14 +121,14 @@ impl JobsState {
         let values = &since(&record, values);
         let holds = self.holds(&record, values)?;
         if holds && let Some(entry) = self.registry.lock().jobs.get_mut(&id) {
-            // It is put in line again, and its files are rewritten when it continues.
+            // The job returns to the queue; its files are rewritten when it continues.
             entry.is_yielding = true;
             entry.stop.iter().for_each(Stop::now);
         }
         Ok(holds)
     }
 
-    /// Takes what was forgotten out of a list that is about to run; what is known of it then.
+    /// Removes forgotten values from a list that is about to run; returns its record.
     pub(super) fn scrub_before_run(&self, id: JobId) -> Result<Record, JobError> {
         let files = self.files_of(id)?;
         let _one_at_a_time = files.lock();
@@ -146,8 +146,8 @@ impl JobsState {
         }
     }
 
-    /// Takes what was forgotten out of the files of a list that nobody else works on. Whether there
-    /// was anything.
+    /// Removes forgotten values from the files of a list that is not running. Returns whether there
+    /// were any.
     fn scrub_files(
         &self,
         record: &Record,
@@ -156,7 +156,7 @@ impl JobsState {
         let (id, count) = (record.id, values.count());
         let values = &since(record, values);
         if record.is_replacing {
-            // It failed in between the last time.
+            // A previous replacement was interrupted.
             complete(&record.folder(&self.folder), true)?;
         }
         let record = &self.with_layout(record);
@@ -192,8 +192,8 @@ impl JobsState {
         Ok(removed > 0)
     }
 
-    /// The output of a list that is done without the rows that hold a suppressed value, and how many
-    /// those are; `None` where that can't be made.
+    /// Stages the output of a finished list without the rows that contain a suppressed value, and
+    /// returns their number; `None` if this is impossible.
     fn without_rows(
         &self,
         record: &Record,
@@ -206,7 +206,7 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version kept the workbook alone, which may hold more than can be read.
+            // An earlier version kept only the workbook, which may contain more than can be read.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }
@@ -217,7 +217,7 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// The record of a list that an earlier version kept, with how the list is read.
+    /// Completes the record of an earlier version with the layout of the list.
     fn with_layout(&self, record: &Record) -> Record {
         let known = record.layout.clone();
         let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();
@@ -232,7 +232,7 @@ impl JobsState {
         Ok(true)
     }
 
-    /// Changes what is kept of a job, on disk first.
+    /// Changes a job's record, on disk first.
     fn change(&self, id: JobId, change: impl FnOnce(&mut Record)) -> Result<(), JobError> {
         let mut registry = self.registry.lock();
         if let Some(entry) = registry.jobs.get_mut(&id) {
@@ -244,7 +244,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Whether a list, or what was made of it until now, holds such a value.
+    /// Whether a list, its order or its output so far contains a suppressed value.
     fn holds(&self, record: &Record, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if order_holds(record, values) || list_holds(self, record, values)? {
             return Ok(true);
@@ -259,14 +259,13 @@ impl JobsState {
     }
 }
 
-/// What was suppressed after the list was uploaded: else it is the account's own.
+/// The values that were suppressed after the list was uploaded.
 fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSince<'a> {
     let since = Timestamp::from_second(record.created_at).unwrap_or(Timestamp::MIN);
     SuppressedSince { values, since }
 }
 
-/// How the rows of a list's output are written. Those of a workbook are CSV until they are all
-/// there.
+/// The format of the output rows. The rows of a workbook are CSV until it is complete.
 fn written(record: &Record) -> Written {
     let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
     match told_by_name(&record.file_name).0 {
@@ -278,13 +277,13 @@ fn written(record: &Record) -> Written {
     }
 }
 
-/// Whether every row is asked with such a value.
+/// Whether a constant of the mapping is a suppressed value.
 fn order_holds(record: &Record, values: &dyn SuppressedValues) -> bool {
     let mut constants = record.order.iter().flat_map(|order| &order.mapping.constants);
     constants.any(|(_, value)| holds_suppressed(values, value))
 }
 
-/// Whether a row of what was uploaded holds such a value.
+/// Whether a row of the upload contains a suppressed value.
 fn list_holds(
     shared: &JobsState,
     record: &Record,
@@ -293,7 +292,7 @@ fn list_holds(
     if !record.list(&shared.folder).exists() {
         return Ok(false);
     }
-    // What cannot be read as rows (any more) may hold anything.
+    // A file that is not readable as rows may contain anything.
     let open = || shared.input(&shared.folder, record, &Stop::default());
     Ok(rows_hold(open, values).unwrap_or(true))
 }

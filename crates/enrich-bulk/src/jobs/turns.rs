@@ -1,4 +1,4 @@
-//! Whose job runs: accounts take turns, so that one with many lists, or long ones, holds up nobody.
+//! Selects the job that runs next: accounts take turns, so that no account delays the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,8 +9,8 @@ use super::record::JobId;
 use super::{JobRegistry, Settings};
 
 impl JobRegistry {
-    /// Takes the next job out of the line: of the account with the fewest that run, then of the one
-    /// whose last turn was the longest ago, then the first in line.
+    /// Takes the next job from the queue: of the account with the fewest running jobs, then the one
+    /// whose last turn is the longest ago, then the first in the queue.
     pub(super) fn take_next(&mut self) -> Option<JobId> {
         let running = self.running();
         let rank = |at: &usize| {
@@ -28,8 +28,8 @@ impl JobRegistry {
         Some(id)
     }
 
-    /// Whether a job that has run for so long makes room for somebody who has none: at once where
-    /// its account has more than one place, else when its turn is over.
+    /// Whether a job that has run for `ran` must yield to an account without a running job: at once
+    /// if its own account runs several, else when its turn is over.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();
@@ -57,7 +57,7 @@ impl JobRegistry {
         self.jobs.get(&id).map(|entry| entry.record.account)
     }
 
-    /// How many jobs of each account run.
+    /// The number of running jobs of each account.
     fn running(&self) -> BTreeMap<AccountId, usize> {
         let mut running = BTreeMap::new();
         for entry in self.jobs.values().filter(|entry| entry.stop.is_some()) {

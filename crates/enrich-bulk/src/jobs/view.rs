@@ -1,4 +1,4 @@
-//! What is told of jobs, and how they are kept.
+//! Jobs as accounts see them, and the settings of jobs.
 
 use std::fs::File;
 use std::io;
@@ -10,36 +10,37 @@ use enrich_import::{Layout, ReadAs};
 use super::record::{JobId, Order, Record, State};
 use crate::run::Counts;
 
-/// How jobs are kept and run.
+/// Settings for storing and running jobs.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How many run at once; the others wait.
+    /// Number of jobs that run at once.
     pub running: usize,
-    /// How many rows of each are on their way at once.
+    /// Rows of each job in flight.
     pub concurrency: usize,
-    /// How long a job is kept after it has ended, or was uploaded and not started, in seconds.
+    /// How long a job is kept after it ended, or after its upload if it was not started, in
+    /// seconds.
     pub keep_seconds: i64,
-    /// The largest list that is taken, in bytes.
+    /// Maximum size of an upload, in bytes.
     pub max_upload_bytes: u64,
-    /// How many jobs an account may have.
+    /// Maximum number of jobs of an account.
     pub max_jobs: usize,
-    /// The largest list that is read, in bytes and unpacked.
+    /// Maximum size of a list after decompression, in bytes.
     pub max_unpacked_bytes: u64,
-    /// The most rows of a list; its lines count, blank ones, too.
+    /// Maximum number of lines of a list, including blank ones.
     pub max_rows: u64,
-    /// How many bytes the lists and outputs of an account may take up.
+    /// Maximum size of all lists and outputs of an account, in bytes.
     pub max_account_bytes: u64,
-    /// How many bytes stay free on the file system: below that, no list is taken and none goes on.
+    /// Bytes that stay free on the file system: below that, no list is accepted or continued.
     pub min_free_bytes: u64,
-    /// How long a job runs on while an account waits that has none running.
+    /// How long a job keeps running while an account without a running job waits.
     pub turn: Duration,
-    /// After how long a list has to have arrived that arrives very slowly.
+    /// Grace period before the speed of an upload is checked.
     pub upload_patience: Duration,
 }
 
 impl Settings {
-    /// For lists of at most so many bytes: four times as much of one that is packed, at least
-    /// 256 MiB, and eight times as much of an account.
+    /// Settings for uploads of at most this many bytes: four times as much after decompression, at
+    /// least 256 MiB, and eight times as much for an account.
     pub fn with_max_upload(max_upload_bytes: u64) -> Self {
         const MEBIBYTE: u64 = 1024 * 1024;
         Self {
@@ -59,7 +60,8 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Two at once with eight rows each, kept for a week; lists of 256 MiB, 100 of an account.
+    /// Two jobs at once with eight rows each, kept for a week; lists of 256 MiB, 100 for each
+    /// account.
     fn default() -> Self {
         Self::with_max_upload(256 * 1024 * 1024)
     }
@@ -70,24 +72,24 @@ impl Default for Settings {
 pub struct Job {
     /// Its id.
     pub id: JobId,
-    /// What the list was called.
+    /// The file name of the list.
     pub file_name: String,
     /// When it was uploaded.
     pub created_at: Timestamp,
-    /// When it ended, where it has.
+    /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// What was ordered, where something was.
+    /// The order, once it was started.
     pub order: Option<Order>,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
-    /// The rows of the list.
+    /// The number of rows of the list.
     pub rows: Option<u64>,
-    /// What came of them until now.
+    /// The counts of its rows so far.
     pub counts: Counts,
-    /// Until when the key's rate limit holds its rows up; `None` where it does not.
+    /// Until when the key's rate limit delays its rows; `None` if it does not.
     pub rate_limited_until: Option<Timestamp>,
-    /// How many rows were emptied or left out of the output, since they held values that were
-    /// forgotten.
+    /// The number of rows that were emptied, or removed from the output, because they contained
+    /// forgotten values.
     pub removed_rows: u64,
 }
 
@@ -110,26 +112,26 @@ impl Job {
     }
 }
 
-/// The beginning of a list.
+/// The first rows of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
     /// Its columns.
     pub columns: Vec<String>,
-    /// Its first rows, a text for each column.
+    /// The rows, with a text for each column.
     pub rows: Vec<Vec<String>>,
-    /// How the list is read.
+    /// The detected layout of the list.
     pub layout: Option<Layout>,
-    /// What of that was chosen.
+    /// The options that the user selected.
     pub read_as: ReadAs,
 }
 
-/// What a job has written.
+/// The rows that a job has written.
 #[derive(Debug)]
 pub struct Written {
-    /// It, from its beginning.
+    /// The rows, from the first one on.
     pub rows: io::Take<File>,
-    /// What to call it.
+    /// The file name for the download.
     pub file_name: String,
-    /// Whether it is all of it.
+    /// Whether the output is complete.
     pub is_whole: bool,
 }

@@ -1,4 +1,4 @@
-//! How far an output is, as it stands beside it.
+//! The checkpoint of an output, stored next to it.
 
 use std::fs;
 use std::io;
@@ -11,37 +11,36 @@ use super::files::failed_at;
 use crate::export::Added;
 use crate::run::Counts;
 
-/// What a job does, by which it is known again.
+/// The purpose of a job; a job can only continue with the same purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
     pub endpoint: String,
-    /// Where its fields come from.
+    /// The source of each field.
     pub mapping: crate::Mapping,
-    /// Who is asked, in whatever words tell one from the other.
+    /// The caller, in words that distinguish callers.
     pub asked: String,
-    /// What the names of added columns begin with.
+    /// Prefix of the added columns' names.
     #[serde(default)]
     pub prefix: String,
-    /// How the list is split into columns, in words; `None` where it can't be another the next
-    /// time.
+    /// How the list is split into columns, in words; `None` if this cannot change.
     #[serde(default)]
     pub columns: Option<String>,
 }
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// Made by chance: the beginning of all its idempotency keys.
+    /// Random prefix of all its idempotency keys.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
-    /// What came of the rows that are written.
+    /// The counts of the written rows.
     pub(crate) counts: Counts,
-    /// A hash over the rows that are written, as they came in.
+    /// A hash over the input text of the written rows.
     pub(crate) rows_hash: String,
-    /// How long the file is with them.
+    /// The size of the file with these rows.
     pub(crate) output_bytes: u64,
-    /// Rows behind those, by idempotency key, that were answered while one before them wasn't.
+    /// Later rows that were answered before an earlier one, by idempotency key.
     pub(crate) ahead: Vec<(String, Added)>,
     /// Whether all rows are written.
     pub(crate) is_whole: bool,
@@ -85,7 +84,7 @@ impl Checkpoint {
     }
 }
 
-/// How far the job is that has this file; `None` where there is none.
+/// Reads a checkpoint; `None` if there is no file.
 pub(crate) fn read_checkpoint(job: &Path) -> Result<Option<Checkpoint>, PartError> {
     match fs::read(job) {
         Ok(bytes) => match serde_json::from_slice(&bytes) {

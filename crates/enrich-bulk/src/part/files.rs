@@ -1,4 +1,4 @@
-//! Files as outputs need them: private, replaced as a whole, on disk when they are said to be.
+//! Files for outputs: private, replaced atomically, and synced to disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::error::PartError;
 
-/// Replaces a file by what `content` is in JSON: a reader sees all of the old or all of the new.
+/// Replaces a file atomically with `content` as JSON.
 pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<(), PartError> {
     let new = with_ending(path, ".new");
     let text = serde_json::to_vec(content).map_err(io::Error::other);
@@ -36,7 +36,7 @@ pub(super) fn compressed(text: &[u8], compression: Option<Compression>) -> io::R
     }
 }
 
-/// How files are opened that hold what somebody asked: their owner alone may read them.
+/// Options for files with personal data: only the owner may read them.
 pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true);
@@ -51,7 +51,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Elsewhere a folder can't be opened, and needs no more than its own files' order.
+    // Other systems cannot open a folder, and do not need this.
     #[cfg(unix)]
     {
         File::open(folder_of(path))

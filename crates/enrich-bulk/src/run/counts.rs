@@ -1,4 +1,4 @@
-//! What came of the rows of a run, and who sees it.
+//! Counts of a run's rows, and the progress interface.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::export::{Added, Status};
 
-/// What came of the rows of a list.
+/// The results of a list's rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// All of them.
+    /// All rows.
     pub rows: u64,
-    /// With an answer.
+    /// Found.
     pub found: u64,
-    /// Asked, and nothing found.
+    /// Not found.
     pub not_found: u64,
-    /// That can't be asked.
+    /// Invalid rows, which are not sent.
     pub invalid: u64,
-    /// Asked and not answered.
+    /// Sent but not answered.
     pub failed: u64,
-    /// What they cost.
+    /// Their cost.
     pub credits: u64,
-    /// Cells that are longer than those of an Excel workbook, and cut in the one that is written.
+    /// Cells that are truncated in the workbook, because Excel's cells are shorter.
     #[serde(default)]
     pub cut_cells: u64,
 }
@@ -39,17 +39,17 @@ impl Counts {
     }
 }
 
-/// Sees a run advance.
+/// Receives the progress of a run.
 pub trait Progress {
-    /// What came of the rows until now; of those that are written, in order.
+    /// The counts of the rows written so far.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
 
-    /// Is told a few times a second while rows are waited for, and for how long yet where the rate
-    /// limit is why.
+    /// Called a few times a second while rows are awaited; with the remaining time if the rate
+    /// limit delays them.
     fn wait(&mut self, _rate_limited_for: Option<Duration>) {}
 }
 
-/// Nobody looks.
+/// Ignores the progress.
 impl Progress for () {
     fn advance(&mut self, _counts: &Counts, _read_bytes: u64) {}
 }

@@ -1,29 +1,29 @@
-//! Why a run fails.
+//! Errors of runs.
 
 use enrich_import::ReadError;
 
 use crate::mapping::MappingError;
 use crate::part::PartError;
 
-/// Why a run couldn't be carried out, or not on. What is written is kept, and may be gone on with.
+/// Why a run failed. Written rows are kept, and a later run can continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The list can't be read, or not to its end.
+    /// The list cannot be read, or not to its end.
     #[error("the list cannot be read")]
     Input(#[from] ReadError),
-    /// The mapping can't be used.
+    /// The mapping is invalid.
     #[error(transparent)]
     Mapping(#[from] MappingError),
-    /// The rows that are written come from other ones.
+    /// The written rows belong to another list.
     #[error(
         "this is not the list that the job was started with: its first {0} rows differ; remove the \
          `.part` and `.job` files to start again"
     )]
     OtherInput(u64),
-    /// The output can't be written.
+    /// The output file cannot be written.
     #[error(transparent)]
     Part(#[from] PartError),
-    /// The stream can't be written.
+    /// The stream cannot be written.
     #[error("the output cannot be written")]
     Stream(#[source] std::io::Error),
 }

@@ -1,10 +1,10 @@
-//! What makes a row the same row: its place in the list, its text, what is asked of it.
+//! The identity of a row: its place in the list, its text and its fields.
 
 use super::RunError;
 use crate::input::Input;
 use crate::part::Checkpoint;
 
-/// Reads past the rows that are written, and sees that they are the ones that were.
+/// Skips the rows that are already written, and verifies that they are unchanged.
 pub(super) fn skip(input: &mut Input, checkpoint: &Checkpoint) -> Result<(), RunError> {
     let mut hash = String::new();
     for _ in 0..checkpoint.counts.rows {
@@ -20,7 +20,7 @@ pub(super) fn skip(input: &mut Input, checkpoint: &Checkpoint) -> Result<(), Run
     }
 }
 
-/// The hash of a row and all before it.
+/// The hash of a row and all rows before it.
 pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(before.as_bytes());
@@ -28,8 +28,8 @@ pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The key of a row: of the job, the row's number and what is asked, so that a list whose later rows
-/// were changed asks them anew.
+/// The idempotency key of a row, made of the job, the row's number and its fields. So a row whose
+/// fields were changed is sent as a new call.
 pub(super) fn idempotency(job: &str, number: u64, fields: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, value) in fields {

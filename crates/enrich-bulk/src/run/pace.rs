@@ -1,6 +1,6 @@
-//! The ceiling: credits are counted as spent before they can be.
+//! Enforces the ceiling: the highest cost of a row is reserved before the row is sent.
 
-/// The most that a job may cost, what it has cost, and what rows on their way may cost.
+/// The ceiling, the credits spent, and the credits reserved for rows in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ceiling {
     max: Option<u64>,
@@ -9,7 +9,7 @@ pub(super) struct Ceiling {
 }
 
 impl Ceiling {
-    /// A ceiling, or none, for a job that has cost so much.
+    /// A ceiling, if any, for a job that has spent `spent` credits.
     pub(super) fn new(max: Option<u64>, spent: u64) -> Self {
         Self { max, spent, reserved: 0 }
     }
@@ -18,7 +18,7 @@ impl Ceiling {
         self.max.is_some()
     }
 
-    /// Reserves what a row may cost; `false`, and nothing reserved, where that is too much.
+    /// Reserves the highest cost of a row; `false` without a reservation if it exceeds the ceiling.
     pub(super) fn reserve(&mut self, highest: u64) -> bool {
         let sum = self.spent.saturating_add(self.reserved).saturating_add(highest);
         let fits = self.max.is_none_or(|max| sum <= max);
@@ -28,7 +28,7 @@ impl Ceiling {
         fits
     }
 
-    /// A row that reserved so much has cost so much.
+    /// Replaces a reservation by the actual cost.
     pub(super) fn settle(&mut self, reserved: u64, credits: u64) {
         self.reserved = self.reserved.saturating_sub(reserved);
         self.spent = self.spent.saturating_add(credits);

@@ -1,15 +1,15 @@
-//! A row between its reading and its writing.
+//! A row between reading and writing.
 
 use enrich_import::Row;
 
 use crate::export::{Added, Status};
 
-/// A row that isn't written yet.
+/// A row that is not written yet.
 pub(super) struct Slot {
     pub(super) row: Row,
-    /// Its idempotency key; empty where it isn't asked.
+    /// Its idempotency key; empty if it is not sent.
     pub(super) key: String,
-    /// What it may cost, while it is on its way.
+    /// Its reserved credits while it is in flight.
     pub(super) reserved: u64,
     pub(super) memory_bytes: usize,
     pub(super) added: Option<Added>,
@@ -26,7 +26,7 @@ impl Slot {
         Self { added, ..Self::new(row, String::new()) }
     }
 
-    /// What came of it where it was asked.
+    /// The answer of a row that was sent.
     pub(super) fn answered(&self) -> Option<(String, Added)> {
         let added = self.added.as_ref().filter(|_| !self.key.is_empty())?;
         Some((self.key.clone(), added.clone()))

@@ -1,5 +1,5 @@
-//! Answers of a server. Its headers say what an answer cost, but not of a repeat, and not whether
-//! something was found: that is read from the body, here alone.
+//! Parses a server's replies. The headers give the charge, but not that of a replay's first answer,
+//! and not whether something was found; both are derived from the body, only here.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use crate::answer::Answers;
 use crate::caller::Called;
 
-/// What the answers of an endpoint are like, and what they cost.
+/// The answer format and price of an endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct RemoteAnswers {
     answers: Answers,
     price: Price,
 }
 
-/// An answer as a server sends it.
+/// A server's reply.
 pub(super) struct Reply<'a> {
     pub(super) status: u16,
     pub(super) retry_after: Option<Duration>,
@@ -27,7 +27,7 @@ pub(super) struct Reply<'a> {
 }
 
 impl Reply<'_> {
-    /// What the answer means for a row.
+    /// The result for a row.
     pub(super) fn means(&self, answers: &RemoteAnswers) -> Called {
         match self.status {
             200 => self.answer(answers),
@@ -43,13 +43,13 @@ impl Reply<'_> {
         if items == 0 {
             return Called::NotFound;
         }
-        // A repeat is free, but was paid before by the same row.
+        // A replay is free, but the row paid for its first answer.
         let used = self.used.filter(|_| !self.is_replayed).map(Credits);
         let credits = used.unwrap_or_else(|| answers.price.of(items));
         Called::Found { values: answers.answers.values(answer), credits }
     }
 
-    /// What the answer says, or its status where it says nothing that can be read.
+    /// The error message of the reply, or its status if there is no readable message.
     fn message(&self) -> String {
         const MAX_CHARACTERS: usize = 500;
         let body: Value = serde_json::from_slice(self.body).unwrap_or_default();
@@ -65,8 +65,8 @@ impl RemoteAnswers {
         Self { answers: Answers::of(endpoint), price: endpoint.price }
     }
 
-    /// How many items an answer holds; 0 where nothing was found. The interface says that nothing
-    /// was found in three ways: `exists`, a confidence of 0, or, where there is neither, an empty
+    /// The number of items in an answer; 0 if nothing was found. The API shows that nothing was
+    /// found in three ways: by `exists`, by a confidence of 0, or, without either, by an empty
     /// list.
     fn items(&self, answer: &Map<String, Value>) -> u64 {
         let list = || answer.values().filter_map(Value::as_array).map(Vec::len).max();
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(read("/v1/dte", body).1, 2);
     }
 
-    /// Somebody of each kind, of whom everything is known.
+    /// A subject of each kind, with all attributes.
     fn everybody() -> [Subject; 3] {
         let text = |text: &str| Some(text.to_owned());
         let list = |count: usize| (0..count).map(|at| format!("{at}@quill.example")).collect();

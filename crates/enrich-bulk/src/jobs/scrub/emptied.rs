@@ -1,7 +1,7 @@
-//! A list that is not done, with the rows emptied that hold a forgotten value.
+//! Empties rows with forgotten values in an unfinished list.
 //!
-//! Rows keep their numbers and, but for those, their text: a row that is paid is known again. The
-//! list is text in UTF-8 then, whatever it was.
+//! Rows keep their numbers, and all other rows keep their text, so that paid rows are recognised.
+//! The rewritten list is UTF-8 text.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -21,8 +21,8 @@ use crate::shape::Shape;
 use crate::stop::Stop;
 
 impl JobsState {
-    /// The list and what was made of it until now, without rows that hold such a value, and how many
-    /// those are; `None` where that can't be made.
+    /// Stages the list and its output so far without rows that contain a suppressed value, and
+    /// returns the number of these rows; `None` if this is impossible.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -55,7 +55,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // Where only rows that are done hold it in the list, they are emptied there, too.
+            // If the value is only in input rows that are done, these are emptied in the list as
+            // well.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -74,7 +75,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// The numbers of the rows that hold such a value, from 0, and those that are known.
+    /// The numbers of the rows that contain a suppressed value, counted from 0, and of those
+    /// already known.
     fn numbers_held(
         &self,
         record: &Record,
@@ -88,12 +90,12 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // A column's name is kept: it says what the others hold, and a job is known by it.
+        // A column's name is kept: it describes the other cells, and identifies the job.
         Ok(known)
     }
 
-    /// Stages the list with these rows emptied; the hash over its first `done` rows. `None` where it
-    /// doesn't read as the same rows then.
+    /// Stages the list with these rows emptied; returns the hash over its first `done` rows. `None`
+    /// if the new list does not read as the same rows.
     fn write_list(
         &self,
         record: &Record,
@@ -137,13 +139,13 @@ impl JobsState {
     }
 }
 
-/// Whether a list can't be read for what is in its file, and never will.
+/// Whether the error is permanent, caused by the contents of the file.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
-/// The numbers of rows that were answered ahead of others with such a value.
+/// The numbers of rows answered ahead of others whose answers contain a suppressed value.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -152,12 +154,12 @@ fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTre
     held.filter_map(|(key, _)| number_of(key)).collect()
 }
 
-/// The number of the row that an idempotency key is of.
+/// The row number in an idempotency key.
 fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
 
-/// Drops the answers of rows that are emptied. What they cost stays counted.
+/// Removes the answers of emptied rows. Their cost remains counted.
 fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     let counts = &mut checkpoint.counts;
     checkpoint.ahead.retain(|(key, added)| {
@@ -167,7 +169,7 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// A row without its values. It is no blank line, which would be no row.
+/// A row without values. It is not a blank line, because that would not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
         (Shape::Csv(columns), _) => {
@@ -184,8 +186,8 @@ fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     }
 }
 
-/// A row as it is. One of CSV that can't be split stands in one cell with one cell too many, so that
-/// it takes no other row with it and still can't be asked.
+/// A row, unchanged. A malformed CSV row becomes a single cell plus one cell too many, so that it
+/// cannot merge with other rows and remains invalid.
 fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
     let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
     if row.cells.is_ok() {
@@ -206,7 +208,7 @@ fn csv_writer(delimiter: Delimiter) -> csv::Writer<Vec<u8>> {
     csv::WriterBuilder::new().delimiter(delimiter.as_byte()).from_writer(Vec::new())
 }
 
-/// A file, compressed as the list is by its name.
+/// A file, compressed according to the list's name.
 enum Packed {
     Plain(BufWriter<File>),
     Gzip(flate2::write::GzEncoder<BufWriter<File>>),

@@ -1,4 +1,4 @@
-//! Files of a list that replace others: made beside them first, then renamed all together.
+//! Staged files: written next to the files they replace, then all renamed together.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -12,23 +12,23 @@ use crate::part::{private, sync_folder_of, with_ending};
 use crate::spreadsheet::BYTE_ORDER_MARK;
 use crate::workbook;
 
-/// Ends the name of a file until it replaces the one of that name.
+/// Suffix of a staged file's name.
 const STAGED: &str = ".scrubbed";
 
-/// How the rows of a file are written.
+/// The format of the rows in a file.
 #[derive(Clone, Copy)]
 pub(super) enum Written {
-    /// As CSV, with a header.
+    /// CSV with a header.
     Csv(Delimiter),
-    /// A line each.
+    /// One line for each row.
     Lines,
 }
 
-/// What came of a copy.
+/// The result of a copy.
 pub(super) struct Copied {
-    /// The rows that were left out.
+    /// The number of removed rows.
     pub(super) removed: u64,
-    /// How long the copy is.
+    /// The size of the copy, in bytes.
     pub(super) bytes: u64,
 }
 
@@ -36,12 +36,12 @@ pub(super) struct Copied {
 #[derive(Default)]
 pub(super) struct Staged {
     files: Vec<PathBuf>,
-    /// Whether the list is among what they replace.
+    /// Whether one of them replaces the list.
     pub(super) replaces_list: bool,
 }
 
 impl Staged {
-    /// A new file that is to replace the one at `path`.
+    /// Creates the file that will replace the one at `path`.
     pub(super) fn begin(&mut self, path: &Path) -> io::Result<File> {
         let staged = with_ending(path, STAGED);
         let file = private().read(true).truncate(true).open(&staged)?;
@@ -49,12 +49,13 @@ impl Staged {
         Ok(file)
     }
 
-    /// Where the new content of a file is until it replaces the old.
+    /// The path of the staged file for `path`.
     pub(super) fn path_of(path: &Path) -> PathBuf {
         with_ending(path, STAGED)
     }
 
-    /// Copies the rows of a file, or of its first `bytes`, without those that hold such a value.
+    /// Copies the rows of a file, or of its first `bytes`, without those that contain a suppressed
+    /// value.
     pub(super) fn copy_without(
         &mut self,
         path: &Path,
@@ -73,7 +74,7 @@ impl Staged {
         Ok(Copied { removed, bytes: file.metadata()?.len() })
     }
 
-    /// Makes a workbook of rows that are staged.
+    /// Creates a workbook from staged rows.
     pub(super) fn make_workbook(&mut self, rows: &Path, out: &Path) -> io::Result<()> {
         let rows = BufReader::new(File::open(with_ending(rows, STAGED))?);
         let mut into = self.begin(out)?;
@@ -81,7 +82,7 @@ impl Staged {
         into.sync_all()
     }
 
-    /// Replaces the files. What is interrupted here is completed by [`complete`].
+    /// Replaces the files. [`complete`] finishes an interrupted replacement.
     pub(super) fn put_in_place(mut self) -> io::Result<()> {
         for path in std::mem::take(&mut self.files) {
             fs::rename(with_ending(&path, STAGED), &path)?;
@@ -94,14 +95,14 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         for path in &self.files {
-            // What stays goes when the folder is opened again.
+            // A file that cannot be removed now is removed when the folder is opened again.
             let _ = fs::remove_file(with_ending(path, STAGED));
         }
     }
 }
 
-/// Completes the replacing of files in the folder of a list that was interrupted, or removes files
-/// that were made for one that had not begun.
+/// Finishes an interrupted replacement in a list's folder, or removes staged files of a replacement
+/// that had not begun.
 pub(in crate::jobs) fn complete(folder: &Path, is_replacing: bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let staged = entry?.path();
@@ -143,7 +144,7 @@ fn copy_records(
     delimiter: Delimiter,
     values: &dyn SuppressedValues,
 ) -> io::Result<u64> {
-    // The reader takes the mark away.
+    // The reader strips the byte order mark.
     if from.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
         into.write_all(BYTE_ORDER_MARK)?;
     }

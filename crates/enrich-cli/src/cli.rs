@@ -1,4 +1,4 @@
-//! The command line: what can be typed. Each command's arguments stand beside what it does.
+//! The command line's syntax. The arguments of each command are next to its code.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -109,10 +109,10 @@ It uses a temporary data folder, deleted when it ends; for your own data see `en
     Restore(Restore),
 }
 
-/// Says what is wrong with the command line, or prints the help that was asked for.
+/// Prints the error in the command line, or the requested help.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
-    // Where nobody takes the text, the status has to do.
+    // If the text cannot be written, the exit status must suffice.
     let _ = match without_keys(&text) {
         Cow::Borrowed(_) => error.print(),
         Cow::Owned(text) => io::stderr().write_all(text.as_bytes()),
@@ -120,8 +120,8 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// The text with every API key in it cut to its prefix: an error quotes what was typed, and a key
-/// that was typed in the wrong place must not end up in a terminal's history or a log.
+/// Shortens every API key in the text to its prefix: clap's errors quote the arguments, and a key
+/// in the wrong place must not appear on a terminal or in a log.
 fn without_keys(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(KEY_PREFIX);
     let mut cut = pieces.next().unwrap_or_default().to_owned();
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Every command that can be typed, the groups included, with the words that name it.
+    /// Every command and group of commands, with the words that name it.
     fn commands(of: &clap::Command, words: &str) -> Vec<(String, clap::Command)> {
         let mut found = vec![(words.to_owned(), of.clone())];
         for command in of.get_subcommands() {
@@ -150,7 +150,7 @@ mod tests {
         found
     }
 
-    /// The words of a line as a shell splits it, up to a pipe or a redirection.
+    /// Splits a line into words as a shell does, up to a pipe or a redirection.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut is_quoted = false;
@@ -202,7 +202,7 @@ mod tests {
     fn every_command_takes_the_data_folder() {
         for (name, command) in commands(&Cli::command(), "enrich") {
             let takes_it = command.get_opts().any(|option| option.get_long() == Some("data"));
-            // A demonstration has a folder of its own.
+            // The demo has its own folder.
             let needs_none = command.has_subcommands() || name == "enrich demo";
             assert!(needs_none || takes_it, "`{name}` takes no --data");
         }

@@ -1,4 +1,4 @@
-//! The operator's commands, one file a command or group of them.
+//! The operator's commands: one file for each command or group.
 
 pub(crate) mod account;
 pub(crate) mod backup;
@@ -33,7 +33,7 @@ pub(crate) use console::{Console, Format, Shown};
 pub(crate) use failure::{Failure, Verdict};
 pub(crate) use folder::DataFolder;
 
-/// Does what was typed. A server prints for itself and ends with a status of its own.
+/// Runs a command. Commands that start a server print for themselves and return their own status.
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCode, Failure> {
     let verdict = match command {
         Command::Demo(demo) => return Ok(crate::demo::run(&demo)?),

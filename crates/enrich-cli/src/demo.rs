@@ -1,7 +1,6 @@
-//! `enrich demo`: the service over a few hundred companies and invented people, to be tried out.
+//! `enrich demo`: serves sample data, a few hundred companies and invented people.
 //!
-//! It is `enrich serve` with its defaults, on a data folder that is made for it and removed at
-//! the end.
+//! It runs `enrich serve` with default settings on a temporary data folder.
 
 use std::fmt::Write;
 use std::io::Cursor;
@@ -26,20 +25,20 @@ use crate::serve::{LISTS, with_settings};
 use crate::settings::{Settings, listen_address};
 use crate::telemetry;
 
-/// What is loaded, in this order: each company stands before its people.
+/// The records to import, in this order: companies before their people.
 const RECORDS: [(&str, &str); 3] = [
     ("companies.jsonl", include_str!("../../../fixtures/directory/companies.jsonl")),
     ("examples.jsonl", include_str!("../../../fixtures/directory/examples.jsonl")),
     ("domains.jsonl", include_str!("../../../fixtures/directory/domains.jsonl")),
 ];
 
-/// Whoever signs in to the account's page.
+/// The owner who signs in to the account page.
 const EMAIL: &str = "demo@enrich.example";
 
-/// What the account begins with.
+/// The initial credits of the account.
 const CREDITS: i64 = 1000;
 
-// What can be typed. (A doc comment here would become the help of the command.)
+// The arguments. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0 takes
@@ -54,11 +53,11 @@ pub(crate) struct DemoArgs {
     listen: SocketAddr,
 }
 
-/// Serves the demonstration until the process is told to stop.
+/// Serves the demo until the process gets a stop signal.
 ///
 /// # Errors
 ///
-/// When the address or the folder for temporary files cannot be used.
+/// When the address or the temporary folder cannot be used.
 pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let settings = Settings::listening_on(args.listen)?;
     telemetry::begin(settings.log_format, settings.log_level)?;
@@ -76,13 +75,13 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The account that things are tried out with.
+/// The demo account.
 struct Begun {
     key: ApiKey,
     invitation: Token,
 }
 
-/// Loads the records and makes an account with credits.
+/// Imports the records and creates an account with credits.
 async fn fill(store: &Store) -> anyhow::Result<Begun> {
     let now = SystemClock.now();
     for (name, lines) in RECORDS {
@@ -105,7 +104,7 @@ async fn fill(store: &Store) -> anyhow::Result<Begun> {
     }
 }
 
-/// Lets whoever runs it set a password for the account page.
+/// Creates the invitation with which the user sets a password for the account page.
 async fn invite(store: &Store, account: AccountId, now: Timestamp) -> anyhow::Result<Token> {
     let email = EmailAddress::parse(EMAIL)?;
     store.sign_ins.set_email(account, &email, now).await?;
@@ -115,7 +114,7 @@ async fn invite(store: &Store, account: AccountId, now: Timestamp) -> anyhow::Re
     Ok(invitation)
 }
 
-/// What there is to try: the key, calls to paste, and the page.
+/// The text with the key, calls to paste, and the account page.
 fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
     let key = begun.key.expose();
     let calls = [
@@ -137,7 +136,7 @@ fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
     ];
     let mut text = format!("\nKey of an account with {CREDITS} credits:\n\n  {key}\n");
     for (what, call) in calls {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "\n{what}:\n\n  curl http://{address}{call}\n");
     }
     let invitation = begun.invitation.expose();

@@ -1,8 +1,8 @@
-//! The operator's commands and the server's settings: what can be typed, and what it does.
+//! The operator's commands and the server's settings.
 //!
-//! Results go to standard output, everything else to standard error. What is not here: a rule of
-//! metering, of reading inputs or of merging. They are in the crates below, where a program that
-//! uses them as a library finds them too.
+//! Results go to standard output, everything else to standard error. What is not here: rules for
+//! metering, parsing inputs or merging records. They are in the crates below, where programs that
+//! embed those crates find them too.
 
 mod cli;
 mod commands;
@@ -18,8 +18,8 @@ use clap::Parser;
 
 use crate::commands::{Console, Failure};
 
-/// Does what the command line asks for. The exit status is 0 when it is done, 1 when the answer is
-/// no or what was named is not there, 2 when it could not be done.
+/// Runs the command line. The exit status is 0 for success, 1 if the result is negative or
+/// something named does not exist, and 2 if the command could not be executed.
 pub fn run() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
@@ -38,7 +38,7 @@ pub fn run() -> ExitCode {
         Ok(status) => status,
         Err(failure) => {
             if let Some(message) = failure.message() {
-                // Where the message cannot be written either, the status has to do.
+                // If the message cannot be written either, the exit status must suffice.
                 let _ = writeln!(err, "error: {message}");
             }
             failure.exit_status().into()

@@ -1,4 +1,4 @@
-//! `enrich serve`: the service over HTTP.
+//! `enrich serve`: serves the API over HTTP.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,10 +12,10 @@ use enrich_text::Phone;
 use crate::settings::{Settings, SettingsLayer};
 use crate::telemetry;
 
-/// The folder in the data folder that keeps the lists of the account page.
+/// The subfolder of the data folder with the lists of the account page.
 pub(crate) const LISTS: &str = "bulk";
 
-// What can be typed. (A doc comment here would become the help of the command.)
+// The arguments. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Settings file (TOML): its keys are the flags' names with `_` for `-`; flags and environment
@@ -45,7 +45,7 @@ impl From<LedgerDurability> for Durability {
     }
 }
 
-/// Serves the data in `data`, which is made if it is not there, until the process is told to stop.
+/// Serves the folder `data`, which is created if necessary, until the process gets a stop signal.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
             ..Options::default()
         };
         let store = Store::open_or_create_with(data, options)?;
-        // The first caller who sends a number, or a name, should not be the one who waits for this.
+        // Prepared now, so that the first call with a number or a name is not slow.
         Phone::prepare();
         store.directory.prepare()?;
         let service = with_settings(store.service(), &settings);
@@ -72,7 +72,7 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The service with the limits that the settings give it.
+/// Applies the limits of the settings to the service.
 pub(crate) fn with_settings(mut service: Service, settings: &Settings) -> Service {
     let limit = RateLimit::new(settings.rate_limit.get(), settings.rate_window.get());
     service.rate_limit = limit.unwrap_or_default();

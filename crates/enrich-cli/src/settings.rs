@@ -1,7 +1,7 @@
 //! The server's settings: flags, else environment variables, else a TOML file, else defaults.
 //!
-//! One definition serves all of them: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit` are
-//! the same setting.
+//! One definition serves all sources: `--rate-limit`, `ENRICH_RATE_LIMIT` and `rate_limit` are the
+//! same setting.
 
 mod least_confidence;
 mod listen;
@@ -68,7 +68,7 @@ impl From<CountMisses> for enrich_store::CountMisses {
     }
 }
 
-/// One address may have one of so many parts of all connections, if no number is set.
+/// Without a setting, one address may use a quarter of all connections.
 const ADDRESS_SHARE: usize = 4;
 
 /// The settings. The layer that is derived is what one source gives, and the flags themselves.
@@ -237,18 +237,17 @@ pub(crate) struct Settings {
     pub(crate) shutdown_timeout: u32,
 }
 
-/// Settings as one source gives them.
+/// The settings from one source.
 pub(crate) type SettingsLayer = <Settings as Config>::Layer;
 
 impl Settings {
-    /// What `flags` (and the environment, which they have taken in) say, then `file`, then the
-    /// defaults.
+    /// Combines `flags` (which include the environment), then `file`, then the defaults.
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, holds what is no setting, or a value that cannot be one.
+    /// When the file cannot be read, or contains an unknown setting or an invalid value.
     pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
-        // A variable that is there and empty says nothing.
+        // An empty variable counts as absent.
         let public_url = flags.public_url.filter(PublicUrl::is_given);
         let builder = Self::builder().preloaded(SettingsLayer { public_url, ..flags });
         let Some(path) = file else { return Ok(builder.load()?) };
@@ -257,7 +256,7 @@ impl Settings {
         builder.preloaded(layer).load().context("the settings cannot be used")
     }
 
-    /// The defaults, but for where to listen.
+    /// The defaults with the given listening address.
     ///
     /// # Errors
     ///
@@ -267,20 +266,21 @@ impl Settings {
         Self::load(layer, None)
     }
 
-    /// Connections at once from one address; `None` for any number. Without the setting it is a share
-    /// of all, unless a proxy is known to be in front: all connections are that one's.
+    /// Limit of connections from one address; `None` for no limit. The default is a share of all
+    /// connections; behind a known proxy there is no limit, because all connections come from the
+    /// proxy.
     fn connections_per_address(&self) -> Option<NonZeroUsize> {
         let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
         let share = if has_proxy { 0 } else { self.max_connections.get().div_ceil(ADDRESS_SHARE) };
         NonZeroUsize::new(self.max_connections_per_address.unwrap_or(share))
     }
 
-    /// What links to the account page begin with.
+    /// The public URL, with which links to the account page start.
     pub(crate) fn public_url(&self) -> PublicUrl {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
     }
 
-    /// Those of the server. The account page learns later where the process listens.
+    /// The server's settings. `serve` fills in the listening address for the account page.
     pub(crate) fn server(&self) -> ServerSettings {
         let account_page =
             || AccountPageSettings { dashboard: self.dashboard(), jobs: self.jobs() };
@@ -324,7 +324,7 @@ impl Settings {
     }
 }
 
-/// A number of seconds as a length of time.
+/// A number of seconds as a duration.
 fn seconds(number: NonZeroU32) -> Duration {
     Duration::from_secs(number.get().into())
 }
@@ -504,7 +504,7 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // Where there is a default, it stands there; what differs says what the default is.
+        // A line shows the default value, or describes it after `default: `.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();
@@ -523,7 +523,7 @@ mod tests {
         }
     }
 
-    /// What the help says in brackets is what happens.
+    /// The defaults in the help texts are the actual ones.
     #[test]
     fn every_default_is_told_and_every_setting_has_one_name() {
         let command = <Typed as clap::CommandFactory>::command();

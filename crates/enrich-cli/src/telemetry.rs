@@ -1,7 +1,7 @@
 //! The log: structured lines on standard error.
 //!
-//! Our own crates log up to the level that is asked for; what they depend on logs warnings, and
-//! the HTTP layer nothing, since what it complains of is what callers send.
+//! Our own crates log up to the configured level; dependencies log only warnings. The HTTP layer
+//! logs nothing, because its messages are about what callers send.
 
 use std::io;
 use std::panic::PanicHookInfo;
@@ -37,11 +37,11 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-/// Begins to log. A panic is logged by its place alone: its message can quote an input.
+/// Starts logging. For a panic only its location is logged, because its message may quote an input.
 ///
 /// # Errors
 ///
-/// When the process logs already.
+/// When logging has already started.
 pub(crate) fn begin(format: LogFormat, level: LogLevel) -> Result<(), TryInitError> {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,

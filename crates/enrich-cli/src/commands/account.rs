@@ -201,7 +201,7 @@ impl Create {
             Ok(credits) => first_credits(&store, id, credits),
         };
         let invited = owner.map(|(email, base)| first_invitation(&store, id, &email, &base, now));
-        // The account is there by now: its key is shown even where the rest failed.
+        // The account exists by now, so its key is shown even if a later step failed.
         let balance = granted.as_ref().map_or(0, |balance| balance.0);
         let (account, key) = (id.to_string(), secret.expose().into());
         let (invited, uninvited) = match invited {
@@ -277,13 +277,13 @@ impl Shown for Created {
 struct AccountRecord {
     account: String,
     name: String,
-    /// Whoever signs in to its page.
+    /// The address of the owner who signs in.
     email: Option<String>,
     balance: u64,
     created_at: String,
     /// `active`, `suspended` or `closed`.
     status: &'static str,
-    /// Why it is suspended, if that was said.
+    /// Why it is suspended, if a reason was given.
     reason: Option<String>,
     /// Its alpha-2 code.
     country: Option<&'static str>,
@@ -311,7 +311,7 @@ impl AccountRecord {
         })
     }
 
-    /// The status with its reason, for people.
+    /// The status with its reason, for display.
     fn state(&self) -> String {
         match &self.reason {
             Some(reason) => format!("{}: {reason}", self.status),

@@ -37,7 +37,7 @@ pub(crate) struct Backup {
     format: Format,
 }
 
-/// The result of `enrich backup`, as it is printed.
+/// The printed result of `enrich backup`.
 #[derive(Serialize)]
 struct MadeBackup {
     backup: String,
@@ -102,7 +102,7 @@ impl From<BackupReport> for Contents {
 }
 
 impl Contents {
-    /// Names and values, for people.
+    /// Names and values, for display.
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
         let (made_at, last) = self.times;
         let rows = match (self.ledger_rows, last) {

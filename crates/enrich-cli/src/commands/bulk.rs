@@ -1,4 +1,4 @@
-//! `enrich bulk`: look-ups of a whole list.
+//! `enrich bulk`: looks up a whole list.
 
 mod asked;
 mod outcome;
@@ -22,7 +22,7 @@ use enrich_server::error_chain;
 use outcome::{Foreseen, Outcome};
 use progress::Shown;
 
-/// How many rows `--preview` shows.
+/// Rows that `--preview` shows.
 const SHOWN_ROWS: usize = 3;
 
 #[derive(Debug, Args)]
@@ -127,7 +127,8 @@ impl Bulk {
             asked: self.whom.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // The encoding may show later in the list; the rows' texts tell it.
+                // The encoding may be detected later in the list, and the rows' text identifies the
+                // list anyway.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };
@@ -159,8 +160,8 @@ impl Bulk {
         })
     }
 
-    /// What the list would cost at most; `None` where it can be read only once. The mapping is
-    /// checked on the way.
+    /// The highest cost of the list; `None` if the list can be read only once. Also validates the
+    /// mapping.
     fn foresee(&self, mapping: &Mapping) -> Result<Option<Foreseen>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);
@@ -206,7 +207,7 @@ impl Bulk {
         })
     }
 
-    /// Shows what came of it, beside the rows where these went to standard output.
+    /// Prints the result; on standard error if the rows go to standard output.
     fn show(
         &self,
         outcome: &Outcome,
@@ -236,12 +237,12 @@ impl Failure {
     }
 }
 
-/// Tells the run to stop at the first signal, and ends the process at the second: what is lost then
-/// is what a crash would lose.
+/// Stops the run at the first signal, and ends the process at the second, with the same effect as a
+/// crash.
 async fn stop_when_told(stop: Stop) {
     if told().await.is_ok() {
         stop.now();
-        // Nobody is there to be told where standard error is closed.
+        // Fails if standard error is closed; then there is nobody to inform.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"

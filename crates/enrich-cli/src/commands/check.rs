@@ -1,4 +1,4 @@
-//! `enrich check`: whether both databases are sound.
+//! `enrich check`: verifies both databases.
 
 use std::io::{self, Write};
 
@@ -49,7 +49,7 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Only for speed: what cannot be read, the check itself says better.
+        // Only for speed: read errors are reported by the check itself.
         let _ = read_through(self.data.path());
         let health = match self.data.open() {
             Ok(store) => match store.check() {

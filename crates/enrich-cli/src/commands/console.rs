@@ -1,4 +1,4 @@
-//! Where a command writes: its results to one place, everything else to the other.
+//! Output of commands: results go to standard output, everything else to standard error.
 
 use std::io::{self, Write};
 
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use super::failure::Failure;
 
-/// Standard output and standard error, or what stands for them in a test.
+/// Standard output and standard error, or their replacements in a test.
 pub(crate) struct Console<'a> {
-    /// Takes results, and nothing else.
+    /// Receives only results.
     pub(crate) out: &'a mut dyn Write,
-    /// Takes everything else.
+    /// Receives everything else.
     pub(crate) err: &'a mut dyn Write,
-    /// Whether somebody watches standard error: it is a terminal.
+    /// Whether standard error is a terminal.
     pub(crate) is_watched: bool,
 }
 
-/// A result. Its JSON is its serialisation.
+/// A result. `--json` prints its serialisation.
 pub(crate) trait Shown: Serialize {
-    /// Writes it for people.
+    /// Writes it as text for people.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-// How a result is printed. (A doc comment here would become the help of every command.)
+// The output format. (A doc comment here would become the help of every command.)
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Format {
     /// Print the result as one line of JSON
@@ -32,7 +32,7 @@ pub(crate) struct Format {
 }
 
 impl Console<'_> {
-    /// Writes a result. Where nobody reads it any more, the command still ends as it would.
+    /// Writes a result. If the reader has gone, the command continues.
     pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<(), Failure> {
         match self.write(result, format).map_err(Failure::from) {
             Ok(()) | Err(Failure::ReaderGone) => Ok(()),
@@ -48,9 +48,9 @@ impl Console<'_> {
         writeln!(self.out, "{line}")
     }
 
-    /// Tells the operator something that is no result.
+    /// Writes a message to standard error.
     pub(crate) fn note(&mut self, text: &str) {
-        // Nobody is there to be told where standard error is closed.
+        // Fails if standard error is closed; then there is nobody to inform.
         let _ = writeln!(self.err, "{text}");
     }
 }

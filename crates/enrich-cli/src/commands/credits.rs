@@ -1,4 +1,4 @@
-//! `enrich credits`: granting, taking back and correcting.
+//! `enrich credits`: grants, takes back and corrects credits.
 
 mod history;
 
@@ -116,7 +116,7 @@ impl CreditsCommand {
         match self {
             Self::Grant(GrantArgs { account, change, data, format }) => {
                 let store = data.open()?;
-                // What is left in a closed account may be taken back, and no more is given.
+                // Credits of a closed account can be taken back, but none are granted.
                 let account = match change.credits {
                     i64::MIN..0 => account.find(&store)?.id,
                     _ => open_account(&account, &store)?.id,
@@ -188,7 +188,7 @@ fn changed(
     }
 }
 
-/// Hands a grant to the ledger.
+/// Writes a grant to the ledger.
 pub(crate) fn grant(store: &Store, grant: Grant) -> Result<Granted, Failure> {
     let account = grant.account;
     pollster::block_on(store.ledger.grant(grant)).map_err(|error| match error {

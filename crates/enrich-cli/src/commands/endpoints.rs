@@ -1,4 +1,4 @@
-//! `enrich endpoints`: the interface on one screen.
+//! `enrich endpoints`: lists the endpoints.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use super::table::{Side, Table};
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
 use enrich_server::API_VERSIONS;
 
-/// Every endpoint with its generation, in the order of the tables.
+/// Every endpoint with its API version, in the order of the tables.
 pub(crate) fn rows() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)> {
     API_VERSIONS
         .into_iter()
@@ -26,7 +26,7 @@ Example:
 Inputs in [brackets] may be missing. JSON: a list of objects
 {\"generation\",\"path\",\"title\",\"inputs\",\"answer\",\"price\"}.")]
 pub(crate) struct Endpoints {
-    // The table is the same for all data; a script may name its folder all the same.
+    // Accepted but unused: scripts may pass `--data` to every command.
     #[command(flatten)]
     _data: DataFolder,
     #[command(flatten)]
@@ -64,7 +64,7 @@ struct Input {
     meaning: &'static str,
 }
 
-/// A price: so many credits for an answer, or for every so many items of it.
+/// A price: credits for an answer, or for a number of its items.
 #[derive(Serialize)]
 struct PriceRule {
     rule: String,

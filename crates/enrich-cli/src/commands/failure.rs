@@ -1,4 +1,4 @@
-//! How a command ends: its exit status, and the sentence that goes with it.
+//! The end of a command: its exit status and message.
 
 use std::error::Error;
 use std::io;
@@ -9,23 +9,23 @@ use enrich_store::OpenError;
 
 use enrich_server::error_chain;
 
-/// What a command that was carried out found.
+/// The result of a command that was carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// All is well: status 0.
+    /// Success: status 0.
     Yes,
-    /// The result, which was printed, is a no: status 1.
+    /// The printed result is negative: status 1.
     No,
 }
 
 /// Why a command was not carried out.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// What was named is not there, or what was asked is refused: status 1.
+    /// Something does not exist, or the request is refused: status 1.
     Refused(String),
-    /// It could not be done, whatever the answer would have been: status 2.
+    /// The command could not be executed: status 2.
     Impossible(String),
-    /// Whoever read the output stopped reading, which is their right: status 0.
+    /// The reader of the output has gone, which is not an error: status 0.
     ReaderGone,
 }
 
@@ -45,12 +45,12 @@ impl From<bool> for Verdict {
 }
 
 impl Failure {
-    /// What was named is not there, or what was asked is refused.
+    /// Something does not exist, or the request is refused.
     pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
     }
 
-    /// It could not be done because of `error`.
+    /// The command could not be executed because of `error`.
     pub(crate) fn impossible(error: &dyn Error) -> Self {
         Self::Impossible(error_chain(error))
     }
@@ -63,7 +63,7 @@ impl Failure {
         }
     }
 
-    /// What the operator is told.
+    /// The message for the operator.
     pub(crate) fn message(&self) -> Option<&str> {
         match self {
             Self::Refused(message) | Self::Impossible(message) => Some(message),
@@ -72,7 +72,7 @@ impl Failure {
     }
 }
 
-/// Writing the output failed; other files are not read or written with a bare `?`.
+/// For errors of writing the output; errors of other files are converted explicitly.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {

@@ -1,4 +1,4 @@
-//! The data folder that a command works on.
+//! The data folder of a command.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use enrich_store::{OpenError, Options, Store};
 
 use super::console::Console;
 
-// Which folder. (A doc comment here would become the help of every command.)
+// The folder. (A doc comment here would become the help of every command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DataFolder {
     /// Folder of the data
@@ -22,22 +22,22 @@ pub(crate) struct DataFolder {
 }
 
 impl DataFolder {
-    /// Where it is.
+    /// The folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens the folder, which has to be there: a mistyped name makes no folder.
+    /// Opens an existing folder: a mistyped name must not create one.
     pub(crate) fn open(&self) -> Result<Store, OpenError> {
         self.open_with(Options::default())
     }
 
-    /// Opens the folder, which has to be there, with other options than usual.
+    /// Opens an existing folder with the given options.
     pub(crate) fn open_with(&self, options: Options) -> Result<Store, OpenError> {
         Store::open_with(&self.path, options)
     }
 
-    /// Opens the folder, and makes it first where there is none.
+    /// Opens the folder; creates it if it does not exist.
     pub(crate) fn open_or_make(&self, console: &mut Console<'_>) -> Result<Store, OpenError> {
         match self.open() {
             Err(OpenError::Missing { .. }) => {

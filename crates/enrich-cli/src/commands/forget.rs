@@ -1,6 +1,6 @@
 //! `enrich forget`: values that are no longer answered or imported.
 //!
-//! What is to be forgotten is personal data: it is never repeated, in results, errors or logs.
+//! The values are personal data: they are never repeated in results, errors or logs.
 
 use std::io::{self, BufRead, Write};
 
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::table::write_pairs;
 use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
 
-/// How many values one run takes.
+/// Maximum number of values in one run.
 const MAX_VALUES: usize = 100_000;
 
 #[derive(Debug, Args)]
@@ -68,7 +68,7 @@ struct Forgotten {
 
 impl Forget {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Everything is read before anything is forgotten.
+        // Everything is validated before anything is forgotten.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
             return forget_missed(&texts, &self.data, self.format, console);
@@ -89,7 +89,7 @@ impl Forget {
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
         for what in &suppressed {
-            // A domain may have been asked for as if it were a company's name.
+            // The domain may have been sent as a company's name.
             if let Suppressed::Domain(domain) = what
                 && let Ok(name) = CompanyName::parse(domain.as_str())
             {
@@ -113,7 +113,7 @@ impl Shown for Forgotten {
     }
 }
 
-/// Takes names out of the counts of those that were missed.
+/// Removes names from the counts of missed names.
 fn forget_missed(
     texts: &[String],
     data: &DataFolder,
@@ -137,7 +137,7 @@ fn forget_missed(
     Ok(Verdict::Yes)
 }
 
-/// The values that were typed, with the lines of `input` where `-` stands.
+/// The given values, with the lines of `input` in place of `-`.
 fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Failure> {
     let mut values = Vec::new();
     for value in typed {
@@ -162,7 +162,7 @@ fn all_of(typed: Vec<String>, input: &mut dyn BufRead) -> Result<Vec<String>, Fa
     Ok(values)
 }
 
-/// Reads a value; the fault does not repeat it.
+/// Parses a value; the error does not repeat it.
 fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
     let fault = |error: &dyn std::error::Error| error.to_string();
     match kind.unwrap_or_else(|| kind_of(text)) {
@@ -182,7 +182,7 @@ fn read(text: &str, kind: Option<Kind>) -> Result<Suppressed, String> {
     }
 }
 
-/// What a text looks like.
+/// The probable kind of a value.
 fn kind_of(text: &str) -> Kind {
     let text = text.trim().to_lowercase();
     let is_page = text.contains("linkedin.com/");

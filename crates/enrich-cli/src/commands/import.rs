@@ -1,4 +1,4 @@
-//! `enrich import`: records into the directory.
+//! `enrich import`: imports records into the directory.
 
 mod outcome;
 mod progress;
@@ -59,17 +59,17 @@ pub(crate) struct Import {
     format: Format,
 }
 
-/// Reads a source's name.
+/// Parses a source's name.
 pub(crate) fn source_name(text: &str) -> Result<SourceName, String> {
     SourceName::new(text).ok_or_else(|| "it has 1 to 200 characters, on one line".to_owned())
 }
 
-/// A file to import, opened.
+/// An opened input file.
 struct Input {
     file: PathBuf,
     source: Source,
     name: SourceName,
-    /// Its whole path, by which its source is known; `None` of pipes, which have none.
+    /// Its full path, which identifies its source; `None` for pipes, which have no path.
     origin: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Import {
         if self.files.iter().filter(|file| is_stdin(file)).count() > 1 {
             return Err(Failure::Impossible("standard input can be read once".to_owned()));
         }
-        // A file that is not there is noticed before anything is changed.
+        // Missing files are noticed before anything is changed.
         let inputs = self.files.iter().map(|file| self.open(file));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         self.see_same_names(&inputs)?;
@@ -143,7 +143,7 @@ impl Import {
         Ok(Input { file: file.to_owned(), source, name, origin: origin(file) })
     }
 
-    /// Refuses files of one name, which would become one source.
+    /// Refuses files with the same name, which would become one source.
     fn see_same_names(&self, inputs: &[Input]) -> Result<(), Failure> {
         for (at, input) in inputs.iter().enumerate().filter(|_| self.source.is_none()) {
             let mut before = inputs.iter().take(at);
@@ -167,7 +167,7 @@ impl Import {
         }
     }
 
-    /// Imports one file. What was done before it stopped, if it did, is in the report.
+    /// Imports one file. If the import stops early, the report contains what was done.
     fn take(
         &self,
         store: &Store,
@@ -200,8 +200,8 @@ fn other_file(input: &Input, known: &str) -> Failure {
     ))
 }
 
-/// What a file is known by: its whole path, without the ending of its compression. Standard input
-/// is always the same; other pipes are never.
+/// The identity of a file: its full path without the compression extension. Standard input always
+/// has the same identity; other pipes have none.
 fn origin(file: &Path) -> Option<String> {
     if is_stdin(file) {
         return Some("-".to_owned());

@@ -1,6 +1,6 @@
-//! `enrich key`: issuing, listing, changing and ending API keys.
+//! `enrich key`: issues, lists, changes and ends API keys.
 //!
-//! A key itself is printed where it is issued, shown or rotated, and nowhere else.
+//! The key itself is printed only when it is issued, shown or rotated.
 
 mod change;
 mod expiry;
@@ -161,20 +161,20 @@ impl Show {
     }
 }
 
-/// The keys of an account as they are shown, without the keys themselves.
+/// The keys of an account for display, without their secrets.
 pub(crate) fn records(store: &Store, account: AccountId) -> Result<Vec<KeyRecord>, Failure> {
     let keys = pollster::block_on(store.accounts.keys(account))?;
     let now = SystemClock.now();
     Ok(keys.into_iter().map(|key| KeyRecord::new(key, now)).collect())
 }
 
-/// A key as it is shown, without the key itself.
+/// A key for display, without its secret.
 fn record(store: &Store, id: KeyId) -> Result<KeyRecord, Failure> {
     let key = pollster::block_on(store.accounts.key(id))?.ok_or_else(|| named::no_key(id))?;
     Ok(KeyRecord::new(key, SystemClock.now()))
 }
 
-/// Refuses where a key was not stored; `not_there` says so of the account or the key.
+/// Fails if a key was not stored; `not_there` reports the missing account or key.
 fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Result<(), Failure> {
     let KeyLimit { active, all } = KeyLimit::OF_OPERATOR;
     match stored {
@@ -189,7 +189,7 @@ fn check_stored(stored: KeyStored, not_there: impl FnOnce() -> Failure) -> Resul
     }
 }
 
-/// A new key for an account, not yet stored.
+/// Generates a key for an account, without storing it.
 pub(crate) fn generate(
     account: AccountId,
     label: String,

@@ -1,4 +1,4 @@
-//! `enrich ledger`: proving it, and handing it out.
+//! `enrich ledger`: verifies and exports the ledger.
 
 mod export;
 
@@ -65,7 +65,7 @@ struct Proof {
 
 impl Verify {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Not by opening it: a ledger that is not as it was written does not open.
+        // Does not open the ledger, because opening a damaged one fails.
         let proof = Proof::from(Store::verify(self.data.path())?);
         console.show(&proof, self.format)?;
         Ok(Verdict::from(proof.ok))

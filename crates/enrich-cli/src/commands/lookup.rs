@@ -1,4 +1,4 @@
-//! `enrich lookup`: what an endpoint would answer, and why, without charging anyone.
+//! `enrich lookup`: the answer of an endpoint with an explanation, without a charge.
 
 mod explanation;
 mod reading;
@@ -54,19 +54,19 @@ pub(crate) struct Lookup {
     explain: bool,
     #[command(flatten)]
     data: DataFolder,
-    // The body is JSON anyway; a script may say so all the same.
+    // Accepted but unused: the body is always JSON.
     #[command(flatten)]
     format: Format,
 }
 
-/// An endpoint and the generation it is of.
+/// An endpoint with its API version.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen {
     pub(crate) api_version: &'static ApiVersion,
     pub(crate) endpoint: &'static Endpoint,
 }
 
-/// Reads `/v1/cuf`, `v1/cuf` or `cuf`.
+/// Parses `/v1/cuf`, `v1/cuf` or `cuf`.
 pub(crate) fn endpoint(text: &str) -> Result<Chosen, String> {
     let end = format!("/{}", text.trim_start_matches('/'));
     let found = rows().find(|(_, endpoint)| endpoint.path.ends_with(&end));
@@ -76,7 +76,7 @@ pub(crate) fn endpoint(text: &str) -> Result<Chosen, String> {
     }
 }
 
-/// Reads `companyName=Quill`.
+/// Parses `companyName=Quill`.
 fn field(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

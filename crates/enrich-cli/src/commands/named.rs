@@ -1,4 +1,4 @@
-//! How things are named on the command line, and how they are shown.
+//! Parses names and ids on the command line, and formats values for display.
 
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Account, AccountId, AccountStatus, ChargeId, KeyId, Label, Timestamp};
@@ -7,11 +7,11 @@ use enrich_text::Country;
 
 use super::failure::Failure;
 
-/// An account as it is typed: its id, or its name.
+/// An account as it was typed: its id or name.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountArg(String);
 
-/// Reads an account's id or name; whether there is one, the store has to say.
+/// Parses an account's id or name. Whether it exists is checked later.
 pub(crate) fn account(text: &str) -> Result<AccountArg, String> {
     if text.contains(enrich_core::KEY_PREFIX) {
         return Err("this is a key; `enrich account list` shows the ids and names".to_owned());
@@ -20,8 +20,8 @@ pub(crate) fn account(text: &str) -> Result<AccountArg, String> {
 }
 
 impl AccountArg {
-    /// The account of this id, else the only one of this name. An open account goes before closed
-    /// ones of its name.
+    /// The account with this id, else the only one with this name. An open account takes precedence
+    /// over closed ones.
     pub(crate) fn find(&self, store: &Store) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {
@@ -54,7 +54,7 @@ impl AccountArg {
     }
 }
 
-/// The account, which has to be open still.
+/// Finds an account and fails if it is closed.
 pub(crate) fn open_account(typed: &AccountArg, store: &Store) -> Result<Account, Failure> {
     let account = typed.find(store)?;
     match account.status {
@@ -68,12 +68,12 @@ pub(crate) fn closed(id: AccountId) -> Failure {
     Failure::refused(format!("the account {id} is closed for good; create a new one"))
 }
 
-/// Reads a country's alpha-2 code.
+/// Parses a country's alpha-2 code.
 pub(crate) fn country(text: &str) -> Result<Country, String> {
     Country::from_code(text.trim()).map_err(|error| error.to_string())
 }
 
-/// Reads a key's id.
+/// Parses a key id.
 pub(crate) fn key_id(text: &str) -> Result<KeyId, String> {
     if text.trim_start().starts_with(enrich_core::KEY_PREFIX) {
         return Err("this is a key itself; `enrich key list ACCOUNT` shows the ids of keys".into());
@@ -81,50 +81,50 @@ pub(crate) fn key_id(text: &str) -> Result<KeyId, String> {
     text.trim().parse().map_err(|_| "`enrich key list ACCOUNT` shows the ids of keys".to_owned())
 }
 
-/// Reads the id of a row of the ledger.
+/// Parses the id of a ledger row.
 pub(crate) fn entry_id(text: &str) -> Result<ChargeId, String> {
     text.trim()
         .parse()
         .map_err(|_| "`enrich ledger export ACCOUNT` shows the ids of ledger rows".to_owned())
 }
 
-/// Reads a name, a label or a note: one line of text.
+/// Parses a name, a label or a note: one line of text.
 pub(crate) fn line(text: &str) -> Result<String, String> {
     Label::parse(text).map(String::from).map_err(|invalid| invalid.to_string())
 }
 
-/// Reads a name that has to be there.
+/// Parses a name that must not be empty.
 pub(crate) fn name(text: &str) -> Result<String, String> {
     let name = line(text)?;
     if name.is_empty() { Err("it cannot be empty".to_owned()) } else { Ok(name) }
 }
 
-/// There is no account of this id.
+/// No account has this id.
 pub(crate) fn no_account(id: AccountId) -> Failure {
     Failure::refused(format!("there is no account {id}; `enrich account list` shows them"))
 }
 
-/// There is no key of this id.
+/// No key has this id.
 pub(crate) fn no_key(id: KeyId) -> Failure {
     Failure::refused(format!("there is no key {id}; `enrich key list ACCOUNT` shows them"))
 }
 
-/// A time to the second, for people.
+/// A time to the second, for display.
 pub(crate) fn to_the_second(at: Timestamp) -> String {
     format!("{at:.0}")
 }
 
-/// A number of credits, for people.
+/// A number of credits, for display.
 pub(crate) fn credits(number: u64) -> String {
     if number == 1 { "1 credit".to_owned() } else { format!("{number} credits") }
 }
 
-/// A sum of credits that may be negative, for people.
+/// A sum of credits that may be negative, for display.
 pub(crate) fn credits_of(sum: i64) -> String {
     if sum == 1 { "1 credit".to_owned() } else { format!("{sum} credits") }
 }
 
-/// A size in its largest decimal unit, for people.
+/// A size in its largest decimal unit, for display.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {

@@ -1,4 +1,4 @@
-//! `enrich openapi`: the interface's document.
+//! `enrich openapi`: prints the OpenAPI document.
 
 use clap::Args;
 
@@ -12,7 +12,7 @@ Example:
 OpenAPI 3.1, JSON: every endpoint, field, status and header. A server has the same at
 /openapi.json, and shows it at /docs.")]
 pub(crate) struct OpenApi {
-    // The document is the same for all data; a script may name its folder all the same.
+    // Accepted but unused: scripts may pass `--data` to every command.
     #[command(flatten)]
     _data: DataFolder,
 }

@@ -1,4 +1,4 @@
-//! How a list is read, where that is not to be detected.
+//! Options that override the detected layout of a list.
 
 use clap::Args;
 use enrich_import::{Delimiter, ReadAs, TextEncoding};

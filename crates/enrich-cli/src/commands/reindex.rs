@@ -1,4 +1,4 @@
-//! `enrich reindex`: makes a directory of an earlier Enrich ready for this one.
+//! `enrich reindex`: updates a directory that an earlier version made.
 
 use std::io::{self, Write};
 

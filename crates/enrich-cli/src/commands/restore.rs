@@ -1,4 +1,4 @@
-//! `enrich restore`: a data folder from a backup.
+//! `enrich restore`: makes a data folder from a backup.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -66,12 +66,12 @@ impl Restore {
     }
 }
 
-/// How long ago that was; 0 where the clock was set back since.
+/// The age in seconds; 0 if the clock was set back since.
 fn age_seconds(made_at: Timestamp, now: Timestamp) -> i64 {
     now.as_second().saturating_sub(made_at.as_second()).max(0)
 }
 
-/// A length of time in its largest whole unit, two of each at least but for seconds.
+/// A duration in a whole unit, the largest of which there are at least two.
 fn in_words(seconds: i64) -> String {
     let minutes = seconds / SECONDS_PER_MINUTE;
     let hours = minutes / MINUTES_PER_HOUR;

@@ -1,4 +1,4 @@
-//! `enrich serve` as it is typed; what it does is not here (`crate::serve`).
+//! The arguments of `enrich serve`; `crate::serve` runs it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `enrich source`: what was imported from where.
+//! `enrich source`: lists and removes sources.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! `enrich stats`: what the folder holds and how it is used.
+//! `enrich stats`: the contents of the folder, and its usage.
 
 mod misses;
 mod report;
@@ -11,7 +11,7 @@ use super::{Console, DataFolder, Failure, Format, Verdict};
 use report::Report;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
-/// The most accounts that are listed one by one.
+/// Maximum number of accounts that are listed one by one.
 const MOST_ACCOUNTS: usize = 1000;
 
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ fn day_of(at: Timestamp) -> i64 {
 /// A day as a date.
 fn date(day: i64) -> String {
     let midnight = Timestamp::from_second(day.saturating_mul(SECONDS_PER_DAY));
-    // Days come from times, so that each is one.
+    // Cannot fail for days that were computed from timestamps.
     midnight.map_or_else(|_| day.to_string(), |at| at.to_string().chars().take(10).collect())
 }
 

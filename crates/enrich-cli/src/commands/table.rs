@@ -1,22 +1,22 @@
-//! Text in aligned columns, for people.
+//! Tables as aligned text.
 
 use std::io::{self, Write};
 
-/// To which side a column's cells are pushed.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// A table with a line of titles.
+/// A table with a header line.
 pub(crate) struct Table<const COLUMNS: usize> {
     sides: [Side; COLUMNS],
     rows: Vec<[String; COLUMNS]>,
 }
 
 impl<const COLUMNS: usize> Table<COLUMNS> {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub(crate) fn new(columns: [(&str, Side); COLUMNS]) -> Self {
         Self {
             sides: columns.map(|(_, side)| side),
@@ -24,18 +24,18 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
         }
     }
 
-    /// Adds a row at the bottom.
+    /// Appends a row.
     pub(crate) fn push(&mut self, row: [String; COLUMNS]) {
         self.rows.push(row);
     }
 
-    /// Writes the table, two spaces between its columns.
+    /// Writes the table with two spaces between columns.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         write_aligned(&self.rows, self.sides, out)
     }
 }
 
-/// Writes names and their values below each other.
+/// Writes each name with its value on a line.
 pub(crate) fn write_pairs(
     pairs: &[(impl AsRef<str>, String)],
     out: &mut dyn Write,

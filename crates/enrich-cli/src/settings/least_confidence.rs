@@ -1,4 +1,4 @@
-//! How sure a match by name has to be, as it is typed: a whole number from 1 to 100.
+//! The least confidence of a match by name: a whole number from 1 to 100.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,11 +7,11 @@ use clap::Args;
 use enrich_core::Confidence;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 
-/// What a match by name is at least as sure as.
+/// The least confidence of a match by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeastConfidence(pub(crate) Confidence);
 
-/// What it has to be, in words.
+/// Describes a valid value.
 const WANTED: &str = "a whole number from 1 to 100";
 
 impl Default for LeastConfidence {
@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for LeastConfidence {
     }
 }
 
-/// Reads a number of any width, so that one that is too large is told as what it is.
+/// Parses a number of any width, so that a too large one gets the right error.
 struct Percent;
 
 impl Visitor<'_> for Percent {

@@ -1,16 +1,16 @@
-//! Where to listen, as it is typed: `127.0.0.1:8080`, a port alone, or a colon and a port.
+//! The listening address: `127.0.0.1:8080`, a port alone, or a colon and a port.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use serde::de::{Deserializer, Error, Visitor};
 
-/// What it has to be, in words.
+/// Describes a valid value.
 const WANTED: &str = "an IP address and a port like 127.0.0.1:8080, a port of this machine alone \
                       like 8080, or a port of all IPv4 addresses like :8080";
 
-/// Reads an address to listen on. A port alone is one of the loopback address, so that nothing is
-/// opened to others unasked; with a colon before it, it is one of all IPv4 addresses.
+/// Parses a listening address. A port alone means the loopback address, so that nothing is exposed
+/// by accident; a colon and a port mean all IPv4 addresses.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let fault = || format!("it is {WANTED}");
     let text = text.trim();
@@ -21,7 +21,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some(port) => (Ipv4Addr::UNSPECIFIED, port),
         None => (Ipv4Addr::LOCALHOST, text),
     };
-    // `u16` would read a sign as well.
+    // `u16::from_str` would accept a sign.
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(fault());
     }
@@ -29,7 +29,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddr::new(IpAddr::V4(host), port))
 }
 
-/// The same from a settings file, where a port may also stand as a number.
+/// Deserialises the address from a settings file, where a port may also be a number.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(file: D) -> Result<SocketAddr, D::Error> {
     file.deserialize_any(Address)
 }

@@ -1,4 +1,4 @@
-//! The bound on lists in answers with one price, for commands that look up in the data folder.
+//! The limit of lists in answers with one price, for commands that use the data folder.
 
 use std::num::NonZeroU64;
 

@@ -1,4 +1,4 @@
-//! Where people reach the account page: the beginning of the links that lead there.
+//! The public URL, with which links to the account page start.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,20 +7,20 @@ use std::str::FromStr;
 use serde::Deserialize;
 use url::{Host, Url};
 
-/// A scheme, a host and perhaps a port: the page's paths are put behind it. Empty where a flag or a
-/// variable is there and says nothing, as variables of containers often are.
+/// A scheme, a host and an optional port. Empty if the flag or variable is set but empty, as is
+/// common in containers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
 
-/// What it has to be, in words.
+/// Describes a valid value.
 const WANTED: &str = "it is the address of a server and nothing behind it: \
     `https://enrich.quill.example` or `http://127.0.0.1:8080`";
 const NOT_OVER_HTTP: &str = "it begins with https://: over http:// browsers keep nobody signed in, \
     but on the server's own machine";
 
 impl PublicUrl {
-    /// Where a server that listens on `address` is reached from its own machine.
+    /// The URL of a server that listens on `address`, from the same machine.
     pub(crate) fn of_listener(address: SocketAddr) -> Self {
         let mut address = address;
         if address.ip().is_unspecified() {
@@ -32,17 +32,17 @@ impl PublicUrl {
         Self(format!("http://{address}"))
     }
 
-    /// Whether it says anything.
+    /// Whether it is not empty.
     pub(crate) fn is_given(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Whether people reach it over https, which somebody else speaks for the server.
+    /// Whether the scheme is https; then a proxy terminates TLS.
     pub(crate) fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }
 
-    /// The link to a path, which begins with `/`.
+    /// The link to a path, which starts with `/`.
     pub(crate) fn link(&self, path: &str) -> String {
         format!("{self}{path}")
     }

@@ -67,7 +67,7 @@ pub(crate) struct Close {
     yes: bool,
 }
 
-/// A country, or that there is none.
+/// A country, or none.
 #[derive(Clone, Copy, Debug)]
 struct CountryOrNone(Option<Country>);
 
@@ -114,7 +114,7 @@ impl Close {
     }
 }
 
-/// Whether the account's name is typed when it is asked for.
+/// Whether the user confirms by typing the account's name.
 fn is_confirmed(account: &Account, console: &mut Console<'_>) -> Result<bool, Failure> {
     console.note(&format!(
         "closing is final: the keys and sessions of {} end, and nobody signs in to it again. Type \

@@ -1,4 +1,4 @@
-//! Invitations to the account page: who signs in, and the one-time link to set a password.
+//! Invitations to the account page: the owner's address, and the one-time link to set a password.
 
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ use jiff::SignedDuration;
 use super::super::{Failure, named};
 use crate::settings::{PublicUrl, Settings, SettingsLayer};
 
-/// How long an invitation is good: a week, with its weekend.
+/// How long an invitation is valid: a week.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-// What links begin with. (A doc comment here would become the help of every command.)
+// How links start. (A doc comment here would become the help of every command.)
 #[derive(Clone, Debug, Args)]
 pub(super) struct LinkArgs {
     /// Address that people reach the server at, for the link [default: that of the settings file,
@@ -29,27 +29,27 @@ pub(super) struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// What links begin with: read before anything is changed, since it may be wrong.
+    /// The public URL for links. It is read before anything is changed, because it may be invalid.
     pub(super) fn public_url(self) -> Result<PublicUrl, Failure> {
         let flag = SettingsLayer { public_url: self.public_url, ..SettingsLayer::empty() };
         Ok(Settings::load(flag, self.config)?.public_url())
     }
 }
 
-/// An invitation that was made.
+/// A new invitation.
 pub(super) struct Invitation {
-    /// Where the password is set; good once.
+    /// The one-time link to set the password.
     pub(super) link: String,
-    /// It is good before then.
+    /// When the link expires.
     pub(super) until: Timestamp,
 }
 
-/// Reads the address that somebody signs in with.
+/// Parses an owner's email address.
 pub(super) fn email(text: &str) -> Result<EmailAddress, String> {
     EmailAddress::parse(text).map_err(|error| error.to_string())
 }
 
-/// Gives an account the address that its owner signs in with.
+/// Sets the address that the account's owner signs in with.
 pub(super) fn set_email(
     store: &Store,
     account: AccountId,
@@ -63,7 +63,7 @@ pub(super) fn set_email(
     }
 }
 
-/// Refuses an address that another account has.
+/// Refuses an address that another account uses.
 pub(super) fn see_that_it_is_free(store: &Store, email: &EmailAddress) -> Result<(), Failure> {
     match pollster::block_on(store.sign_ins.by_email(email))? {
         Some(_) => Err(taken()),
@@ -77,7 +77,7 @@ fn taken() -> Failure {
     )
 }
 
-/// Makes an invitation; the one before it is no longer good.
+/// Creates an invitation; an earlier one becomes invalid.
 pub(super) fn invite(
     store: &Store,
     account: AccountId,

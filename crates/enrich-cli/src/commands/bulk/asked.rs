@@ -1,4 +1,4 @@
-//! Who is asked: a data folder, or a server with somebody's key.
+//! The caller: a data folder, or a server with an API key.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::super::lookup::Chosen;
 use super::super::{DataFolder, Failure, named};
 use crate::settings::{LeastByName, MaxEnrichmentItems};
 
-// Whom to ask. (A doc comment here would become the help of the command.)
+// The caller. (A doc comment here would become the help of the command.)
 #[derive(Clone, Args)]
 pub(super) struct Whom {
     /// Ask this server instead of the data folder, for credits
@@ -45,7 +45,7 @@ impl Whom {
         self.url.is_some()
     }
 
-    /// What national phone numbers are read with.
+    /// The country for national phone numbers.
     pub(super) fn national_numbers(&self) -> NationalNumbers {
         match &self.url {
             Some(_) => NationalNumbers::OfUnknownAccount,
@@ -53,7 +53,7 @@ impl Whom {
         }
     }
 
-    /// Who is asked, by which a job is known again.
+    /// A description of the caller, which identifies the job.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

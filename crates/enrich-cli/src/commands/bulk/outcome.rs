@@ -1,4 +1,4 @@
-//! What a list would cost, and what came of it.
+//! The preview and the result of a list.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,20 +11,20 @@ use serde::Serialize;
 use super::super::table::write_pairs;
 use super::super::{Failure, Shown, Verdict};
 
-/// How much of a row is shown.
+/// Maximum length of a displayed row, in characters.
 const MAX_SHOWN_LETTERS: usize = 160;
 
-/// What a list would cost, and how it is read.
+/// The preview of a list: its cost, and how it is read.
 #[derive(Serialize)]
 pub(super) struct Foreseen {
     #[serde(flatten)]
     preview: Preview,
-    /// How it is read, in words.
+    /// The layout, in words.
     read_as: String,
     delimiter: Option<&'static str>,
     encoding: Option<String>,
     columns: Vec<String>,
-    /// The columns of the endpoint's fields.
+    /// The column of each mapped field.
     mapping: BTreeMap<String, String>,
     first_rows: Vec<Vec<String>>,
     #[serde(skip)]
@@ -34,7 +34,7 @@ pub(super) struct Foreseen {
 }
 
 impl Foreseen {
-    /// What is known of a list that was read to its end.
+    /// The preview of a list that was read to its end.
     pub(super) fn new(
         preview: Preview,
         is_metered: bool,
@@ -44,7 +44,7 @@ impl Foreseen {
     ) -> Self {
         let layout = input.layout();
         let of_layout = layout.as_ref();
-        // Whoever asks their own folder pays nothing.
+        // Look-ups in a data folder are free.
         let highest_credits = if is_metered { preview.highest_credits } else { Some(0) };
         Self {
             preview: Preview { highest_credits, ..preview },
@@ -59,7 +59,7 @@ impl Foreseen {
         }
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.preview.rows
     }
@@ -99,7 +99,7 @@ impl Shown for Foreseen {
     }
 }
 
-/// What came of a list.
+/// The result of a list.
 #[derive(Serialize)]
 pub(super) struct Outcome {
     end: &'static str,
@@ -121,17 +121,17 @@ impl Outcome {
             End::Refused(_) => "refused",
             End::Unreachable(_) => "unreachable",
         };
-        // Milliseconds are plenty.
+        // Rounded to milliseconds.
         let seconds = (took.as_secs_f64() * 1000.0).round() / 1000.0;
         Self { end, counts, seconds, ended }
     }
 
-    /// What came of a list whose rows were all written before.
+    /// The result of a list whose rows were already complete.
     pub(super) fn whole(counts: Counts, took: Duration) -> Self {
         Self::new(enrich_bulk::Outcome { counts, end: End::Whole }, took)
     }
 
-    /// What is to be known of cells that a workbook cuts.
+    /// A note on cells that are truncated in the workbook.
     pub(super) fn cut(&self, out: &Path) -> Option<String> {
         let (cut_cells, whole) = (self.counts.cut_cells, whole_cells_of(out));
         let is_there = cut_cells > 0 && self.ended == End::Whole;
@@ -145,7 +145,7 @@ impl Outcome {
         })
     }
 
-    /// Yes where all rows are written; else what to do.
+    /// `Yes` if all rows are written; else what to do next.
     pub(super) fn verdict(&self, out: &Path) -> Result<Verdict, Failure> {
         let (why, what) = match &self.ended {
             End::Whole => return Ok(Verdict::Yes),

@@ -1,4 +1,4 @@
-//! Progress of a list: a bar on a terminal, a line now and then elsewhere.
+//! Progress of a list: a bar on a terminal, otherwise a line at intervals.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -9,13 +9,13 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, Prog
 use super::super::Console;
 use super::in_words;
 
-/// How often a line is written where nobody watches.
+/// Interval between lines if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Shows how far a list is.
+/// Displays the progress of a list.
 pub(super) struct Shown<'a> {
     rows: Option<u64>,
-    /// The rows that earlier runs had written, once that is known.
+    /// Rows written by earlier runs, once known.
     before: Option<u64>,
     begun: Instant,
     told: Instant,
@@ -28,7 +28,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// For a list of so many rows, where that is known.
+    /// Progress for a list of `rows` rows, if known.
     pub(super) fn new(rows: Option<u64>, console: &'a mut Console<'_>) -> Self {
         let kind =
             if console.is_watched { Kind::Bar(bar(rows)) } else { Kind::Lines(&mut *console.err) };
@@ -36,7 +36,7 @@ impl<'a> Shown<'a> {
         Self { rows, before: None, begun: now, told: now, kind }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(self) {
         if let Kind::Bar(bar) = self.kind {
             bar.finish_and_clear();
@@ -46,7 +46,7 @@ impl<'a> Shown<'a> {
     /// Rows a second in this run.
     fn rate(&self, counts: &Counts) -> f64 {
         let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
-        // A rate for the eye: what a double can't hold of it doesn't matter.
+        // For display only, so the loss of precision does not matter.
         done as f64 / self.begun.elapsed().as_secs_f64().max(0.001)
     }
 
@@ -72,7 +72,7 @@ impl Progress for Shown<'_> {
                 if bar.is_hidden() {
                     return;
                 }
-                // The bar's own clock draws it ten times a second; the words cost more than that.
+                // The bar redraws itself ten times a second; setting its message costs more.
                 if self.told.elapsed() >= Duration::from_millis(100) {
                     let rate = HumanCount(self.rate(counts) as u64);
                     bar.set_message(format!("{}; {rate}/s", in_words(counts)));
@@ -84,7 +84,7 @@ impl Progress for Shown<'_> {
                 let line = self.line(counts);
                 self.told = Instant::now();
                 if let Kind::Lines(err) = &mut self.kind {
-                    // Nobody is there to be told where standard error is closed.
+                    // Fails if standard error is closed; then there is nobody to inform.
                     let _ = writeln!(err, "{line}");
                 }
             }

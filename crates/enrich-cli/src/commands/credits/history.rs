@@ -1,4 +1,4 @@
-//! `enrich credits history`: what an account was granted and charged.
+//! `enrich credits history`: the grants and charges of an account.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::super::named::AccountArg;
 use super::super::table::{Side, Table};
 use super::super::{Console, DataFolder, Failure, Format, Shown, named};
 
-/// How many rows are read at a time.
+/// Rows read at once.
 const PAGE: u32 = 1000;
 
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ impl History {
     }
 }
 
-/// The last `limit` rows, the newest first.
+/// The last `limit` rows, newest first.
 fn newest(store: &Store, account: AccountId, limit: u32) -> Result<Vec<Entry>, Failure> {
     let (mut entries, mut before, mut rest) = (Vec::new(), None, limit);
     while rest > 0 {

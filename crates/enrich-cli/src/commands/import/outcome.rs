@@ -1,4 +1,4 @@
-//! What an import tells: its counts as the result, and what was wrong with the input.
+//! The result of an import: its counts, and the problems in the input.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) struct Outcome {
     details: Details,
 }
 
-/// What is told beside the counts.
+/// Details besides the counts.
 struct Details {
     dropped: Vec<[String; 4]>,
     ignored: Vec<String>,
@@ -34,7 +34,7 @@ struct Details {
 }
 
 impl Outcome {
-    /// What `report` says. Line numbers mean something only where there is one file.
+    /// Converts a report. Line numbers are shown only for a single file.
     pub(super) fn new(report: &Report, took: Duration, is_only_file: bool) -> Self {
         Self {
             read: report.read,
@@ -44,16 +44,16 @@ impl Outcome {
             rejected: report.rejected,
             name_only: report.name_only,
             dropped: report.dropped,
-            // Milliseconds are plenty.
+            // Rounded to milliseconds.
             seconds: (took.as_secs_f64() * 1000.0).round() / 1000.0,
             details: Details::of(report, is_only_file),
         }
     }
 
-    /// Tells what was dropped and ignored where the result has no room for it.
+    /// Prints dropped and ignored values to standard error if the result does not include them.
     pub(super) fn note_details(&self, console: &mut Console<'_>) {
         let mut text = Vec::new();
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         if self.details.write(&mut text).is_ok() && !text.is_empty() {
             console.note(String::from_utf8_lossy(&text).trim_end());
         }
@@ -136,7 +136,7 @@ impl Shown for Outcome {
     }
 }
 
-/// Tells which lines of a file were rejected first, and why.
+/// Prints the first rejected lines of a file, with reasons.
 pub(super) fn note_rejected(file: &Path, report: &Report, console: &mut Console<'_>) {
     for (line, reason) in &report.first_rejected {
         console.note(&format!("{}: line {line}: {}", file.display(), reason.explained()));

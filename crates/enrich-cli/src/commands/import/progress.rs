@@ -1,19 +1,19 @@
-//! Progress of an import, on a terminal alone.
+//! Progress of an import, only on a terminal.
 
 use std::path::Path;
 
 use enrich_import::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line on standard error that shows records, rate and time left. It is gone in the end.
+/// A line on standard error with records, rate and time left. It is removed at the end.
 pub(super) struct Bar {
     bar: ProgressBar,
     records: u64,
 }
 
 impl Bar {
-    /// A bar for a file of so many bytes; without them it can't tell the time left. Nothing is
-    /// shown where nobody watches.
+    /// A bar for a file of `total_bytes`; without them it shows no time left. Hidden unless
+    /// `is_watched`.
     pub(super) fn new(file: &Path, total_bytes: Option<u64>, is_watched: bool) -> Self {
         let target =
             if is_watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -37,7 +37,7 @@ impl Progress for Bar {
             return;
         }
         let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
-        // A rate for the eye: what a double can't hold of it doesn't matter.
+        // For display only, so the loss of precision does not matter.
         let rate = (self.records as f64 / seconds) as u64;
         let (records, rate) = (HumanCount(self.records), HumanCount(rate));
         self.bar.set_message(format!("{records} records, {rate}/s"));

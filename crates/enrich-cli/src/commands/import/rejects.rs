@@ -1,4 +1,4 @@
-//! The file that rejected lines are written to.
+//! The file for rejected lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::super::Failure;
 
-/// The file, opened. It holds records as they were given, so its owner alone may read it.
+/// The opened file. It contains records as they were given, so only its owner may read it.
 pub(super) struct Rejects(BufWriter<File>);
 
 impl Rejects {
-    /// Makes the file, in place of one that is there, unless that is to be imported itself.
+    /// Creates the file or replaces an existing one, unless that is an input of the import.
     pub(super) fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
         if let Ok(target) = path.canonicalize()
             && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target))
@@ -26,7 +26,7 @@ impl Rejects {
         Ok(Self(BufWriter::new(file)))
     }
 
-    /// Where the import writes.
+    /// The writer for the import.
     pub(super) fn writer(&mut self) -> &mut (dyn Write + Send) {
         &mut self.0
     }
@@ -38,7 +38,7 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    // A file that was there has kept its mode. What is no file, a pipe or a terminal, keeps it.
+    // An existing file has kept its mode. Pipes and terminals keep theirs.
     #[cfg(unix)]
     if file.metadata()?.is_file() {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

@@ -51,7 +51,7 @@ pub(crate) struct Rotate {
     format: Format,
 }
 
-/// What a key has of its own; `None` for what the server has.
+/// A key's own value; `None` for the server's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Own(Option<u32>);
 
@@ -65,7 +65,7 @@ fn own_or_default(text: &str) -> Result<Own, String> {
     }
 }
 
-/// Reads a length of time: a whole number and its unit.
+/// Parses a duration: a whole number and its unit.
 pub(super) fn span(text: &str) -> Result<SignedDuration, String> {
     let fault = || "it is a whole number and a unit, like 30s, 15m, 24h or 7d".to_owned();
     if text == "0" {

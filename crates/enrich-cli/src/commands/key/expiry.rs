@@ -1,4 +1,4 @@
-//! When a new key ends, as it is typed: a date, a time, or a length of time from now.
+//! The expiry of a new key: a date, a time, or a duration from now.
 
 use enrich_core::Timestamp;
 use jiff::SignedDuration;
@@ -8,16 +8,16 @@ use jiff::tz::TimeZone;
 use super::super::Failure;
 use super::change::span;
 
-/// When a key ends.
+/// When a key expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// At this moment.
+    /// At this time.
     At(Timestamp),
-    /// So long after it is issued.
+    /// This long after it is issued.
     After(SignedDuration),
 }
 
-/// Reads `2027-01-31`, `2027-01-31T12:00:00Z` or `90d`. A date is its beginning in UTC.
+/// Parses `2027-01-31`, `2027-01-31T12:00:00Z` or `90d`. A date means its beginning in UTC.
 pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
     let text = text.trim();
     if let Ok(at) = text.parse() {
@@ -37,7 +37,7 @@ pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
 }
 
 impl Expiry {
-    /// The moment, which has to be later than `now`.
+    /// The time of expiry, which must be later than `now`.
     pub(super) fn after(self, now: Timestamp) -> Result<Timestamp, Failure> {
         let at = match self {
             Self::At(at) => at,

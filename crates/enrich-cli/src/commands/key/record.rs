@@ -1,4 +1,4 @@
-//! How keys are shown.
+//! Keys as they are displayed.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::super::table::{Side, Table, write_pairs};
 use super::super::{Shown, named};
 
-/// A key as it is shown. `key` is there where it was issued, shown or rotated alone.
+/// A key for display. `key` is set only when it was issued, shown or rotated.
 #[derive(Serialize)]
 pub(crate) struct KeyRecord {
     key_id: String,
@@ -31,7 +31,7 @@ pub(crate) struct KeyRecord {
     times: Times,
 }
 
-/// The key that a rotation ends.
+/// The key that a rotation replaces.
 #[derive(Serialize)]
 struct Replaced {
     key_id: String,
@@ -40,7 +40,7 @@ struct Replaced {
     expires: Option<Timestamp>,
 }
 
-/// The times of a key, for people.
+/// The times of a key, for display.
 struct Times {
     created: Timestamp,
     expires: Option<Timestamp>,
@@ -71,12 +71,12 @@ impl KeyRecord {
         }
     }
 
-    /// The same with the key itself.
+    /// Adds the key itself.
     pub(super) fn with_secret(self, secret: &ApiKey) -> Self {
         Self { key: Some(secret.expose().to_owned()), ..self }
     }
 
-    /// The same with the key whose place it takes.
+    /// Adds the key that it replaces.
     pub(super) fn in_place_of(self, old: &KeyInfo) -> Self {
         let replaced = Replaced {
             key_id: old.id.to_string(),
@@ -144,7 +144,7 @@ impl Shown for KeyList {
     }
 }
 
-/// Writes keys as a table, without the keys themselves.
+/// Writes keys as a table, without their secrets.
 pub(crate) fn write_table(keys: &[KeyRecord], out: &mut dyn Write) -> io::Result<()> {
     let titles = ["KEY ID", "PREFIX", "CREATED", "LAST USED", "STATE", "RATE LIMIT", "LABEL"];
     let mut table = Table::new(titles.map(|title| (title, Side::Left)));

@@ -9,7 +9,7 @@ use enrich_core::{Entry, EntryKind};
 use super::super::named::AccountArg;
 use super::super::{Console, DataFolder, Failure, Verdict, named};
 
-/// How many rows are read at a time.
+/// Rows read at once.
 const PAGE: u32 = 1000;
 
 const COLUMNS: [&str; 15] = [
@@ -62,8 +62,7 @@ impl Export {
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // The reader's kinds; a writer has no other but rows of unequal length, which these
-        // are not.
+        // The other kinds are errors of readers, or rows of unequal length, which do not occur.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }
 }
@@ -106,7 +105,7 @@ fn row(entry: &Entry) -> [String; COLUMNS.len()] {
     row
 }
 
-/// A text that no spreadsheet runs: request ids are the callers' own.
+/// The text with formulas escaped: callers choose their request ids.
 fn neutral(text: &str) -> String {
     String::from_utf8_lossy(&neutralised(text.as_bytes())).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Why a look-up was answered as it was.
+//! Explains the answer of a look-up.
 
 use enrich_core::matching::{Judged, Weights, likeliest, rival};
 use enrich_core::port::directory::Directory;
@@ -12,48 +12,48 @@ use serde::Serialize;
 
 use super::reading::{called, in_words};
 
-/// A look-up that is to be explained.
+/// A look-up to explain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looked<'a> {
-    /// What was asked.
+    /// The question.
     pub(super) question: &'a Question,
-    /// What was found.
+    /// The result.
     pub(super) found: Option<&'a Found>,
-    /// Whether that holds what the endpoint answers with.
+    /// Whether the result has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
-    /// What a match by name was at least as sure as.
+    /// The least confidence for a match by name.
     pub(super) least_by_name: Confidence,
 }
 
-/// Why it was answered so.
+/// The explanation of an answer.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
-    /// What the fields were read as.
+    /// How the fields were interpreted.
     pub(super) read_as: String,
-    /// What a match by name had to be at least as sure as.
+    /// The least confidence for a match by name.
     pub(super) min_confidence: u8,
-    /// What a company's name may mean; `None` where none was looked up.
+    /// The companies that a name may mean; `None` if no company name was looked up.
     pub(super) company_name: Option<ByName>,
-    /// Who or what was found.
+    /// The subject that was found.
     pub(super) found: Option<Named>,
-    /// Whether that holds what the endpoint answers with.
+    /// Whether it has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
-    /// Why that was found, or nothing.
+    /// Why this subject, or none, was found.
     pub(super) reason: String,
 }
 
-/// What a company's name may mean.
+/// The companies that a name may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct ByName {
     /// The name.
     pub(super) name: String,
-    /// Whether a person is looked for there.
+    /// Whether the company is the employer of the person in question.
     pub(super) is_employer: bool,
-    /// The code of the country that was named.
+    /// The code of the given country.
     pub(super) country: Option<&'static str>,
-    /// The company that alone bears the name: no others are compared then.
+    /// The only company with exactly this name; then no others are compared.
     pub(super) only_bearer: Option<Named>,
-    /// The companies that were compared, the likeliest first.
+    /// The compared companies, the most probable first.
     pub(super) candidates: Vec<Candidate>,
 }
 
@@ -62,9 +62,9 @@ pub(super) struct ByName {
 pub(super) struct Named {
     /// Its name.
     pub(super) name: String,
-    /// A company's main domain.
+    /// The main domain of a company.
     pub(super) domain: Option<String>,
-    /// How sure it is that it is meant, where that was asked.
+    /// The confidence, for a match by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confidence: Option<u8>,
 }
@@ -72,37 +72,37 @@ pub(super) struct Named {
 /// A company that a name may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct Candidate {
-    /// How sure it is that it is meant, in percent.
+    /// The confidence, in percent.
     pub(super) confidence: u8,
-    /// The same, finer: 0 to 1.
+    /// The confidence as an unrounded probability from 0 to 1.
     pub(super) probability: f64,
     /// The sum of all effects, in log-odds against "none of them".
     pub(super) score: f64,
     /// The company's name.
     pub(super) company: String,
-    /// Those of its names that fits best.
+    /// The name of the company that matches best.
     pub(super) name: String,
     /// Its main domain.
     pub(super) domain: Option<String>,
-    /// What speaks for and against it, the heaviest first.
+    /// Its features, the largest effect first.
     pub(super) features: Vec<Weighed>,
 }
 
-/// A feature and its part in a score.
+/// A feature and its effect on the score.
 #[derive(Debug, Serialize)]
 pub(super) struct Weighed {
     /// Its name in the table of weights.
     pub(super) feature: &'static str,
-    /// How much there is of it.
+    /// Its value.
     pub(super) value: f64,
-    /// What one of it weighs.
+    /// Its weight.
     pub(super) weight: f64,
-    /// Both multiplied: above 0 for the company, below 0 against it.
+    /// Value times weight: above 0 for the company, below 0 against it.
     pub(super) effect: f64,
 }
 
 impl Looked<'_> {
-    /// Why it was answered so.
+    /// Explains the answer.
     pub(super) fn explained(self, directory: &SqliteDirectory) -> Result<Explanation, StoreError> {
         let company = match self.question {
             Question::Company(company) => Some(company),
@@ -145,7 +145,7 @@ impl Looked<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // Something may be imported after the look-up and before this.
+        // An import may happen between the look-up and this point.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -171,7 +171,7 @@ impl Looked<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // It matters where one of them alone would have been sure enough.
+        // Mentioned only if one of them alone would have been sure enough.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way = |rival: &&Judged| first.probability + rival.probability >= least;
         if let Some(rival) = rival(judged).filter(is_in_the_way) {
@@ -186,7 +186,7 @@ impl Looked<'_> {
         Ok(reason)
     }
 
-    /// Why anything else led to somebody, or to nobody.
+    /// Why another identifier led to a subject, or to none.
     fn reason_otherwise(self) -> String {
         let is_found = self.found.is_some();
         let least = self.least_by_name.percent();
@@ -210,11 +210,11 @@ impl Looked<'_> {
     }
 }
 
-/// What a company's name was compared with.
+/// The comparison of a company's name.
 struct Compared<'a> {
     name: &'a CompanyName,
     country: Option<Country>,
-    /// The company that alone bears the name, and how sure such a match is.
+    /// The only company with exactly this name, and the confidence of that match.
     only_bearer: Option<(Company, Confidence)>,
     judged: Vec<Judged>,
 }

@@ -1,9 +1,9 @@
-//! What the fields of a request were read as, in words.
+//! Describes in words how the fields of a request were interpreted.
 
 use enrich_core::{CompanyRef, PersonRef, Question};
 use enrich_text::{CompanyName, Country, PersonName};
 
-/// What a question asks for.
+/// The question in words.
 pub(super) fn in_words(question: &Question) -> String {
     match question {
         Question::Company(company) => of_company(company),
@@ -47,7 +47,7 @@ fn of_person(person: &PersonRef) -> String {
     }
 }
 
-/// A company's name as it was given and as it is compared.
+/// A company's name, as given and as compared.
 fn named(name: &CompanyName) -> String {
     format!("named \"{name}\" (compared as \"{}\")", name.stripped())
 }
@@ -57,11 +57,11 @@ pub(super) fn called(country: Country) -> String {
     format!("{} ({})", country.name(), country.alpha2())
 }
 
-/// A person's name as it was taken apart.
+/// A person's name, split into its parts.
 fn parts(name: &PersonName) -> String {
     let family = format!("the family name \"{}\"", name.family().join(" "));
     let mut text = match name.given() {
-        // Names in Chinese, Japanese or Korean script may be given in one piece.
+        // Names in Chinese, Japanese or Korean script may be undivided.
         [] => format!("the name \"{}\"", name.family().join(" ")),
         given => format!("the given name \"{}\" and {family}", given.join(" ")),
     };

@@ -1,4 +1,4 @@
-//! The explanation of a look-up as it is printed.
+//! Prints the explanation of a look-up.
 
 use std::io::{self, Write};
 
@@ -9,11 +9,11 @@ use super::super::table::{Side, Table};
 use super::super::{Failure, Shown};
 use super::explanation::{ByName, Candidate, Explanation, Named, Weighed};
 
-/// How many companies are shown to people, and how many features of each.
+/// Maximum number of companies in the text output, and of features for each.
 const MOST_COMPANIES: usize = 5;
 const MOST_FEATURES: usize = 6;
 
-/// A body and why it is what it is. Fields that cannot be used have no explanation but the body.
+/// A body with its explanation. An error body has no explanation.
 #[derive(Serialize)]
 pub(super) struct Explained {
     body: Box<RawValue>,
@@ -21,7 +21,7 @@ pub(super) struct Explained {
 }
 
 impl Explained {
-    /// The body of an answer, and its explanation.
+    /// Combines the body of an answer with its explanation.
     pub(super) fn new(body: &[u8], explained: Option<Explanation>) -> Result<Self, Failure> {
         let body = serde_json::from_slice(body).map_err(|error| Failure::impossible(&error))?;
         Ok(Self { body, explained })
@@ -85,7 +85,7 @@ fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The features that weigh most, and what all others come to.
+/// Writes the features with the largest effects, and the sum of the others.
 fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> {
     let Candidate { company, confidence, score, features, .. } = candidate;
     writeln!(out, "\n{company}, {confidence}:")?;
@@ -179,7 +179,7 @@ mod tests {
         let candidates = shares.map(|(number, share)| candidate(number, share)).into();
         let text = text(candidates, true);
         assert_eq!(text.matches(":\n  FEATURE ").count(), MOST_COMPANIES, "{text}");
-        // The features of each are as above.
+        // An earlier assertion covers the features.
         let is_feature = |line: &&str| {
             let indented = line.strip_prefix("  ");
             indented.is_some_and(|line| line.starts_with(|letter: char| !letter.is_whitespace()))

@@ -1,4 +1,4 @@
-//! The company names that nothing was found for.
+//! The company names for which nothing was found.
 
 use std::io::{self, Write};
 
@@ -11,12 +11,12 @@ use super::super::table::{Side, Table};
 use super::super::{Failure, Shown};
 use super::date;
 
-/// How many names are shown.
+/// Maximum number of names.
 const MOST: usize = 100;
-/// How many digits of a hash people are shown.
+/// Displayed digits of a hash.
 const DIGITS: usize = 16;
 
-/// The names that were missed most.
+/// The names with the most misses.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct MostMissed(Vec<Missed>);
@@ -29,7 +29,7 @@ struct Missed {
     last_day: String,
 }
 
-/// How often one name was missed.
+/// The misses of one name.
 #[derive(Serialize)]
 pub(super) struct OneMissed {
     name: String,

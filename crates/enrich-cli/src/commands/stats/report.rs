@@ -1,4 +1,4 @@
-//! The report of `enrich stats`: its JSON, which is documented and stays, and its text.
+//! The report of `enrich stats`: its JSON, whose format is documented and stable, and its text.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,16 +12,16 @@ use super::super::table::{Side, Table, write_pairs};
 use super::super::{Failure, Shown, named};
 use super::{MOST_ACCOUNTS, date};
 
-/// How many countries, accounts and days the text shows; JSON has all of them.
+/// Maximum number of countries, accounts and days in the text; the JSON has all of them.
 const MOST_SHOWN: usize = 10;
 
 #[derive(Serialize)]
 pub(super) struct Report {
     at: String,
     subjects: Subjects,
-    /// How many have each attribute.
+    /// The number of subjects with each attribute.
     coverage: Coverage,
-    /// By companies, most first.
+    /// Sorted by companies, most first.
     countries: Vec<Country>,
     sources: Vec<Source>,
     usage: Usage,
@@ -64,7 +64,7 @@ struct Usage {
     all: Counts,
     endpoints: Vec<OfEndpoint>,
     accounts: Vec<OfAccount>,
-    /// Accounts that called and are not listed.
+    /// Accounts with calls that are not listed.
     further_accounts: u64,
     days: Vec<OfDay>,
 }
@@ -109,7 +109,7 @@ struct Database {
 }
 
 impl Report {
-    /// Counts everything; `first` and `last` are days since 1970-01-01.
+    /// Computes the report; `first` and `last` are days since 1970-01-01.
     pub(super) fn gather(
         store: &Store,
         now: Timestamp,
@@ -153,7 +153,7 @@ impl Report {
     }
 }
 
-/// Every country that anybody is in, the one with most companies first.
+/// Every country of a subject, the one with most companies first.
 fn countries(companies: &KindStatistics, people: &KindStatistics) -> Vec<Country> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for (country, count) in &companies.in_country {
@@ -213,7 +213,7 @@ impl From<DatabaseSize> for Database {
     }
 }
 
-/// What part of all that is, in percent with one place.
+/// A share in percent with one decimal.
 fn percent(part: u64, all: u64) -> String {
     if all == 0 {
         return "-".to_owned();
@@ -318,7 +318,7 @@ impl Report {
     }
 }
 
-/// Says that there are more than are shown.
+/// Writes how many rows are not shown.
 fn tell_of_more(all: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
     match all.saturating_sub(MOST_SHOWN) {
         0 => Ok(()),

@@ -58,6 +58,7 @@ pub struct Request {
     pub is_from_script: bool,
     /// The request's id in the log.
     pub request_id: Option<String>,
+    /// The body.
     pub body: Body,
     /// Called when the body is an upload of a signed-in owner: from then on it may take any time as
     /// long as it makes progress. Every other body must arrive within the time limit for forms.

@@ -140,6 +140,7 @@ fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
 /// A row of the table, for callers that iterate over all pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
+    /// The method.
     pub method: Method,
     /// The path, with parameters in braces.
     pub path: &'static str,

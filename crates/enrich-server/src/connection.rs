@@ -125,8 +125,8 @@ pub(crate) struct Connection {
     has_more: bool,
     /// Deadline of the awaited event; meaningless while nothing is awaited.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. It is reset only when it expires, not for each
-    /// request: most requests are answered long before their deadline.
+    /// Wakes the connection at the deadline or earlier. It is reset only when it expires, not for
+    /// each request: most requests are answered long before their deadline.
     timer: Option<Pin<Box<Sleep>>>,
     /// The waker registered with the timer.
     woken: Option<Waker>,

@@ -23,8 +23,8 @@ use crate::state::ListenerState;
 
 /// Length of the accept queue; the system may allow fewer (`net.core.somaxconn` on Linux).
 const QUEUE: i32 = 4096;
-/// Unsent bytes that the system buffers per connection (`TCP_NOTSENT_LOWAT`); bytes in flight do not
-/// count. The default would be megabytes for each slow reader.
+/// Unsent bytes that the system buffers per connection (`TCP_NOTSENT_LOWAT`); bytes in flight do
+/// not count. The default would be megabytes for each slow reader.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 

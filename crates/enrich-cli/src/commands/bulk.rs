@@ -127,8 +127,8 @@ impl Bulk {
             asked: self.whom.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // Without the encoding, which may be detected only later in the list. The rows' text
-                // identifies the list anyway.
+                // Without the encoding, which may be detected only later in the list. The text of
+                // the rows identifies the list anyway.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };

@@ -30,7 +30,7 @@ struct Held {
     by_client: HashMap<IpAddr, usize>,
 }
 
-/// A permit for one connection; dropping it releases the place.
+/// A permit for one connection; dropping it releases the slot.
 struct ConnectionSlot {
     places: Arc<ConnectionSlots>,
     client: Option<IpAddr>,

@@ -12,7 +12,7 @@ use crate::page_context::{Frame, PageContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
-/// How long after its creation a key is shown without a request, to the session that created it.
+/// How long the redirect after creating a key (`?new`) may show the key itself.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// How long the old key may remain valid after a rotation.

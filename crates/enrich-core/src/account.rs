@@ -1,4 +1,4 @@
-//! Accounts, which own credits, and the keys that speak for them.
+//! Accounts, which own credits, and their API keys.
 
 use enrich_text::Country;
 use jiff::Timestamp;
@@ -7,11 +7,11 @@ use crate::api_key::ApiKey;
 use crate::id::id;
 
 id!(
-    /// An account, the owner of credits. Names need not be unique; ids are.
+    /// An account, the owner of credits. Ids are unique; names need not be.
     AccountId
 );
 id!(
-    /// A key, by which its record is spoken of. It is not the secret and may be logged.
+    /// The id of an API key. It is not secret and may be logged.
     KeyId
 );
 
@@ -20,9 +20,9 @@ id!(
 pub struct Account {
     /// Its id.
     pub id: AccountId,
-    /// What the operator called it.
+    /// Name given by the operator.
     pub name: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
     /// Whether its keys are accepted.
     pub status: AccountStatus,
@@ -43,23 +43,23 @@ impl Account {
     }
 }
 
-/// Whether an account's keys are accepted. It is no time: no clock changes it.
+/// The state of an account. It does not depend on the time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AccountStatus {
-    /// They are, until each one's own end.
+    /// The account's keys are accepted until they expire.
     #[default]
     Active,
-    /// They are refused until the account is resumed.
+    /// The account's keys are refused until the account is resumed.
     Suspended {
-        /// Why, for its owner to read; may be empty.
+        /// Reason shown to the owner; may be empty.
         reason: String,
     },
-    /// They are refused for good.
+    /// The account's keys are refused for good.
     Closed,
 }
 
 impl AccountStatus {
-    /// The name it is stored and shown by.
+    /// The name used in storage and output.
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -68,7 +68,7 @@ impl AccountStatus {
         }
     }
 
-    /// The status of this name; `None` when there is none.
+    /// The status with this name; `None` for an unknown name.
     pub fn named(name: &str, reason: String) -> Option<Self> {
         match name {
             "active" => Some(Self::Active),
@@ -79,53 +79,54 @@ impl AccountStatus {
     }
 }
 
-/// What an operator changes about an account.
+/// A change that an operator makes to an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountChange {
-    /// Another name.
+    /// Changes the name.
     Rename(String),
-    /// Another country for national phone numbers, or none.
+    /// Changes the country for national phone numbers, or removes it.
     SetCountry(Option<Country>),
-    /// Its keys are refused until it is resumed.
+    /// Refuses the account's keys until it is resumed.
     Suspend {
-        /// Why, for its owner to read; may be empty.
+        /// Reason shown to the owner; may be empty.
         reason: String,
     },
-    /// Its keys are accepted again.
+    /// Accepts the account's keys again.
     Resume,
-    /// Closed for good: its keys and sessions end, and nobody signs in to it any more. What the ledger
-    /// holds of it stays.
+    /// Closes the account for good: its keys and sessions end, and signing in is no longer
+    /// possible. Its ledger entries stay.
     Close {
-        /// When.
+        /// Time of closing.
         at: Timestamp,
     },
 }
 
-/// A limit of its own that a key has; what is absent comes from the server's settings.
+/// A key's own rate limit. Absent values come from the server's settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateOverride {
-    /// Requests in a window.
+    /// Requests per window.
     pub requests: Option<u32>,
-    /// The window's length in seconds.
+    /// Window length in seconds.
     pub window_seconds: Option<u32>,
 }
 
-/// How many keys an account may have.
+/// The most keys that an account may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
-    /// In use at once.
+    /// Most keys in use at the same time.
     pub active: u32,
-    /// In use, or ended in the last [`ENDED_DAYS`](Self::ENDED_DAYS).
+    /// Most keys in use or ended within the last [`ENDED_DAYS`](Self::ENDED_DAYS) days.
     pub all: u32,
 }
 
 impl KeyLimit {
-    /// The limit of what an account's owner does. Rate limits of keys multiply with it.
+    /// The limit for an account's owner. It bounds the requests that all keys can make together.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit of what the operator does: a key that has leaked can be replaced, however many keys
-    /// the owner has used up.
+    /// The limit for the operator, who can replace a leaked key even when the owner has used up the
+    /// account's limit.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
-    /// For how many days a key counts after its end. It is kept for longer: the ledger refers to it.
+    /// Days for which an ended key still counts. The store keeps it longer because ledger entries
+    /// refer to it.
     pub const ENDED_DAYS: i64 = 90;
 }
 
@@ -134,26 +135,26 @@ impl KeyLimit {
 pub struct NewKey {
     /// Its id.
     pub id: KeyId,
-    /// The account it speaks for.
+    /// The account that owns the key.
     pub account: AccountId,
-    /// What the operator calls it; may be empty.
+    /// Label given by the operator; may be empty.
     pub label: String,
-    /// The secret itself.
+    /// The secret.
     pub key: ApiKey,
-    /// Its own limit.
+    /// The key's own rate limit.
     pub rate: RateOverride,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// From when on it is refused; `None` for no end.
+    /// The key is refused from this time on; `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
 }
 
 impl NewKey {
-    /// A new key for `account`, made at `now`, without a limit of its own.
+    /// Creates a key for `account` at `now`, without its own rate limit.
     ///
     /// # Errors
     ///
-    /// When the system has no randomness to give.
+    /// Fails when the system cannot provide random bytes.
     pub fn generate(
         account: AccountId,
         label: impl Into<String>,
@@ -171,31 +172,32 @@ impl NewKey {
     }
 }
 
-/// What is known of a key without the secret.
+/// The stored facts of a key, without the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     /// Its id.
     pub id: KeyId,
-    /// The account it speaks for.
+    /// The account that owns the key.
     pub account: AccountId,
-    /// What the operator calls it; may be empty.
+    /// Label given by the operator; may be empty.
     pub label: String,
-    /// The beginning of the secret, enough to recognise it by: [`ApiKey::hint`].
+    /// The first characters of the secret, enough to recognise it: [`ApiKey::hint`].
     pub hint: String,
-    /// Its own limit.
+    /// The key's own rate limit.
     pub rate: RateOverride,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// From when on it is refused: revoked, or rotated away. `None` while it has no end.
+    /// The key is refused from this time on, because it was revoked or rotated. `None` if it does
+    /// not expire.
     pub expires_at: Option<Timestamp>,
-    /// Whether that end is final: the key was revoked, or its end was seen to have come. It stays
-    /// refused then, also where the clock is set back.
+    /// Whether the end is final: the key was revoked, or the store recorded that its end has
+    /// passed. It stays refused even if the clock is set back.
     pub has_ended: bool,
-    /// When it was last used, to within the delay of the usage counters.
+    /// Time of last use, as precise as the delay of the usage counters.
     pub last_used_at: Option<Timestamp>,
-    /// Whether the account is active: while it is not, the key is refused whatever its own end.
+    /// Whether the account is active. Otherwise the key is refused, whatever its own expiry.
     pub is_account_active: bool,
-    /// The country that the account's national phone numbers are read with.
+    /// Country used to read the account's national phone numbers.
     pub country: Option<Country>,
 }
 

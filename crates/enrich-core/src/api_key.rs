@@ -1,44 +1,44 @@
-//! The secret a caller sends: `enr_live_`, 32 random base62 characters and a checksum.
+//! The secret that a caller sends: `enr_live_`, 32 random base62 characters and a checksum.
 //!
-//! 32 characters of 62 are 190 bits. The 6 characters of CRC-32 behind them let a typo, and a
-//! scanner for leaked secrets, be told apart from a key without asking the store.
+//! 32 base62 characters hold 190 bits. The 6 checksum characters (CRC-32) let a typo be detected
+//! without a store lookup, and let scanners recognise leaked keys.
 
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// What every key begins with.
+/// The prefix of every key.
 pub const KEY_PREFIX: &str = "enr_live_";
 
 const RANDOM_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 6;
 const KEY_LEN: usize = KEY_PREFIX.len() + RANDOM_LEN + CHECKSUM_LEN;
-/// How many random characters the hint shows: 4 × 5.95 bits, of no use to a guesser.
+/// Random characters shown in the hint: 4 × 5.95 bits, too few to help an attacker.
 const HINT_LEN: usize = 4;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A well-formed key. Its text shows only through [`ApiKey::expose`].
+/// A well-formed key. Only [`ApiKey::expose`] returns its text.
 #[derive(Clone)]
 pub struct ApiKey(SecretString);
 
-/// The text is no key: wrong shape or checksum.
+/// The text is not a key: its shape or checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an API key is `enr_live_` and 38 letters and digits; copy it whole")]
 pub struct MalformedKey;
 
 impl ApiKey {
-    /// Makes a key from the system's randomness.
+    /// Generates a key from the system's random source.
     ///
     /// # Errors
     ///
-    /// When the system has no randomness to give.
+    /// Fails when the system cannot provide random bytes.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut text = String::with_capacity(KEY_LEN);
         text.push_str(KEY_PREFIX);
         let mut bytes = [0_u8; 64];
         while text.len() < KEY_PREFIX.len() + RANDOM_LEN {
             getrandom::fill(&mut bytes)?;
-            // 248 = 4 × 62: bytes above would favour the first letters.
+            // 248 = 4 × 62. Larger bytes would favour the first letters.
             let letters = bytes.iter().filter(|&&byte| byte < 248);
             for byte in letters.take(KEY_PREFIX.len() + RANDOM_LEN - text.len()) {
                 text.push(char::from(BASE62[usize::from(byte % 62)]));
@@ -48,7 +48,7 @@ impl ApiKey {
         Ok(Self(text.into()))
     }
 
-    /// Reads a key as sent; white space around it is ignored.
+    /// Parses a key as sent. Surrounding white space is ignored.
     ///
     /// # Errors
     ///
@@ -66,12 +66,12 @@ impl ApiKey {
         Ok(Self(text.into()))
     }
 
-    /// The key's text, to send, show or hash; never to log.
+    /// The key's text, for sending, showing or hashing. It must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// The beginning, by which people recognise a key: `enr_live_Ab3d`.
+    /// The beginning of the key, by which people recognise it: `enr_live_Ab3d`.
     pub fn hint(&self) -> &str {
         &self.expose()[..KEY_PREFIX.len() + HINT_LEN]
     }

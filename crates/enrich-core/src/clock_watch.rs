@@ -1,35 +1,36 @@
-//! Whether the wall clock can be trusted with what cannot be undone.
+//! Decides whether the wall clock is reliable enough for irreversible changes.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Compares the wall clock with the monotonic clock, and tells whether ends may be made final by it.
+/// Compares the wall clock with the monotonic clock, to decide whether expiries may become final.
 ///
-/// A machine may start with its clock wrongly ahead until time synchronisation corrects it. What has
-/// ended by such a clock is refused, and accepted again once the clock is right. Made final, it
-/// would be lost.
+/// A machine may start with a wall clock that is ahead until time synchronisation corrects it. Keys
+/// and sessions that seem expired are refused meanwhile, and accepted again once the clock is
+/// right. Making such an expiry final would lose them.
 #[derive(Clone, Debug)]
 pub struct ClockWatch {
-    /// When the watch began, by the wall clock.
+    /// Wall-clock time at the start of the watch.
     wall: Timestamp,
-    /// The same instant by the monotonic clock.
+    /// Monotonic time at the same instant.
     monotonic: Duration,
 }
 
 impl ClockWatch {
-    /// How long the clocks have to agree before the wall clock is trusted.
+    /// Time for which the clocks must agree before the wall clock is trusted.
     pub const STEADY_TIME: Duration = Duration::from_secs(10 * 60);
-    /// How far they may differ: leap seconds and small corrections are no jumps.
+    /// Largest allowed difference. It covers leap seconds and small corrections.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
-    /// Begins at an instant of both clocks; the monotonic one counts from any origin.
+    /// Starts the watch at an instant of both clocks. The monotonic clock may count from any
+    /// origin.
     pub fn new(wall: Timestamp, monotonic: Duration) -> Self {
         Self { wall, monotonic }
     }
 
     /// Whether the clocks have agreed for [`STEADY_TIME`](Self::STEADY_TIME). A jump of the wall
-    /// clock begins that time anew.
+    /// clock restarts that time.
     pub fn is_steady(&mut self, wall: Timestamp, monotonic: Duration) -> bool {
         let elapsed = monotonic.saturating_sub(self.monotonic);
         let shown = wall.duration_since(self.wall);

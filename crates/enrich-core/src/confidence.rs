@@ -1,27 +1,27 @@
-//! How sure an answer is.
+//! The confidence of an answer.
 
-/// A confidence from 1 to 100. "Nothing found" has none.
+/// A confidence from 1 to 100. A miss has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Confidence(u8);
 
 impl Confidence {
-    /// What a source is trusted with when its records do not say.
+    /// The default for records without a confidence.
     pub const FULL: Self = Self(100);
-    /// What a record is trusted with that says something unreadable.
+    /// The confidence of a record whose own value is unreadable.
     pub const LEAST: Self = Self(1);
-    /// The most an answer is given when another subject fits the question as well.
+    /// The highest confidence of an answer when another subject fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
-    /// What a match by name is at least as sure as, unless the operator says otherwise: of names
-    /// that nobody in a directory bears, one in fifty is answered above it (`docs/matching.md`).
+    /// The default minimum for a match by name. Of names that no company in a directory has, one in
+    /// fifty gets an answer above it (`docs/matching.md`).
     pub const LEAST_BY_NAME: Self = Self(90);
 
-    /// A confidence of `percent`; `None` outside 1 to 100.
+    /// Creates a confidence; `None` outside 1 to 100.
     pub const fn new(percent: u8) -> Option<Self> {
         if percent >= 1 && percent <= 100 { Some(Self(percent)) } else { None }
     }
 
-    /// The nearest confidence to `percent`.
+    /// The confidence nearest to `percent`.
     pub const fn clamped(percent: u8) -> Self {
         match percent {
             0 => Self(1),
@@ -30,7 +30,7 @@ impl Confidence {
         }
     }
 
-    /// The number, 1 to 100.
+    /// The value, 1 to 100.
     pub const fn percent(self) -> u8 {
         self.0
     }

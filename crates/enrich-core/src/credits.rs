@@ -1,4 +1,4 @@
-//! Credits and prices: what an answer costs.
+//! Credits and prices.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use std::fmt;
 pub struct Credits(pub u64);
 
 impl Credits {
-    /// No credits.
+    /// Zero credits.
     pub const ZERO: Self = Self(0);
-    /// The most an account can hold: what a signed 64-bit column holds.
+    /// The most that an account can hold: the largest signed 64-bit integer.
     pub const MAX: Self = Self(i64::MAX as u64);
 
-    /// What is left after taking `price`; `None` when that is more than there is.
+    /// Subtracts `price`; `None` if it is larger than the amount.
     pub const fn minus(self, price: Self) -> Option<Self> {
         match self.0.checked_sub(price.0) {
             Some(left) => Some(Self(left)),
@@ -20,7 +20,7 @@ impl Credits {
         }
     }
 
-    /// The amount after a signed change; `None` below zero or above [`Credits::MAX`].
+    /// Adds a signed change; `None` below zero or above [`Credits::MAX`].
     pub const fn changed_by(self, change: i64) -> Option<Self> {
         match self.0.checked_add_signed(change) {
             Some(sum) if sum <= Self::MAX.0 => Some(Self(sum)),
@@ -35,17 +35,17 @@ impl fmt::Display for Credits {
     }
 }
 
-/// An endpoint's credit rule. Nothing found is free under each.
+/// The price rule of an endpoint. A miss is always free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Price {
-    /// So many credits for an answer.
+    /// A fixed number of credits for each answer.
     PerAnswer(u64),
-    /// One credit for every so many items of the answer, begun ones included.
+    /// One credit for each started group of this many items.
     PerItems(u64),
 }
 
 impl Price {
-    /// The least an answer under this rule costs.
+    /// The lowest price of an answer.
     pub const fn least(self) -> Credits {
         match self {
             Self::PerAnswer(credits) => Credits(credits),
@@ -53,20 +53,20 @@ impl Price {
         }
     }
 
-    /// What an answer of `items` items costs; nothing found is 0 items and free.
+    /// The price of an answer with `items` items. A miss has 0 items and is free.
     pub const fn of(self, items: u64) -> Credits {
         match self {
             _ if items == 0 => Credits::ZERO,
             Self::PerAnswer(credits) => Credits(credits),
-            // A rule of 0 items a credit would be no rule; it counts as 1.
+            // A group size of 0 is meaningless; it counts as 1.
             Self::PerItems(per_credit) => {
                 Credits(items.div_ceil(if per_credit == 0 { 1 } else { per_credit }))
             }
         }
     }
 
-    /// The most items that `balance` pays for; of an answer whose items don't count, none where it
-    /// doesn't pay for one.
+    /// The most items that `balance` pays for. If the price does not depend on the items, all items
+    /// or none.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,
@@ -77,7 +77,7 @@ impl Price {
         }
     }
 
-    /// Whether a caller can lower the price by asking for fewer items.
+    /// Whether a caller can lower the price by requesting fewer items.
     pub const fn is_per_item(self) -> bool {
         matches!(self, Self::PerItems(_))
     }

@@ -1,9 +1,8 @@
-//! A bounded queue that serves tenants in turn.
+//! A bounded queue in which tenants take turns.
 //!
-//! Each tenant has a queue of its own. The next item is the oldest of the tenant whose turn it is,
-//! so a tenant with one item waits for at most one item of each other tenant, however many those
-//! have. When the queue is full, the tenant with the most items loses its newest one to a tenant
-//! with fewer.
+//! Each tenant has its own queue. The next item is the oldest item of the tenant whose turn it is,
+//! so a tenant with one item waits for at most one item of each other tenant. When the whole queue
+//! is full, a tenant with few items displaces the newest item of the tenant with the most.
 
 use std::collections::VecDeque;
 use std::hash::Hash;
@@ -13,46 +12,46 @@ use rustc_hash::FxHashMap;
 /// A bounded queue of items `T`, fair among tenants `K`.
 #[derive(Debug)]
 pub struct FairQueue<K, T> {
-    /// The items of each tenant that has any, oldest first.
+    /// The items of each tenant, oldest first. Tenants without items have no entry.
     items: FxHashMap<K, VecDeque<T>>,
-    /// The tenants that have items, each once; the first is served next.
+    /// The tenants that have items, each once, in order of their turns.
     turns: VecDeque<K>,
     length: usize,
     limits: QueueLimits,
 }
 
-/// How much a [`FairQueue`] holds.
+/// The limits of a [`FairQueue`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// The most items in all.
+    /// Most items in total.
     pub total: usize,
-    /// The most items of one tenant.
+    /// Most items of one tenant.
     pub per_tenant: usize,
 }
 
-/// What happened to an item that was pushed.
+/// The result of [`FairQueue::push`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Pushed<T> {
-    /// It is in the queue.
+    /// The item is in the queue.
     Queued,
-    /// It is in the queue, and this item of another tenant had to leave.
+    /// The item is in the queue; the contained item of another tenant was removed.
     Displaced(T),
-    /// There is no room; the item comes back.
+    /// The queue is full; the item is returned.
     Refused(T),
 }
 
 impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(limits: QueueLimits) -> Self {
         Self { items: FxHashMap::default(), turns: VecDeque::new(), length: 0, limits }
     }
 
-    /// How many items of a tenant are waiting.
+    /// The number of waiting items of a tenant.
     pub fn waiting(&self, tenant: K) -> usize {
         self.items.get(&tenant).map_or(0, VecDeque::len)
     }
 
-    /// Puts an item at the end of its tenant's queue.
+    /// Adds an item at the end of its tenant's queue.
     pub fn push(&mut self, tenant: K, item: T) -> Pushed<T> {
         let own = self.waiting(tenant);
         if own >= self.limits.per_tenant {
@@ -74,7 +73,7 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
         displaced.map_or(Pushed::Queued, Pushed::Displaced)
     }
 
-    /// Takes the next item.
+    /// Removes the next item.
     pub fn pop(&mut self) -> Option<T> {
         let tenant = self.turns.pop_front()?;
         let own = self.items.get_mut(&tenant)?;
@@ -88,8 +87,8 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
         Some(item)
     }
 
-    /// Removes the newest item of the longest queue, for a tenant with `own` items. `None` when no
-    /// queue would still be at least as long as that tenant's.
+    /// Removes the newest item of the longest queue, for a tenant with `own` items. `None` unless
+    /// that queue remains at least as long as the tenant's queue with its new item.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {
@@ -138,7 +137,7 @@ mod tests {
         }
         queue.push('b', 10);
         assert_eq!(queue.push('v', 20), Pushed::Displaced(3));
-        // Now nobody has two more than this tenant would have.
+        // No tenant has two items more than this tenant would have.
         assert_eq!(queue.push('b', 11), Pushed::Refused(11));
         let all: Vec<u32> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(all, [1, 10, 20, 2]);

@@ -1,9 +1,9 @@
-//! Ids: UUIDs that begin with the instant they were made at.
+//! Ids: UUIDs that begin with their time of creation.
 
 use jiff::Timestamp;
 use uuid::Uuid;
 
-/// Defines a type of ids.
+/// Defines an id type.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -11,7 +11,7 @@ macro_rules! id {
         pub struct $name(pub ::uuid::Uuid);
 
         impl $name {
-            /// Makes an id: a UUID v7 (RFC 9562) of the instant `now`.
+            /// Creates an id: a UUID v7 (RFC 9562) with the time `now`.
             pub fn new(now: ::jiff::Timestamp) -> Self {
                 Self($crate::id::uuid_at(now))
             }
@@ -34,7 +34,7 @@ macro_rules! id {
 }
 pub(crate) use id;
 
-/// A UUID v7 of the instant `now`, its random bits from the system.
+/// A UUID v7 with the time `now` and random bits from the system.
 pub(crate) fn uuid_at(now: Timestamp) -> Uuid {
     let seconds = u64::try_from(now.as_second()).unwrap_or_default();
     let nanos = u32::try_from(now.subsec_nanosecond()).unwrap_or_default();

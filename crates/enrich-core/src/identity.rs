@@ -1,35 +1,35 @@
-//! Which record is which subject: the rule of the native format's chapter on merging.
+//! Decides which subject a record belongs to, by the native format's rules on merging.
 //!
-//! A company is one already held if its main domain is any domain of that company; a record
-//! without a domain if its LinkedIn page is; one with neither if name and country are. A person:
-//! same LinkedIn page, else same email, else same name and employer. Two LinkedIn pages are two
-//! people: neither an address nor a name makes one of a record and a person of another page.
+//! A company record matches a stored company that has the record's main domain. Without a domain,
+//! the LinkedIn page decides; without both, name and country. A person record matches by LinkedIn
+//! page, else by email address, else by name and employer. Two different LinkedIn pages always mean
+//! two people, even with the same address or name.
 
 use enrich_text::{CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonPage};
 
 use crate::record::{CompanyRecord, PersonRecord};
 
-/// What makes a record the same as a subject already held. A store tries what
-/// [`CompanyRecord::identity`] or [`PersonRecord::identities`] gives, in order.
+/// What identifies a record's subject among the stored subjects. A store tries the results of
+/// [`CompanyRecord::identity`] or [`PersonRecord::identities`] in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity<'a> {
     /// A company with this domain.
     Domain(&'a Domain),
     /// A company with this page.
     Page(&'a PageUrl),
-    /// A company with this name (equal when folded) and a common seat, or no seat on both sides.
+    /// A company with this name (equal when folded) and a common seat, or no seats on both sides.
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// A person with this page.
     PersonPage(&'a PersonPage),
-    /// A person with one of these addresses, and no page of their own where the record has one.
+    /// A person with one of these addresses. If the record has a page, the person has none.
     Emails(&'a [EmailAddress]),
-    /// A person with this record's name at this record's employer, and no page of their own where
-    /// the record has one.
+    /// A person with the record's name at the record's employer. If the record has a page, the
+    /// person must not have one.
     NameAtEmployer,
 }
 
 impl CompanyRecord {
-    /// The one thing that decides which company this is.
+    /// The identity of the company.
     pub fn identity(&self) -> Identity<'_> {
         if let Some((main, _)) = self.sites.first() {
             return Identity::Domain(main);
@@ -43,9 +43,9 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// What decides which person this is, the strongest first: the first that is held counts. By
-    /// the time a weaker one is tried, nobody held has the record's page: whoever has a page then
-    /// is another person.
+    /// The identities of the person, strongest first. The first that matches a stored person
+    /// decides. Weaker ones are tried only if no stored person has the record's page, so a person
+    /// with any page is somebody else.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

@@ -1,6 +1,6 @@
-//! Which keyed requests are running right now, so that a repeat does not overtake its first call.
+//! The running requests with an idempotency key. A repeat must not overtake the first call.
 //!
-//! It holds for this process; between processes the ledger's own record decides, inside the
+//! This covers one process. Between processes the idempotency record decides, inside the
 //! transaction of the charge.
 
 use std::collections::HashSet;
@@ -12,11 +12,11 @@ use crate::repeat::IdempotencyKey;
 
 type Running = (AccountId, IdempotencyKey);
 
-/// The keyed requests that are running.
+/// The running requests that have an idempotency key.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight(Mutex<HashSet<Running>>);
 
-/// A place among the running; dropping it gives it up.
+/// Marks a request as running until it is dropped.
 #[derive(Debug)]
 pub(crate) struct InFlightGuard<'a> {
     of: &'a InFlight,
@@ -24,7 +24,7 @@ pub(crate) struct InFlightGuard<'a> {
 }
 
 impl InFlight {
-    /// Takes the place of a request; `None` while another has it.
+    /// Marks a request as running; `None` if the same request is running already.
     pub(crate) fn enter(
         &self,
         account: AccountId,

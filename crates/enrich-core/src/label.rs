@@ -1,19 +1,19 @@
-//! What people call a key, an account or a grant: one line of text.
+//! The label of a key, an account or a grant: one line of text.
 
 use std::fmt;
 
-/// One line of at most [`Label::MAX_CHARACTERS`] characters, without white space around it; it may
-/// be empty.
+/// One line of at most [`Label::MAX_CHARACTERS`] characters, without surrounding white space. It
+/// may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label(String);
 
-/// The text is no label.
+/// The text is not a valid label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLabel {
-    /// It has more than [`Label::MAX_CHARACTERS`].
+    /// It has more than [`Label::MAX_CHARACTERS`] characters.
     #[error("it has at most {} characters", Label::MAX_CHARACTERS)]
     TooLong,
-    /// It holds a line break or another control character.
+    /// It contains a line break or another control character.
     #[error("it is one line, without control characters")]
     ControlCharacter,
 }
@@ -22,11 +22,11 @@ impl Label {
     /// The longest label, in characters.
     pub const MAX_CHARACTERS: usize = 200;
 
-    /// Reads a label as it was typed.
+    /// Parses a label as typed.
     ///
     /// # Errors
     ///
-    /// When it is too long or not one line.
+    /// Fails when the text is too long or not one line.
     pub fn parse(text: &str) -> Result<Self, InvalidLabel> {
         let text = text.trim();
         if text.chars().count() > Self::MAX_CHARACTERS {

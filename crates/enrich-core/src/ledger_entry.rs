@@ -1,4 +1,4 @@
-//! A row of the ledger.
+//! An entry of the ledger.
 
 use jiff::Timestamp;
 
@@ -8,54 +8,54 @@ use crate::id::id;
 use crate::subject::DirectoryRevision;
 
 id!(
-    /// The id of a row of the ledger, made before it is written.
+    /// The id of a ledger entry, created before the entry is written.
     ChargeId
 );
 
-/// Why a row stands in the ledger.
+/// The kind of a ledger entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// Credits from the operator, or taken back.
+    /// Credits granted or taken back by the operator.
     Grant,
     /// The price of an answer.
     Charge {
         /// The endpoint's path.
         endpoint: String,
-        /// The items the answer held.
+        /// The number of items in the answer.
         items: u64,
-        /// The rule the price came from.
+        /// The price rule.
         price: Price,
-        /// The key that asked.
+        /// The key that made the call.
         key: KeyId,
-        /// The caller's id for the request, or the one made for it.
+        /// The request id, from the caller or generated.
         request_id: String,
-        /// The directory the answer came from.
+        /// The directory revision that the answer was read from.
         revision: DirectoryRevision,
     },
-    /// The correction of an earlier row.
+    /// A correction of an earlier entry.
     Adjustment {
-        /// The row it corrects.
+        /// The corrected entry.
         corrects: ChargeId,
     },
 }
 
-/// A row of the ledger. Rows are added, never changed.
+/// An entry of the ledger. Entries are added, never changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The account whose balance it changes.
     pub account: AccountId,
-    /// Its place in the account, from 1 without gaps.
+    /// Its number within the account, from 1 without gaps.
     pub sequence: u64,
     /// Its id.
     pub id: ChargeId,
-    /// Why it stands here.
+    /// Its kind.
     pub kind: EntryKind,
-    /// What it adds to the balance; negative for a charge.
+    /// The change of the balance; negative for a charge.
     pub credits: i64,
-    /// The balance after it.
+    /// The balance after the entry.
     pub balance: Credits,
-    /// What the operator noted; empty for a charge.
+    /// The operator's note; empty for a charge.
     pub note: String,
-    /// When it was decided.
+    /// The time of the decision.
     pub at: Timestamp,
 }

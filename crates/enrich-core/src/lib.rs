@@ -1,11 +1,11 @@
-//! The domain of Enrich: what can be asked, what an answer costs, and how a look-up is metered.
+//! The domain of Enrich: questions, prices, and the metering of look-ups.
 //!
-//! A look-up is always the same sentence: *find a subject by an identifier, return one of its
-//! attributes, charge what the endpoint's rule says if there is one.* [`Service::answer`] is that
-//! sentence; everything it needs from outside comes through the ports in [`port`].
+//! Every look-up has the same form: *find a subject by an identifier, return one of its attributes,
+//! and charge the endpoint's price if the attribute exists.* [`Service::answer`] does this. It uses
+//! external systems only through the ports in [`port`].
 //!
-//! What is not here: SQL, HTTP, serde on domain types, the wall clock, the name of any field or
-//! path of the interface.
+//! What is not here: SQL, HTTP, serde on domain types, the wall clock, field names and paths of the
+//! interface.
 
 mod account;
 mod api_key;
@@ -70,5 +70,5 @@ pub use subject::{
 };
 pub use suppressed::{SuppressedSince, SuppressedValues, holds_suppressed};
 
-/// The instant type of every port: UTC, nanoseconds, from [`Clock`] alone.
+/// The time type of every port: UTC with nanoseconds, obtained from [`Clock`] only.
 pub use jiff::Timestamp;

@@ -1,12 +1,11 @@
-//! Which company a name means: evidence for and against each candidate, weighed to a probability.
+//! Matches company names: weighs evidence for and against each candidate to get a probability.
 //!
-//! A store finds candidates; here they are compared with the name that was asked for. What speaks
-//! for or against a candidate is [`Evidence`]: some ninety features with names, each a number that
-//! a person can check. Their weights were trained on real names (`docs/matching.md` says how), as
-//! a choice between all candidates and "none of them" (a conditional logit): so candidates that
-//! look alike share what is sure between them, and a name that nobody bears is sure of nothing.
-//! The outcome is brought to the share of such answers that were right, which is what a
-//! [`Confidence`] means.
+//! A store finds candidates; this module compares them with the requested name. [`Evidence`] holds
+//! about ninety named features, each a number that a person can check. The weights were trained on
+//! real names (see `docs/matching.md`), as a choice between all candidates and "none of them" (a
+//! conditional logit). Candidates that look alike therefore share the probability, and a name that
+//! no company has gets a low one. The result is calibrated to the observed share of correct
+//! answers, which is the meaning of [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -27,31 +26,31 @@ use enrich_text::{NameWord, Rarity, common_share};
 use crate::confidence::Confidence;
 use crate::subject::Company;
 
-/// A company that a name may mean, and what speaks for it.
+/// A candidate with its evidence and probability.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The company.
     pub company: Company,
-    /// Those of its names that fits best.
+    /// The company's best-fitting name.
     pub name: String,
-    /// What speaks for and against it.
+    /// The evidence for and against the candidate.
     pub evidence: Evidence,
-    /// The weighed evidence, in log-odds against "none of them".
+    /// The weighted evidence, in log-odds against "none of them".
     pub score: f64,
-    /// How likely it is meant, 0 to 1, calibrated.
+    /// The calibrated probability that this company is meant, 0 to 1.
     pub probability: f64,
 }
 
 impl Judged {
-    /// The probability in percent, at most 99: what had to be compared is never certain.
+    /// The probability in percent, at most 99, because an inexact match is never certain.
     pub fn confidence(&self) -> Confidence {
-        // Between 0 and 100: nothing is lost.
+        // The value is between 0 and 100, so the cast loses nothing.
         Confidence::clamped(((self.probability * 100.0).round() as u8).min(99))
     }
 }
 
-/// Weighs candidates against each other, the likeliest first. Records of one company, which have
-/// one main domain, count together.
+/// Weighs candidates against each other and returns them with the most likely first. Records with
+/// the same main domain count as one company.
 pub fn judge(
     asked: &AskedName,
     companies: impl IntoIterator<Item = Company>,
@@ -84,10 +83,9 @@ pub fn judge(
     all
 }
 
-/// The candidate that is meant and how sure that is; `None` when another is as likely, where any
-/// answer would be the toss of a coin.
+/// The most likely candidate and its confidence; `None` if another one is equally likely.
 ///
-/// Where another is nearly as likely, the first is [`Confidence::AMBIGUOUS`] at most.
+/// If another candidate is nearly as likely, the confidence is at most [`Confidence::AMBIGUOUS`].
 pub fn likeliest(judged: &[Judged]) -> Option<(&Judged, Confidence)> {
     let first = judged.first()?;
     let most = match rival(judged) {
@@ -98,8 +96,8 @@ pub fn likeliest(judged: &[Judged]) -> Option<(&Judged, Confidence)> {
     Some((first, first.confidence().min(most)))
 }
 
-/// The candidate of another company that is nearly as likely as the first, or bears the name as well
-/// with nothing in it to tell them apart.
+/// Another company that is nearly as likely as the first, or that has an equally good name and no
+/// distinguishing place.
 pub fn rival(judged: &[Judged]) -> Option<&Judged> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
@@ -114,7 +112,7 @@ fn bear_one_name(first: &Judged, next: &Judged) -> bool {
     [first, next].iter().all(|one| one.evidence.of(Feature::SameStripped) > 0.0)
 }
 
-/// Whether the name says a place that the first is in and the other is not.
+/// Whether the requested name contains a place that matches the first candidate only.
 fn is_told_apart(first: &Judged, next: &Judged) -> bool {
     const PLACES: [Feature; 5] = [
         Feature::CountryAgrees,
@@ -126,40 +124,40 @@ fn is_told_apart(first: &Judged, next: &Judged) -> bool {
     PLACES.iter().any(|place| first.evidence.of(*place) > next.evidence.of(*place))
 }
 
-/// Candidates whose log-odds are no further apart are as likely as each other.
+/// Candidates whose log-odds differ by at most this are equally likely.
 const SAME: f64 = 0.02;
-/// One whose log-odds are no further behind is at least a quarter as likely.
+/// A candidate whose log-odds are at most this much lower is at least a quarter as likely.
 const TIED: f64 = 1.386;
 
-/// How rare words are in a directory, by how many of its companies have them; words that it cannot
-/// tell about are as rare as among the names of organisations at large.
+/// The rarity of words in a directory, from the number of companies that have each word. Unknown
+/// words use their rarity among organisation names in general.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
-    /// How rare the words are that were learnt.
+    /// The rarity of each learnt word.
     known: FxHashMap<String, f64>,
 }
 
 impl DirectoryRarity {
-    /// How many names at large weigh as much as those of the directory. A directory of ten
-    /// companies says little about how common a word is.
+    /// The number of general names that weigh as much as the directory's names. A small directory
+    /// says little about how common a word is.
     const AT_LARGE: f64 = 20_000.0;
-    /// The share of names at large that hold a word which is not known to be common.
+    /// The assumed share of names in general that contain a word not known to be common.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
-    /// Rarer words are no rarer: what happens once, happens by chance.
+    /// The highest rarity. Rarer words cannot be distinguished from chance.
     const MOST: f64 = 12.0;
 
-    /// The rarity in a directory of so many companies.
+    /// The rarity in a directory with this many companies.
     pub fn among(companies: u64) -> Self {
         Self { companies: companies as f64, known: FxHashMap::default() }
     }
 
-    /// Learns how many companies have a word.
+    /// Records how many companies have a word.
     pub fn learn(&mut self, root: &str, companies: u64) {
         self.known.insert(root.to_owned(), self.rarity(root, companies as f64));
     }
 
-    /// How rare a word is that so many companies have, in nats.
+    /// The rarity, in nats, of a word that this many companies have.
     pub fn of_count(&self, root: &str, companies: u64) -> f64 {
         self.rarity(root, companies as f64)
     }
@@ -175,7 +173,7 @@ impl Rarity for DirectoryRarity {
     fn of(&self, word: &NameWord) -> f64 {
         match self.known.get(&word.root) {
             Some(rarity) => *rarity,
-            // As many as at large.
+            // No count is known: use the frequency in general.
             None => {
                 let share = common_share(&word.root).unwrap_or(Self::SHARE_OF_OTHERS);
                 self.rarity(&word.root, share * self.companies)

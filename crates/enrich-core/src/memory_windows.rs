@@ -1,4 +1,4 @@
-//! The rate windows of one process, in its memory.
+//! Rate-limit windows in the memory of one process.
 
 use std::hash::Hash;
 
@@ -12,14 +12,14 @@ use crate::port::error::StoreError;
 use crate::port::rate_limiter::RateLimiter;
 use crate::rate::{RateLimit, RateLimitStatus, RateScope, Window};
 
-/// Windows in this process's memory.
+/// Rate-limit windows in the memory of this process.
 #[derive(Debug, Default)]
 pub struct MemoryWindows {
     keys: Mutex<FxHashMap<KeyId, Window>>,
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// From how many windows on those that have ended are swept out when a new key comes.
+/// Number of windows from which ended ones are removed when a new key arrives.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]
@@ -51,7 +51,7 @@ fn count_in<Id: Copy + Eq + Hash>(
     now: Timestamp,
 ) -> RateLimitStatus {
     let mut rate_limiter = rate_limiter.lock();
-    // The map grows by doubling, so sweeping when it is full costs a constant per new one.
+    // The map doubles when it grows, so sweeping when full costs constant time per new entry.
     let is_full = rate_limiter.len() >= SWEEP_FROM && rate_limiter.len() == rate_limiter.capacity();
     if is_full && !rate_limiter.contains_key(&id) {
         rate_limiter.retain(|_, window| !window.has_ended(now));

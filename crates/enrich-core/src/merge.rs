@@ -1,31 +1,31 @@
-//! How facts of several sources make one subject.
+//! Merges the facts of several sources into one subject.
 //!
-//! Every store keeps facts, one row a value, and derives from them what a look-up reads; so
-//! taking a source out again is deleting its facts and deriving once more. Two rules: a single
-//! value is that of the highest confidence, the first seen among equals; lists are united in
-//! first-seen order. A company's name that lost becomes an alias.
+//! Every store keeps facts, one row for each value, and derives the subjects from them. Removing a
+//! source deletes its facts and derives the subjects again. Two rules apply: a single value comes
+//! from the fact with the highest confidence, and the first seen wins a tie; lists are united in
+//! first-seen order. A company name that loses becomes an alias.
 
 use enrich_text::{Country, Network, PageUrl};
 
 use crate::confidence::Confidence;
 use crate::subject::{Company, DomainFacts, Employer, Person, Site, SubjectId};
 
-/// Which attribute a fact tells.
+/// The attribute of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Attribute {
     /// A company's name.
     Name,
     /// Another name of a company.
     Alias,
-    /// A country a company is seated in, or a person is in: alpha-2.
+    /// A country of a company's seat, or of a person: alpha-2 code.
     Country,
-    /// A domain of a company; the fact's country marks the site.
+    /// A domain of a company; the fact's country is the site's country.
     Domain,
     /// A page of a company, in display form.
     Page(Network),
-    /// An address.
+    /// An email address.
     Email,
-    /// A number.
+    /// A phone number.
     Phone,
     /// A person's first name.
     FirstName,
@@ -33,30 +33,30 @@ pub enum Attribute {
     LastName,
     /// A person's job title.
     Title,
-    /// A person's employer: the company's subject id in decimal.
+    /// A person's employer: the company's subject id in decimal digits.
     Employer,
-    /// A person's own page, in display form.
+    /// A person's page, in display form.
     PersonPage,
-    /// A domain's address.
+    /// A domain's IP address.
     Ip,
-    /// A domain's rank.
+    /// A domain's page rank.
     PageRank,
 }
 
-/// One value that a source gave for a subject. A slice of facts is in first-seen order.
+/// One value that a source gave for a subject. Slices of facts are in first-seen order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// Which attribute.
     pub attribute: Attribute,
     /// The value, in normal form.
     pub value: String,
-    /// The country a site is for; `None` for other attributes.
+    /// The country of a site; `None` for other attributes.
     pub country: Option<Country>,
-    /// How far its source is trusted.
+    /// The confidence of the source.
     pub confidence: Confidence,
 }
 
-/// The value of a single-valued attribute: the highest confidence, the first seen among equals.
+/// The value with the highest confidence; the first seen wins a tie.
 fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     let mut best: Option<&Fact> = None;
     for fact in facts.iter().filter(|fact| fact.attribute == attribute) {
@@ -67,7 +67,7 @@ fn best(facts: &[Fact], attribute: Attribute) -> Option<&str> {
     best.map(|fact| fact.value.as_str())
 }
 
-/// The values of a list, first seen first, each once.
+/// All distinct values, first seen first.
 fn all(facts: &[Fact], attribute: Attribute) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
@@ -84,7 +84,7 @@ fn countries(facts: &[Fact]) -> Vec<Country> {
     codes.iter().filter_map(|code| Country::from_code(code).ok()).collect()
 }
 
-/// The company that `facts` make. `None` when none of them is a name: nobody says it exists.
+/// Builds a company from `facts`. `None` if no fact is a name.
 pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     let name = best(facts, Attribute::Name)?.to_owned();
     let mut aliases: Vec<String> = Vec::new();
@@ -108,7 +108,7 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
     })
 }
 
-/// The domains, first seen first; a site's country is that of the highest confidence.
+/// The domains, first seen first. A site's country comes from the fact with the highest confidence.
 fn sites(facts: &[Fact]) -> Vec<Site> {
     let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -126,7 +126,7 @@ fn sites(facts: &[Fact]) -> Vec<Site> {
     sites.into_iter().map(|(site, _)| site).collect()
 }
 
-/// The pages, first seen first; another spelling of a page that is there is not another page.
+/// The pages, first seen first. Another spelling of the same page is skipped.
 fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     let mut seen = std::collections::HashSet::new();
     let mut pages = Vec::new();
@@ -140,8 +140,8 @@ fn pages(facts: &[Fact]) -> Vec<(Network, String)> {
     pages
 }
 
-/// The person that `facts` make. `None` when no name is among them. `employer` finds the company
-/// that an employer fact points to.
+/// Builds a person from `facts`. `None` if no fact is a name. `employer` resolves the company of an
+/// employer fact.
 pub fn person_from_facts(
     id: SubjectId,
     facts: &[Fact],
@@ -161,7 +161,7 @@ pub fn person_from_facts(
     })
 }
 
-/// What `facts` say of a domain. `None` when they say nothing.
+/// Builds the facts of a domain. `None` if there is neither an IP address nor a page rank.
 pub fn domain_facts_from_facts(domain: &str, facts: &[Fact]) -> Option<DomainFacts> {
     let known = DomainFacts {
         domain: domain.to_owned(),

@@ -1,30 +1,31 @@
-//! The name that is asked for, laid out for comparing.
+//! The requested company name, prepared for comparison.
 
 use enrich_text::{CompanyName, Country, Domain, NameForm, Region, Side, country_of_word, region};
 
-/// A company's name that is asked for.
+/// A requested company name.
 #[derive(Clone, Debug)]
 pub struct AskedName {
     /// The name.
     pub name: CompanyName,
     /// Its words.
     pub form: NameForm,
-    /// What each of its words says that another may contradict.
+    /// For each word, the side of a contrast (north or south) that it states.
     pub(super) sides: Vec<Option<Side>>,
-    /// Whether it is one word of a few capitals.
+    /// Whether it is one short word in capitals.
     pub(super) is_acronym: bool,
-    /// Its forms without spaces, with and without fillers and legal forms.
+    /// Its forms without spaces, with and without filler words and legal forms.
     pub(super) squashed: Vec<String>,
-    /// What it is, where it is a domain as well (`Booking.com`).
+    /// The domain, if the name is also one (`Booking.com`).
     pub(super) domain: Option<Domain>,
-    /// The state or province behind the name.
+    /// The state or province at the end of the name.
     pub(super) region: Option<Region>,
-    /// The countries the name speaks of, with the word that does, or in parentheses.
+    /// The countries mentioned in the name, with the index of the word; `None` for one in
+    /// parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
 }
 
 impl AskedName {
-    /// Lays out a name.
+    /// Prepares a name for comparison.
     pub fn new(name: &CompanyName) -> Self {
         let form = NameForm::of_typed(name);
         let display = name.display();

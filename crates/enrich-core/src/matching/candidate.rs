@@ -1,4 +1,4 @@
-//! A company that may be meant: what its names, domains and countries say for and against it.
+//! Compares a candidate's names, domains and countries with the requested name.
 
 use enrich_text::{CompanyName, Domain, Rarity, Region};
 
@@ -8,10 +8,10 @@ use super::labels::Labels;
 use super::words::{self, Pair, Shape};
 use crate::subject::Company;
 
-/// How many of a company's other names are compared; sources rarely know more.
+/// Most aliases that are compared; sources rarely have more.
 const MOST_ALIASES: usize = 64;
 
-/// The evidence that a company is meant, and those of its names that fits best.
+/// The evidence for a company, and its best-fitting name.
 pub(super) fn of_company(
     asked: &AskedName,
     company: &Company,
@@ -97,25 +97,25 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
     evidence.add(Feature::SlipAndLabel, slip * labels.like);
 }
 
-/// What a domain says of a region.
+/// Where a domain contains the code of a region.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Said {
-    /// A label behind the first is its code: `jackson.wi.us`.
+    /// A label after the first is the code: `jackson.wi.us`.
     Here,
-    /// The first label ends with it: `jacksonwi.gov`.
+    /// The first label ends with the code: `jacksonwi.gov`.
     Behind,
     Nothing,
 }
 
 fn said(domain: &str, Region { code, country }: Region) -> Said {
     let Ok(domain) = Domain::parse(domain) else { return Said::Nothing };
-    // Under another country's domain the same letters mean something else.
+    // Under another country's domain the same letters have another meaning.
     if domain.country().is_some_and(|under| under != country) {
         return Said::Nothing;
     }
     let mut labels = domain.as_str().split(['.', '-']);
     let first = labels.next().unwrap_or_default();
-    // The top-level domain itself is a country's or everybody's: `.ca` is not California.
+    // The top-level domain itself does not count: `.ca` is not California.
     let _top = labels.next_back();
     if labels.any(|label| label == code) {
         return Said::Here;

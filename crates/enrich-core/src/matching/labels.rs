@@ -1,38 +1,39 @@
-//! What a company's domains say of its name: a label is often the name without spaces, its
-//! beginning, its initials, or beginnings of its words.
+//! Compares a name with the labels of a company's domains. A label is often the name without
+//! spaces, its beginning, its initials, or the beginnings of its words.
 
 use enrich_text::{Domain, NameWord, Rarity};
 
 use super::asked::AskedName;
 use crate::subject::Company;
 
-/// The most words of a name that a label is taken apart by.
+/// Most words of a name that are used to split a label.
 const MOST_WORDS: usize = 16;
 
-/// How the name that was asked for fits the labels of a company's domains, each the best of all.
+/// How well the requested name fits the labels of a company's domains. Each value is the best of
+/// all labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
     /// 1 when a label is the name without spaces.
     pub(super) is_name: f64,
-    /// The rarity of the words at the beginning of the name that a label is, as a share of all.
+    /// Rarity of the leading words that equal a label, as a share of the name's rarity.
     pub(super) is_beginning: f64,
-    /// The share of a label that the whole name is.
+    /// The length of the whole name as a share of a label that contains it.
     pub(super) holds_name: f64,
-    /// The share of the name that a label within it is.
+    /// The length of a label as a share of the name that contains it.
     pub(super) name_holds: f64,
-    /// How few letters differ between a label and the name: 0 at 30 %, 1 at none.
+    /// Similarity of a label and the name: 0 when 30 % of the letters differ, 1 when none does.
     pub(super) like: f64,
     /// 1 when a label is the name's initials.
     pub(super) is_initials: f64,
-    /// The rarity of the words whose beginnings make up a label, as a share of all.
+    /// Rarity of the words whose beginnings make up a label, as a share of the name's rarity.
     pub(super) parts: f64,
-    /// 1 when they are all of the words.
+    /// 1 when these are all words of the name.
     pub(super) parts_full: f64,
-    /// The rarity of a word that is a label, in tens of nats.
+    /// The rarity of a word that equals a label, in tens of nats.
     pub(super) word_is: f64,
-    /// The share of a label that a word at its beginning is.
+    /// The length of a word as a share of a label that begins with it.
     pub(super) begins: f64,
-    /// Whether a domain is a host below a registrable one.
+    /// Whether a domain is a host below a registrable domain.
     pub(super) is_host: bool,
 }
 
@@ -93,10 +94,10 @@ impl Labels {
     }
 }
 
-/// How few letters differ between a label and a name: 0 at 30 %, 1 at none.
+/// Similarity of a label and a name: 0 when 30 % of the letters differ, 1 when none does.
 fn likeness(label: &str, name: &str) -> f64 {
     let longer = label.len().max(name.len()) as f64;
-    // So many differ by their lengths alone, which is quicker to see than the distance.
+    // The lengths alone show that too many letters differ; this is cheaper than the edit distance.
     if label.len().abs_diff(name.len()) as f64 >= 0.3 * longer {
         return 0.0;
     }
@@ -108,11 +109,11 @@ fn more(held: &mut f64, value: f64) {
     *held = held.max(value);
 }
 
-/// The rarity of the words whose beginnings make up a label in their order (`un` and `soed` of
-/// `universitas jenderal soedirman`), the most there is; `None` when they do not.
+/// The highest rarity of words whose beginnings make up a label in order (`un` and `soed` of
+/// `universitas jenderal soedirman`); `None` if no such words exist.
 fn parts(words: &[NameWord], rarities: &[f64], label: &str) -> Option<f64> {
     let label = label.as_bytes();
-    // For each place in the label the most that makes up all before it.
+    // For each position in the label, the highest rarity that covers all letters before it.
     let mut most: Vec<Option<f64>> = vec![None; label.len() + 1];
     *most.first_mut()? = Some(0.0);
     for (word, rarity) in words.iter().zip(rarities).take(MOST_WORDS) {

@@ -1,25 +1,25 @@
-//! What kind of slip of the pen makes one word of another: some are made more often than others.
+//! Classifies typing errors. Some kinds occur more often than others.
 
-/// A slip by which a word was typed otherwise than it is written.
+/// A typing error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slip {
-    /// Two neighbours changed places.
+    /// Two neighbouring letters were swapped.
     Swapped,
-    /// A letter was doubled, or a double one was not.
+    /// A letter was doubled, or a double letter was typed once.
     Doubled,
     /// A letter is missing.
     Missing,
-    /// There is a letter too many.
+    /// A letter was added.
     Added,
-    /// A key beside the right one was hit.
+    /// A neighbouring key was hit.
     Near,
-    /// The first letter is another.
+    /// The first letter differs.
     First,
     /// Any other.
     Other,
 }
 
-/// The slip between what was typed and what was meant.
+/// The typing error that turns `meant` into `typed`.
 pub(super) fn slip(typed: &str, meant: &str) -> Slip {
     let (typed, meant): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     let same = typed.iter().zip(&meant).take_while(|(a, b)| a == b).count();
@@ -44,7 +44,7 @@ pub(super) fn slip(typed: &str, meant: &str) -> Slip {
     }
 }
 
-/// Whether two keys lie beside each other on a QWERTY keyboard.
+/// Whether two keys are neighbours on a QWERTY keyboard.
 fn are_near(a: char, b: char) -> bool {
     const ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
     let place =

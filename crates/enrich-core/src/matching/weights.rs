@@ -1,10 +1,10 @@
-//! What each feature weighs, and how the outcome is brought to what was observed.
+//! The weights of the features, and the calibration of the result.
 
 use std::sync::LazyLock;
 
 use super::evidence::{Evidence, Feature};
 
-/// The weights that are used: a line a feature, and the lines of the calibration.
+/// The trained weights: one line for each feature, and the lines of the calibration.
 const TRAINED: &str = include_str!("../../data/name_weights.txt");
 
 /// The weights of all features, in log-odds, and the calibration.
@@ -12,14 +12,14 @@ const TRAINED: &str = include_str!("../../data/name_weights.txt");
 pub struct Weights {
     /// In the order of [`Feature::ALL`].
     weights: Vec<f64>,
-    /// Raw probabilities and the share of such answers that were right, both rising.
+    /// Raw probabilities, each with the observed share of correct answers; both ascending.
     calibration: Vec<(f64, f64)>,
 }
 
-/// Why a table of weights cannot be read.
+/// Why a table of weights is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidWeights {
-    /// A line is none of `feature; weight` and `calibration; raw; right`.
+    /// A line is neither `feature; weight` nor `calibration; raw; right`.
     #[error("line {0} of the weights is neither a feature nor the calibration")]
     Line(usize),
     /// A feature has no line.
@@ -28,7 +28,7 @@ pub enum InvalidWeights {
 }
 
 impl Weights {
-    /// The weights that come with the program.
+    /// The built-in weights.
     pub fn trained() -> &'static Self {
         #[expect(clippy::expect_used, reason = "the table is compiled in, and a test reads it")]
         static WEIGHTS: LazyLock<Weights> =
@@ -36,17 +36,19 @@ impl Weights {
         &WEIGHTS
     }
 
-    /// Weights in the order of [`Feature::ALL`], and points of the calibration in rising order.
+    /// Creates weights in the order of [`Feature::ALL`], with calibration points in ascending
+    /// order.
     pub fn new(mut weights: Vec<f64>, calibration: Vec<(f64, f64)>) -> Self {
         weights.resize(Feature::ALL.len(), 0.0);
         Self { weights, calibration }
     }
 
-    /// Reads a table: `feature; weight` and `calibration; raw; right` lines, `#` opens a comment.
+    /// Parses a table with `feature; weight` and `calibration; raw; right` lines. `#` starts a
+    /// comment.
     ///
     /// # Errors
     ///
-    /// When a line is neither, or a feature has none.
+    /// Fails when a line has another form, or a feature is missing.
     pub fn parse(table: &str) -> Result<Self, InvalidWeights> {
         let mut weights = vec![None; Feature::ALL.len()];
         let mut calibration = Vec::new();
@@ -79,12 +81,12 @@ impl Weights {
         self.weights.get(feature as usize).copied().unwrap_or(0.0)
     }
 
-    /// The weighed evidence: log-odds against "none of them".
+    /// The weighted evidence, in log-odds against "none of them".
     pub fn score(&self, evidence: &Evidence) -> f64 {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// The raw probabilities of candidates with these scores, one of which or none is meant.
+    /// The raw probabilities of candidates with these scores, where at most one is meant.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();
@@ -92,7 +94,7 @@ impl Weights {
         scores.map(|score| (score - most).exp() / sum).collect()
     }
 
-    /// The share of answers with such a raw probability that were right.
+    /// The observed share of correct answers at this raw probability.
     pub fn calibrated(&self, raw: f64) -> f64 {
         let (mut below, mut above) = ((0.0, 0.0), (1.0, 1.0));
         for &point in &self.calibration {

@@ -1,4 +1,4 @@
-//! What the words of two names say of each other.
+//! Compares the words of two names.
 
 use enrich_text::{
     Agreed, Agreement, CompanyName, Contrast, NameForm, NameWord, Rarity, Side, Similarity, dice,
@@ -9,12 +9,12 @@ use super::asked::AskedName;
 use super::evidence::{Evidence, Feature};
 use super::slip::{Slip, slip};
 
-/// How the words of two names agree as a whole.
+/// Which words of two names agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// No word does.
+    /// No words agree.
     Nothing,
-    /// All do.
+    /// All words agree.
     All,
     /// The asked name has more words, all of them general.
     MoreGeneral,
@@ -24,44 +24,44 @@ pub(super) enum Shape {
     LessGeneral,
     /// The held name has more words.
     Less,
-    /// Both have more words, all of them general.
+    /// Both names have more words, all of them general.
     BothGeneral,
-    /// Both have more words.
+    /// Both names have more words.
     Both,
 }
 
-/// What was asked for beside a name of a candidate.
+/// The comparison of the requested name with one name of a candidate.
 #[derive(Clone, Debug)]
 pub(super) struct Pair {
     /// The candidate's name.
     pub(super) name: String,
-    /// What their words say.
+    /// The evidence from the words.
     pub(super) evidence: Evidence,
-    /// How they agree as a whole.
+    /// Which words agree.
     pub(super) shape: Shape,
-    /// How well they fit, to choose among a candidate's names; has no other meaning.
+    /// How well the names fit; used only to choose among a candidate's names.
     pub(super) fit: f64,
 }
 
-/// What agrees between two names, in nats of rarity.
+/// The agreement between two names, in nats of rarity.
 struct Sums {
-    /// All that agrees, less for what agrees less.
+    /// The sum of all agreement, reduced where words agree only partly.
     agreed: f64,
-    /// The same of words that are no general ones.
+    /// The same, without general words.
     specific: f64,
-    /// All that agrees, in full.
+    /// The sum of all agreement, not reduced.
     full: f64,
-    /// What the asked name alone has.
+    /// The sum of words that only the requested name has.
     only_asked: f64,
-    /// What the held name alone has.
+    /// The sum of words that only the candidate's name has.
     only_held: f64,
-    /// The rarest word that is no general one, of those.
+    /// The rarest non-general word that only the requested name has.
     specific_asked: f64,
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the one that was asked for. The words at `there` speak of a
-/// country that the candidate is in, and so say nothing against it where it lacks them.
+/// Compares a name of a candidate with the requested one. The words at `there` name a country that
+/// the candidate is in, so their absence does not count against it.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -131,7 +131,8 @@ pub(super) fn compare(
     Pair { name: name.display().to_owned(), evidence, shape, fit }
 }
 
-/// The shares of both names that agree, and what is missing; gives the harmonic mean of the shares.
+/// Adds the matching and the missing shares of both names. Returns the harmonic mean of the
+/// matching shares.
 fn of_sums(evidence: &mut Evidence, likeness: &Similarity, sums: &Sums) -> f64 {
     let share = |rest: f64| if sums.agreed > 0.0 { sums.agreed / (sums.full + rest) } else { 0.0 };
     let (asked, held) = (share(sums.only_asked), share(sums.only_held));
@@ -236,7 +237,7 @@ fn of_contrasts(
 
 fn of_aside(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
     let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
-    // The name's own initials behind it say nothing more.
+    // The name's own initials after it add nothing.
     let is_initials = matches!(aside.as_slice(), [word]
         if [&asked.initials, &asked.all_initials].contains(&&word.text));
     if is_initials {
@@ -268,7 +269,7 @@ impl Sums {
         }
     }
 
-    /// Of names that are the same.
+    /// The sums for equal names.
     fn of_one(all: f64) -> Self {
         Self {
             agreed: all,
@@ -297,7 +298,7 @@ impl Sums {
     }
 }
 
-/// How much an agreement is worth of the words' rarity.
+/// The share of the words' rarity that an agreement counts for.
 fn worth(one: &Agreed) -> f64 {
     let share = match one.how {
         Agreement::Same => 1.0,
@@ -309,7 +310,7 @@ fn worth(one: &Agreed) -> f64 {
     share * one.rarity
 }
 
-/// Whether words agree by more than a beginning.
+/// Whether words agree by more than a prefix.
 fn is_firm(one: &Agreed) -> bool {
     !matches!(one.how, Agreement::Abbreviated | Agreement::Initial)
 }
@@ -323,7 +324,7 @@ fn is_word_by_word(likeness: &Similarity) -> bool {
             .all(|one| matches!(one.how, Agreement::Same | Agreement::Equivalent))
 }
 
-/// Whether a short word is a filler of the other name but for a slip of the pen (`Bank if Quill`).
+/// Whether a short word is a misspelt filler of the other name (`Bank if Quill`).
 fn is_misspelt_filler(word: &NameWord, held: &NameForm) -> bool {
     word.text.len() <= 3
         && held

@@ -1,7 +1,7 @@
-//! The ports: what the service needs from outside. A store mirrors this folder file for file.
+//! The ports: interfaces to what the service needs from outside. A store has the same files.
 //!
-//! Times and ids come in as arguments; a store makes neither. Absence is `Ok(None)`; an error
-//! means the store could not tell.
+//! Times and ids are arguments; a store creates neither. Absence is `Ok(None)`; an error means that
+//! the store failed.
 
 pub mod accounts;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! What can be asked: the questions that every endpoint is made of.
+//! The questions that endpoints ask the directory.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, InvalidCompanyName, PageUrl, PersonName,
@@ -8,55 +8,55 @@ use enrich_text::{
 /// A question for the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Which company?
+    /// Find a company.
     Company(CompanyRef),
-    /// Which person?
+    /// Find a person.
     Person(PersonRef),
-    /// What is known of this very host?
+    /// Find the facts of exactly this host.
     Host(Domain),
-    /// What is known of this host, or else of its registrable domain?
+    /// Find the facts of this host, or else of its registrable domain.
     Domain(Domain),
 }
 
-/// How a company is named by a caller.
+/// How a caller identifies a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyRef {
-    /// By a domain of its own: the host, then its registrable domain.
+    /// By one of its domains: the host, then its registrable domain.
     Domain(Domain),
-    /// By a page of its own on a network.
+    /// By one of its pages.
     Page(PageUrl),
-    /// By an address: its own, else that of a person it employs, else one at its domain, never
-    /// one at a public mail host. The address as given, then without its `+tag`.
+    /// By an email address: the company's own, else that of an employee, else one at the company's
+    /// domain, but never at a public mail host. Tried as given, then without its `+tag`.
     Email(EmailAddress),
     /// By name.
     Name {
         /// The name.
         name: CompanyName,
-        /// Only a company with a domain of this country answers ([`crate::Company::domain_in`]).
+        /// Only a company with a domain for this country matches ([`crate::Company::domain_in`]).
         country: Option<Country>,
     },
-    /// By a text that is a domain and may as well be a name (Booking.com): the domain, then the
-    /// name.
+    /// By a text that is a domain and may also be a name (Booking.com): the domain is tried first,
+    /// then the name.
     DomainOrName(Domain, CompanyName),
 }
 
-/// How a person is named by a caller.
+/// How a caller identifies a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonRef {
-    /// By an address: as given, then without its `+tag`.
+    /// By an email address: as given, then without its `+tag`.
     Email(EmailAddress),
-    /// By the page of their own.
+    /// By the person's page.
     Page(PersonPage),
     /// By phone number.
     Phone(Phone),
-    /// By name, in a country.
+    /// By name and country.
     InCountry {
         /// The name.
         name: PersonName,
         /// The country.
         country: Country,
     },
-    /// By name, employed at a company.
+    /// By name and employer.
     AtCompany {
         /// The name.
         name: PersonName,
@@ -65,25 +65,25 @@ pub enum PersonRef {
     },
 }
 
-/// How much of the subject an answer needs, so that a store reads no more than that.
+/// The parts of a subject that an answer needs. A store need not read more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// What stands in the subject's own record.
+    /// The subject's own record.
     Profile,
-    /// A company's employees, at most so many of them.
+    /// A company's employees.
     Employees {
-        /// The most that are wanted; `None` for all.
+        /// The most employees to read; `None` for all.
         limit: Option<u64>,
     },
 }
 
 impl CompanyRef {
-    /// Reads a text that may be a domain or a name: a domain is tried first, and as a name where
-    /// no company has it.
+    /// Parses a text that may be a domain or a name. A domain is tried first, and as a name if no
+    /// company has it.
     ///
     /// # Errors
     ///
-    /// When it is neither.
+    /// Fails when the text is neither.
     pub fn domain_or_name(text: &str) -> Result<Self, InvalidCompanyName> {
         let name = CompanyName::parse(text)?;
         Ok(match Domain::parse(text) {
@@ -94,7 +94,7 @@ impl CompanyRef {
 }
 
 impl Projection {
-    /// The same, but no list longer than `most` items.
+    /// The same, with lists of at most `most` items.
     pub fn at_most(self, most: u64) -> Self {
         match self {
             Self::Profile => Self::Profile,

@@ -1,15 +1,15 @@
-//! The rate window: a fixed window per key, counted and shown, enforced only if the operator says;
-//! and one per account, if there is a limit for all its keys together.
+//! Rate limits: a fixed window per key, and optionally one per account for all its keys. Requests
+//! are counted and the status is shown; the operator chooses whether the limit is enforced.
 //!
-//! Windows are whole multiples of their length on the clock (UTC), the same for every key. The
-//! counting is a pure function of state and time; [`MemoryWindows`](crate::MemoryWindows) keeps the
-//! state in memory and forgets it on a restart.
+//! Windows start at whole multiples of their length on the UTC clock, for every key alike. Counting
+//! is a pure function of state and time. [`MemoryWindows`](crate::MemoryWindows) holds the state in
+//! memory and loses it on a restart.
 
 use jiff::Timestamp;
 
 use crate::account::RateOverride;
 
-/// So many requests in so many seconds. Neither is 0: [`RateLimit::new`] sees to it.
+/// The most requests in a window. Neither number is 0; [`RateLimit::new`] checks this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     requests: u32,
@@ -17,14 +17,14 @@ pub struct RateLimit {
 }
 
 impl Default for RateLimit {
-    /// 100 requests a minute, as the interface's chapter on limits says.
+    /// 100 requests a minute, as specified in the interface's chapter on limits.
     fn default() -> Self {
         Self { requests: 100, window_seconds: 60 }
     }
 }
 
 impl RateLimit {
-    /// A limit; `None` when either number is 0.
+    /// Creates a limit; `None` if either number is 0.
     pub const fn new(requests: u32, window_seconds: u32) -> Option<Self> {
         if requests == 0 || window_seconds == 0 {
             return None;
@@ -32,27 +32,26 @@ impl RateLimit {
         Some(Self { requests, window_seconds })
     }
 
-    /// Requests in a window.
+    /// Requests per window.
     pub const fn requests(self) -> u32 {
         self.requests
     }
 
-    /// The window's length in seconds.
+    /// Window length in seconds.
     pub const fn window_seconds(self) -> u32 {
         self.window_seconds
     }
 
-    /// This limit with what a key has of its own.
+    /// This limit, with the key's own values where it has them.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
         Self::new(requests, window_seconds).unwrap_or(self)
     }
 
-    /// The most requests in its window that a key's owner may give it, where `self` is the server's
-    /// limit: as many as the key has, or as the server's limit lets through. Where the key's window
-    /// is its own, that is no more than the server's number in a longer one, and its share of it in
-    /// a shorter one.
+    /// The most requests per window that an owner may set for a key; `self` is the server's limit.
+    /// It is the larger of the key's present limit and the server's rate over the key's window, and
+    /// the latter is at most the server's number of requests.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -61,9 +60,9 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// The key's own limit once its owner gives it so many requests; `None` for the server's number.
-    /// Its window stays. `None` when the owner may not: that is 0, or above
-    /// [`most_of_owner`](Self::most_of_owner).
+    /// The key's own limit after its owner sets `requests`; `None` as `requests` selects the
+    /// server's number. The window does not change. Returns `None` if the number is not allowed: 0,
+    /// or above [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
@@ -71,28 +70,28 @@ impl RateLimit {
     }
 }
 
-/// What happens beyond the limit.
+/// What happens to requests beyond the limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RatePolicy {
-    /// Answered as usual, shown in headers and metrics.
+    /// They are answered as usual, and shown in headers and metrics.
     #[default]
     Observe,
-    /// Refused; nothing looked up, nothing deducted.
+    /// They are refused, without a look-up or a charge.
     Reject,
 }
 
-/// A key's count in one window.
+/// The requests counted in one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Which window: whole windows since the Unix epoch.
+    /// The window's number since the Unix epoch.
     number: i64,
-    /// Requests counted in it.
+    /// The requests counted.
     used: u32,
-    /// Its length, by which a stale count is told.
+    /// The window's length, to detect a count of another length.
     seconds: u32,
 }
 
-/// What a limit is of.
+/// The scope of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RateScope {
     /// One key.
@@ -102,10 +101,10 @@ pub enum RateScope {
     Account,
 }
 
-/// How a key, or its account, stands in its window, the request at hand counted.
+/// The rate-limit status of a key or account, including the current request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitStatus {
-    /// The limit that counts.
+    /// The applied limit.
     pub limit: RateLimit,
     /// Requests left in the window.
     pub remaining: u32,
@@ -113,14 +112,14 @@ pub struct RateLimitStatus {
     pub reset_seconds: u32,
     /// Whether this request is beyond the limit.
     pub is_over: bool,
-    /// Whether it is the first of its window beyond the limit.
+    /// Whether this request is the first in its window beyond the limit.
     pub is_first_over: bool,
-    /// What the limit is of.
+    /// The scope of the limit.
     pub scope: RateScope,
 }
 
 impl RateLimitStatus {
-    /// The one of these that leaves less.
+    /// The status with fewer requests left.
     pub fn tighter(self, other: Self) -> Self {
         let key =
             |rate_limit_status: &Self| (!rate_limit_status.is_over, rate_limit_status.remaining);

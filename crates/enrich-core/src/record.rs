@@ -1,4 +1,4 @@
-//! What an import brings: records with every value parsed, before they meet those already held.
+//! Imported records, with every value parsed, before they are merged with stored subjects.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,8 @@ use crate::confidence::Confidence;
 pub struct SourceName(String);
 
 impl SourceName {
-    /// A source's name, trimmed; `None` when it is empty, too long or holds control characters.
+    /// Parses a source name and trims it; `None` if it is empty, too long or contains control
+    /// characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.chars().count() <= 200;
@@ -26,20 +27,20 @@ impl SourceName {
     }
 }
 
-/// Where a record comes from, within its source.
+/// The origin of a record within its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The source's own id for the record.
     pub id: Option<String>,
-    /// How far the source is trusted with it.
+    /// The source's confidence in the record.
     pub confidence: Confidence,
-    /// A hash of the record as it was given: equal for equal records of a source, so that
-    /// importing one twice is noticed before anything is compared.
+    /// A hash of the record as given. Equal records of a source have equal hashes, so that a
+    /// repeated import is detected early.
     pub content: [u8; 16],
 }
 
 impl Origin {
-    /// The origin of a record that reads `record`, trusted fully and without an id of its own.
+    /// The origin of the record `record`, with full confidence and without an id.
     pub fn of(record: &[u8]) -> Self {
         let mut content = [0; 16];
         blake3::Hasher::new().update(record).finalize_xof().fill(&mut content);
@@ -59,7 +60,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// Where it comes from.
+    /// The origin of the record.
     pub fn origin(&self) -> &Origin {
         match self {
             Self::Company(record) => &record.origin,
@@ -72,30 +73,30 @@ impl Record {
 /// A company's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanyRecord {
-    /// Where it comes from.
+    /// The origin of the record.
     pub origin: Origin,
-    /// The name that is returned.
+    /// The name that answers contain.
     pub name: CompanyName,
     /// Other names.
     pub aliases: Vec<CompanyName>,
     /// Seats.
     pub seats: Vec<Country>,
-    /// Domains, the main one first, each with the country it is for.
+    /// The domains with their countries; the first is the main one.
     pub sites: Vec<(Domain, Option<Country>)>,
-    /// Pages; the first of a network is the one that is returned.
+    /// The pages; answers contain the first of each network.
     pub pages: Vec<PageUrl>,
-    /// Addresses, in order.
+    /// Email addresses, in order.
     pub emails: Vec<EmailAddress>,
-    /// Numbers, in order.
+    /// Phone numbers, in order.
     pub phones: Vec<Phone>,
-    /// Address of the main domain.
+    /// The IP address of the main domain.
     pub ip: Option<IpAddr>,
-    /// Rank of the main domain, as given.
+    /// The page rank of the main domain, as given.
     pub page_rank: Option<String>,
 }
 
 impl CompanyRecord {
-    /// A company of which only the name is known.
+    /// A company with only a name.
     pub fn named(name: CompanyName, origin: Origin) -> Self {
         Self {
             origin,
@@ -115,30 +116,30 @@ impl CompanyRecord {
 /// A person's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonRecord {
-    /// Where it comes from.
+    /// The origin of the record.
     pub origin: Origin,
     /// First name, as written.
     pub first_name: String,
     /// Last name, as written.
     pub last_name: String,
-    /// Both, to compare.
+    /// The full name, for comparison.
     pub name: PersonName,
     /// Job title.
     pub title: Option<String>,
-    /// Where they work.
+    /// The employer.
     pub employer: Option<EmployerRecord>,
-    /// The country they are in.
+    /// The person's country.
     pub country: Option<Country>,
-    /// Page of their own.
+    /// The person's own page.
     pub page: Option<PersonPage>,
-    /// Addresses, in order.
+    /// Email addresses, in order.
     pub emails: Vec<EmailAddress>,
-    /// Numbers, in order.
+    /// Phone numbers, in order.
     pub phones: Vec<Phone>,
 }
 
-/// What a person's record says of the employer; the domain wins over the name. At least one is
-/// given.
+/// The employer in a person's record; the domain takes precedence over the name. At least one is
+/// present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmployerRecord {
     /// Its name.
@@ -147,15 +148,15 @@ pub struct EmployerRecord {
     pub domain: Option<Domain>,
 }
 
-/// Facts of a domain, whoever owns it.
+/// Facts of a domain, independent of its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainRecord {
-    /// Where it comes from.
+    /// The origin of the record.
     pub origin: Origin,
     /// The domain.
     pub domain: Domain,
-    /// Its address.
+    /// The domain's IP address.
     pub ip: Option<IpAddr>,
-    /// Its rank, as given.
+    /// The domain's page rank, as given.
     pub page_rank: Option<String>,
 }

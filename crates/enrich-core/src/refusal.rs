@@ -1,49 +1,49 @@
-//! Why a call is not answered. One type for all of it; each generation of the interface turns it
-//! into a status and a body in one match.
+//! The reasons why a call is refused. Each API version maps them to a status and a body in one
+//! match.
 
 use crate::credits::{Credits, Price};
 use crate::rate::RateLimitStatus;
 use crate::repeat::InvalidIdempotencyKey;
 use crate::shortfall::MOST_A_DAY;
 
-/// Input fields that cannot be used, by name, each with what to do about it, in the endpoint's
-/// order.
+/// Invalid input fields in the endpoint's order, each with its name and what to do about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvalidFields(pub Vec<(&'static str, String)>);
 
-/// What an answer that cannot be paid costs, as far as that is told: what there is to find is not.
+/// The cost of an answer that the balance does not cover. The exact cost is not revealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
-    /// The least that an answer of this endpoint can cost; nothing was looked up.
+    /// The lowest price of the endpoint; nothing was looked up.
     Least(Credits),
-    /// More than there is.
+    /// More than the balance.
     MoreThanLeft,
-    /// Perhaps more than there is. Nothing was looked up, since too often today that was so.
+    /// Possibly more than the balance. Nothing was looked up, because this happened too often
+    /// today.
     PerhapsMore,
 }
 
-/// A call that is refused. The text is for the caller: it says what to do and holds no input.
+/// Why a call is refused. The text is for the caller: it says what to do and contains no input.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// No endpoint has this path.
     #[error("there is no endpoint at this path; check it against the list of endpoints")]
     NoSuchPath,
-    /// The path exists, the method does not.
+    /// The path exists, but not with this method.
     #[error("this path takes {allow} requests; send one")]
     WrongMethod {
-        /// The method it takes.
+        /// The allowed method.
         allow: &'static str,
     },
-    /// The body is larger than an endpoint reads.
+    /// The body exceeds the size limit.
     #[error("the body is larger than {limit_bytes} bytes; send the fields of one look-up")]
     BodyTooLarge {
-        /// The most that is read.
+        /// The size limit.
         limit_bytes: usize,
     },
     /// The body did not arrive in time.
     #[error("the body did not arrive within {limit_seconds} seconds; send it in one go")]
     BodyTooSlow {
-        /// How long it may take.
+        /// The time limit.
         limit_seconds: u64,
     },
     /// The body is neither a JSON object nor a form.
@@ -52,22 +52,23 @@ pub enum Refusal {
     /// No key was sent.
     #[error("no API key was sent; send it {place}")]
     MissingKey {
-        /// Where it goes, in words.
+        /// Where to send the key, in words.
         place: &'static str,
     },
-    /// The key is malformed, unknown, revoked or of a suspended account; which of them is not told.
+    /// The key is malformed, unknown, revoked, or its account is suspended. The caller is not shown
+    /// which.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
-    /// Beyond the rate limit, under the policy that enforces it.
+    /// The rate limit is exceeded, and the policy enforces it.
     #[error(
         "more than {} requests in {} seconds; wait {} seconds",
         .0.limit.requests(), .0.limit.window_seconds(), .0.reset_seconds
     )]
     OverRate(RateLimitStatus),
-    /// Fields are missing or cannot be used.
+    /// Fields are missing or invalid.
     #[error("{}", name_fields(.0))]
     Fields(InvalidFields),
-    /// The idempotency key is no such key.
+    /// The idempotency key is malformed.
     #[error("this Idempotency-Key cannot be used; send 1 to 255 visible ASCII characters")]
     BadIdempotencyKey(#[source] InvalidIdempotencyKey),
     /// The idempotency key was used for another question.
@@ -76,20 +77,20 @@ pub enum Refusal {
     /// The first call with this idempotency key is still running.
     #[error("the first request with this Idempotency-Key is still running; repeat it in a second")]
     StillRunning,
-    /// The balance is below the price.
+    /// The balance does not cover the price.
     #[error("{}", not_enough(*.price, *.needed, *.balance))]
     NotEnoughCredits {
-        /// The endpoint's rule.
+        /// The endpoint's price rule.
         price: Price,
-        /// What the answer costs.
+        /// The cost of the answer.
         needed: Needed,
-        /// What there is.
+        /// The current balance.
         balance: Credits,
     },
-    /// The look-up failed or the charge was not written: nothing was deducted.
+    /// The look-up failed or the charge was not written; nothing was charged.
     #[error("the request failed on our side; nothing was charged, repeat it")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Whether the charge was written cannot be told.
+    /// It is not known whether the charge was written.
     #[error(
         "whether this request was charged cannot be told yet; repeated with the same \
          Idempotency-Key it will not be charged twice, without one it may be"
@@ -100,10 +101,10 @@ pub enum Refusal {
         "charging is stopped until the operator restarts it; nothing was charged, repeat later"
     )]
     NotCharging,
-    /// Too much is waiting.
+    /// Too many requests are waiting.
     #[error("too many requests are waiting; nothing was charged, repeat in a second")]
     Overloaded,
-    /// No more idempotency records fit.
+    /// No further idempotency record can be stored.
     #[error(
         "no more requests with an Idempotency-Key can be kept at the moment; nothing was charged, \
          repeat later or without the key"
@@ -115,7 +116,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// After how many seconds a repeat makes sense, where that can be told.
+    /// Seconds after which a repeat makes sense, if known.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),

@@ -1,4 +1,4 @@
-//! Repeats: the names callers give their requests, and the answers kept for a second asking.
+//! Request ids, idempotency keys and stored responses.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use jiff::Timestamp;
 
 use crate::credits::Credits;
 
-/// The id of a request: the caller's, or one made for it. It need not be unique.
+/// The id of a request, from the caller or generated. It need not be unique.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The caller's id, if it is 1 to 128 visible ASCII characters.
+    /// The caller's id; `None` unless it is 1 to 128 visible ASCII characters.
     pub fn accept(text: &str) -> Option<Self> {
         let fits = (1..=128).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// An id for a request that brought none.
+    /// Generates an id for a request without one.
     pub fn make(now: Timestamp) -> Self {
         Self(crate::id::uuid_at(now).simple().to_string())
     }
@@ -38,17 +38,17 @@ impl fmt::Display for RequestId {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
-/// The text is no idempotency key.
+/// The text is not an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an Idempotency-Key is 1 to 255 visible ASCII characters without spaces")]
 pub struct InvalidIdempotencyKey;
 
 impl IdempotencyKey {
-    /// Reads a key as sent.
+    /// Parses a key as sent.
     ///
     /// # Errors
     ///
-    /// When it is empty, longer than 255 characters, or not visible ASCII.
+    /// Fails when the text is empty, longer than 255 characters, or not visible ASCII.
     pub fn parse(text: &str) -> Result<Self, InvalidIdempotencyKey> {
         let fits = (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         if fits { Ok(Self(text.to_owned())) } else { Err(InvalidIdempotencyKey) }
@@ -66,20 +66,21 @@ impl fmt::Debug for IdempotencyKey {
     }
 }
 
-/// What is kept of an answer, in the transaction of its charge, for a repeat within 24 hours.
+/// A response to store with its charge, in the same transaction, for repeats within 24 hours.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// The caller's key.
     pub key: IdempotencyKey,
-    /// What was asked, in a form that does not depend on encoding or API key: equal bytes mean
-    /// the same question. The store compares it and keeps only a keyed hash.
+    /// The question in a form that does not depend on encoding or API key: equal bytes mean the
+    /// same question. The store keeps only a keyed hash of it.
     pub asked: Vec<u8>,
-    /// The answer, its balance still open ([`crate::ResponseTemplate::body`]). At rest it is encrypted.
+    /// The answer with a gap for the balance ([`crate::ResponseTemplate::body`]). It is stored
+    /// encrypted.
     pub body: Vec<u8>,
 }
 
 impl IdempotencyRecord {
-    /// How long an answer is kept, in seconds: 24 hours.
+    /// How long a response is kept: 24 hours, in seconds.
     pub const SECONDS: i64 = 24 * 60 * 60;
 }
 
@@ -89,16 +90,16 @@ impl fmt::Debug for IdempotencyRecord {
     }
 }
 
-/// What the ledger holds for an idempotency key.
+/// What the ledger stores for an idempotency key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoredResponse {
     /// The first answer to the same question.
     Answer {
-        /// Its bytes, balance open.
+        /// Its bytes, with a gap for the balance.
         body: Vec<u8>,
-        /// The balance it named.
+        /// The balance after the first answer.
         balance: Credits,
-        /// The items it holds, as they were charged; 0 where nothing was found.
+        /// The charged items; 0 for a miss.
         items: u64,
     },
     /// The key was used for another question.

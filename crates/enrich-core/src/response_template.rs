@@ -1,28 +1,28 @@
-//! An answer that is written, but for the balance it names.
+//! An answer with a gap for the balance.
 //!
-//! The balance is known only once the charge is decided, inside the ledger's transaction; the
-//! answer has to be there before, so that a charge is never made without one, and so that it can
-//! be kept for repeats in that same transaction. So it is written with a hole.
+//! The balance is known only after the charge is decided, inside the ledger's transaction. The
+//! answer must exist before, so that no charge is made without one and so that the same transaction
+//! can store it for repeats. It is therefore written with a gap.
 
 use std::io::Write;
 
 use crate::credits::Credits;
 
-/// The byte that stands where the balance belongs. JSON never holds it: control characters are
-/// escaped in strings and not allowed elsewhere (RFC 8259, section 7).
+/// The byte that marks the gap. JSON cannot contain it: control characters are escaped in strings
+/// and not allowed elsewhere (RFC 8259, section 7).
 pub const BALANCE_HERE: u8 = 0;
 
 /// An answer before its charge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseTemplate {
-    /// How many items it holds: 0 where nothing was found, 1 for a single answer.
+    /// The number of items: 0 for a miss, 1 for a single answer.
     pub items: u64,
-    /// Its bytes, with at most one [`BALANCE_HERE`].
+    /// The bytes, with at most one [`BALANCE_HERE`].
     pub body: Vec<u8>,
 }
 
 impl ResponseTemplate {
-    /// The bytes with `balance` in decimal digits where it belongs.
+    /// Fills the gap with `balance` in decimal digits.
     pub fn fill(body: &[u8], balance: Credits) -> Vec<u8> {
         let Some(at) = body.iter().position(|&byte| byte == BALANCE_HERE) else {
             return body.to_vec();

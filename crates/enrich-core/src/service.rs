@@ -1,12 +1,12 @@
-//! The metered service: the order of checks that every call goes through, written once.
+//! The metered service: the fixed order of checks for every call.
 //!
 //! ```text
 //! key → window → fields → idempotency → balance ≥ least price → look up
 //!     → price of what was found → charge → answer
 //! ```
 //!
-//! The order is that of the interface decisions, section 1. The answer's bytes exist before the
-//! charge is asked for, and leave only after the ledger says that the charge is durable.
+//! Section 1 of the interface decisions defines this order. The answer's bytes exist before the
+//! charge is requested. They are sent only after the ledger reports the charge as durable.
 
 mod call;
 mod canonical;
@@ -41,7 +41,7 @@ pub use call::{Answer, Ask, Call, Outcome};
 pub use look_up::{LookUp, LookUpAnswer};
 pub use look_up_value::LookUpValue;
 
-/// Answers calls and meters them.
+/// Answers and meters calls.
 pub struct Service {
     /// The look-up data.
     pub directory: Arc<dyn Directory>,
@@ -49,28 +49,28 @@ pub struct Service {
     pub accounts: Arc<dyn Accounts>,
     /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// The rate windows.
+    /// The rate-limit windows.
     pub rate_limiter: Arc<dyn RateLimiter>,
     /// The usage counters.
     pub usage: Arc<dyn Usage>,
-    /// Counts the names of companies that are missed; `None` where nobody wants to know.
+    /// Counts missed company names; `None` if that is switched off.
     pub misses: Option<Arc<dyn Misses>>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The limit of keys that have none of their own.
+    /// The default rate limit of a key.
     pub rate_limit: RateLimit,
-    /// The limit of all keys of an account together; `None` for none.
+    /// The rate limit for all keys of an account together; `None` for no limit.
     pub account_rate_limit: Option<RateLimit>,
-    /// What happens beyond it.
+    /// What happens to requests beyond the limits.
     pub rate_policy: RatePolicy,
-    /// The most items of each list in an answer whose price does not grow with its items; `None`
-    /// for all of them, as the interface says.
+    /// The most items of each list in an answer whose price does not depend on its items; `None`
+    /// for all, as the interface specifies.
     pub max_enrichment_items: Option<NonZeroU64>,
     in_flight: InFlight,
     shortfalls: Shortfalls,
 }
 
-/// What a service needs from outside: a port each.
+/// The ports that a service needs.
 pub struct ServicePorts {
     /// The look-up data.
     pub directory: Arc<dyn Directory>,
@@ -78,16 +78,16 @@ pub struct ServicePorts {
     pub accounts: Arc<dyn Accounts>,
     /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// The rate windows.
+    /// The rate-limit windows.
     pub rate_limiter: Arc<dyn RateLimiter>,
     /// The usage counters.
     pub usage: Arc<dyn Usage>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Service {
-    /// A service with the interface's own limit, which it counts and does not enforce.
+    /// Creates a service with the interface's default limit, which is counted but not enforced.
     pub fn new(ports: ServicePorts) -> Self {
         let ServicePorts { directory, accounts, ledger, rate_limiter, usage, clock } = ports;
         Self {
@@ -107,7 +107,7 @@ impl Service {
         }
     }
 
-    /// Takes a call through every check to its answer.
+    /// Runs all checks of a call and returns its answer.
     pub async fn answer(&self, call: &Call<'_>) -> Outcome {
         let now = self.clock.now();
         let key = match self.identify(call.key, now).await {
@@ -137,8 +137,8 @@ impl Service {
         self.close(call, key, Some(rate_limit_status), balance, result, now).await
     }
 
-    /// Counts a request of a key, and of its account where that has a limit. Returns the status of
-    /// the tighter limit.
+    /// Counts a request of a key, and of its account if it has a limit. Returns the status of the
+    /// tighter limit.
     async fn count_in_windows(
         &self,
         key: &KeyInfo,
@@ -155,7 +155,7 @@ impl Service {
         }
     }
 
-    /// The record of the key that was sent; every way a key can be wrong looks the same.
+    /// Finds the key. All invalid keys get the same refusal.
     async fn identify(&self, key: Option<&str>, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
         let key = key.and_then(|text| ApiKey::parse(text).ok()).ok_or(Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
@@ -166,7 +166,7 @@ impl Service {
         Err(Refusal::InvalidKey)
     }
 
-    /// Counts the call and puts together what came of it.
+    /// Counts the call and builds its outcome.
     async fn close(
         &self,
         call: &Call<'_>,

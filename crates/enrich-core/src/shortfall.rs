@@ -1,8 +1,8 @@
-//! Refusals for want of credits that came after a look-up, counted for each account and day (UTC).
+//! Counts, per account and day (UTC), the refusals for lack of credits that follow a look-up.
 //!
-//! Such a refusal tells that there is an answer, for nothing. After so many of them an account has
-//! nothing more looked up that it may be unable to pay, until it gets credits or the day is over. They
-//! are counted in memory: a restart forgets them.
+//! Such a refusal reveals, at no cost, that an answer exists. After a maximum number of them, the
+//! account can no longer make look-ups that it may be unable to pay, until it receives credits or
+//! the day ends. Counts are in memory; a restart resets them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 use crate::account::AccountId;
 use crate::credits::Credits;
 
-/// How many there may be of an account in a day.
+/// Most refusals of an account in a day.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// From how many accounts on those of other days are taken out when another comes.
+/// Number of accounts from which those of other days are removed when another arrives.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
@@ -23,7 +23,7 @@ const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 #[derive(Debug, Default)]
 pub(crate) struct Shortfalls {
     accounts: Mutex<FxHashMap<AccountId, Shortfall>>,
-    /// Whether there may be any: every charge asks.
+    /// Whether there are any refusals. Every charge checks this flag first.
     are_any: AtomicBool,
 }
 
@@ -31,13 +31,13 @@ pub(crate) struct Shortfalls {
 struct Shortfall {
     day: i64,
     refusals: u32,
-    /// The least that the account was seen to have since the last of them: it has got credits when it
-    /// has more.
+    /// The lowest balance seen since the last refusal. A higher balance means that the account
+    /// received credits.
     balance: Credits,
 }
 
 impl Shortfalls {
-    /// Counts a refusal of an account that has `balance`.
+    /// Counts a refusal of an account with `balance`.
     pub(crate) fn count(&self, account: AccountId, balance: Credits, now: Timestamp) {
         let today = day(now);
         let mut known = self.accounts.lock();
@@ -55,7 +55,7 @@ impl Shortfalls {
         shortfall.balance = balance;
     }
 
-    /// Notes what an account has left after a charge.
+    /// Records the balance of an account after a charge.
     pub(crate) fn note(&self, account: AccountId, balance: Credits) {
         if !self.are_any.load(Ordering::Acquire) {
             return;
@@ -66,8 +66,8 @@ impl Shortfalls {
         }
     }
 
-    /// Where an account has had all its refusals of today, the least it was seen to have since. If
-    /// it has more now, it has got credits.
+    /// If the account has used up its refusals of today, the lowest balance seen since. A higher
+    /// balance now means that it received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;
@@ -75,7 +75,7 @@ impl Shortfalls {
         is_used_up.then_some(shortfall.balance)
     }
 
-    /// Begins anew for an account that has got credits.
+    /// Resets the count of an account that received credits.
     pub(crate) fn forget(&self, account: AccountId) {
         self.accounts.lock().remove(&account);
     }

@@ -1,5 +1,5 @@
-//! Signing in to an account's page: an email address, a password, an invitation to set it, and the
-//! session that follows.
+//! Signing in to an account page: email address, password, the invitation to set it, and the
+//! session.
 
 use std::fmt;
 
@@ -12,23 +12,23 @@ use crate::account::AccountId;
 const TOKEN_BYTES: usize = 32;
 const SESSION_ID_BYTES: usize = 16;
 
-/// What whoever holds it may do: a session's id, or an invitation to set a password.
+/// A secret that grants access: a session token, or an invitation to set a password.
 ///
-/// 256 random bits, in 64 hexadecimal digits. A store keeps a keyed hash of it alone.
+/// 256 random bits in 64 hexadecimal digits. A store keeps only a keyed hash.
 #[derive(Clone)]
 pub struct Token(SecretString);
 
-/// The text is no token.
+/// The text is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this token is incomplete; copy all of it")]
 pub struct MalformedToken;
 
 impl Token {
-    /// Makes a token from the system's randomness.
+    /// Generates a token from the system's random source.
     ///
     /// # Errors
     ///
-    /// When the system has no randomness to give.
+    /// Fails when the system cannot provide random bytes.
     pub fn generate() -> Result<Self, getrandom::Error> {
         let mut bytes = [0_u8; TOKEN_BYTES];
         getrandom::fill(&mut bytes)?;
@@ -38,7 +38,7 @@ impl Token {
         Ok(Self(text.into()))
     }
 
-    /// Reads a token as sent.
+    /// Parses a token as sent.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Token {
         Ok(Self(text.into()))
     }
 
-    /// The token's text, to send or hash; never to log.
+    /// The token's text, for sending or hashing. It must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -63,18 +63,18 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A password as it is kept: an Argon2id hash in PHC string format, which holds its own salt and
-/// parameters. A store keeps it as it is.
+/// A stored password: an Argon2id hash in PHC string format, which contains its salt and
+/// parameters. A store does not change it.
 #[derive(Clone)]
 pub struct PasswordHash(SecretString);
 
 impl PasswordHash {
-    /// A hash that was made of a password.
+    /// Wraps the hash of a password.
     pub fn new(phc: impl Into<String>) -> Self {
         Self(phc.into().into())
     }
 
-    /// The text of the hash, to store or to check against; never to log.
+    /// The text of the hash, for storing or verifying. It must never be logged.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -86,49 +86,50 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// Who signs in to an account's page. An account has at most one; an address has at most one.
+/// The owner's sign-in to an account page. An account has at most one; an address belongs to at
+/// most one.
 #[derive(Clone, Debug)]
 pub struct SignIn {
     /// The account.
     pub account: AccountId,
-    /// The address to sign in with.
+    /// The email address to sign in with.
     pub email: EmailAddress,
-    /// The password; `None` until an invitation was used to set it.
+    /// The password; `None` until it is set with an invitation.
     pub password: Option<PasswordHash>,
-    /// When the address was given to the account.
+    /// Time at which the address was set.
     pub created_at: Timestamp,
 }
 
-/// A time in which somebody is signed in.
+/// The session of a signed-in owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Whose page is seen.
+    /// The account.
     pub account: AccountId,
-    /// When it began.
+    /// Time of the sign-in.
     pub started_at: Timestamp,
-    /// When it was last used, to within a minute.
+    /// Time of last use, to within a minute.
     pub seen_at: Timestamp,
-    /// When it ends at the latest, used or not.
+    /// Latest end, whether used or not.
     pub ends_at: Timestamp,
 }
 
 impl Session {
-    /// The most sessions an account has at the same time.
+    /// Most sessions of an account at the same time.
     pub const MOST_OF_AN_ACCOUNT: usize = 20;
 }
 
-/// Names a session to its owner, and lets nobody use it: it tells nothing of the token.
+/// Identifies a session to its owner. It reveals nothing of the token and grants no access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; SESSION_ID_BYTES]);
 
-/// A session in a list of all of an account.
+/// A session in the list of an account's sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedSession {
-    /// What it is named by.
+    /// Its id.
     pub id: SessionId,
     /// The session.
     pub session: Session,
-    /// Whether it is the one that asks for the list.
+    /// Whether it is the session of the request.
     pub is_current: bool,
 }
 
@@ -139,7 +140,7 @@ impl fmt::Display for SessionId {
 }
 
 impl SessionId {
-    /// Reads what is shown; `None` when it is not 32 hexadecimal digits.
+    /// Parses an id as shown; `None` if it is not 32 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_whole = text.len() == 2 * SESSION_ID_BYTES && text.is_ascii();
         let mut bytes = [0; SESSION_ID_BYTES];

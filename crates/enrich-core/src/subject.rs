@@ -1,33 +1,33 @@
-//! What a look-up finds: companies, people and facts of domains, as the directory lays them out.
+//! The results of look-ups: companies, people and facts of domains.
 //!
-//! Values are texts in the normal form that `enrich-text` gave them when they were imported;
-//! reading them back does not parse them again.
+//! Texts are in the normal form that `enrich-text` produced at import. They are not parsed again
+//! when read.
 
 use enrich_text::{CompanyName, Country, Domain, Network};
 
 use crate::confidence::Confidence;
 
-/// A subject's id in its directory. It survives re-imports.
+/// The id of a subject in its directory. It survives re-imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubjectId(pub u64);
 
-/// The number of the directory's state; it grows with every change of the data.
+/// The number of the directory's state. It grows with every change of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryRevision(pub u64);
 
-/// What answers a question.
+/// The result of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Who or what it is.
+    /// The subject.
     pub subject: Subject,
-    /// How sure that is.
+    /// The confidence that this is the requested subject.
     pub confidence: Confidence,
-    /// The state of the directory it was read from.
+    /// The directory revision that the subject was read from.
     pub revision: DirectoryRevision,
 }
 
 impl Found {
-    /// The company found.
+    /// The company, if the subject is one.
     pub fn company(&self) -> Option<&Company> {
         match &self.subject {
             Subject::Company(company) => Some(company),
@@ -35,7 +35,7 @@ impl Found {
         }
     }
 
-    /// The person found.
+    /// The person, if the subject is one.
     pub fn person(&self) -> Option<&Person> {
         match &self.subject {
             Subject::Person(person) => Some(person),
@@ -43,7 +43,7 @@ impl Found {
         }
     }
 
-    /// The facts of a domain found.
+    /// The facts of a domain, if the subject is one.
     pub fn domain(&self) -> Option<&DomainFacts> {
         match &self.subject {
             Subject::Domain(facts) => Some(facts),
@@ -52,7 +52,7 @@ impl Found {
     }
 }
 
-/// Who or what was found.
+/// A subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A company.
@@ -72,17 +72,17 @@ pub struct Company {
     pub name: String,
     /// Its other names, as written, first seen first.
     pub aliases: Vec<String>,
-    /// The countries it is seated in.
+    /// The countries of its seats.
     pub seats: Vec<Country>,
     /// Its domains; the first is the main one.
     pub sites: Vec<Site>,
-    /// Its pages in display form; the first of a network is the one that is returned.
+    /// Its pages in display form; answers contain the first of each network.
     pub pages: Vec<(Network, String)>,
-    /// Its own addresses, in stored order.
+    /// Its own email addresses, in stored order.
     pub emails: Vec<String>,
-    /// Its own numbers (E.164 with `+`), in stored order.
+    /// Its own phone numbers (E.164 with `+`), in stored order.
     pub phones: Vec<String>,
-    /// Those who work there; read only when asked for ([`crate::Projection::Employees`]).
+    /// Its employees; read only on request ([`crate::Projection::Employees`]).
     pub employees: Vec<Employee>,
 }
 
@@ -91,23 +91,23 @@ pub struct Company {
 pub struct Site {
     /// The domain.
     pub domain: String,
-    /// The country its record marks it for.
+    /// The country of the site, if a record states one.
     pub country: Option<Country>,
 }
 
-/// Someone who works at a company.
+/// An employee of a company.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Employee {
     /// First and last name.
     pub name: String,
     /// Job title.
     pub title: Option<String>,
-    /// Page of their own, in display form.
+    /// The employee's own page, in display form.
     pub page: Option<String>,
 }
 
 impl Company {
-    /// A company of which only the name is known.
+    /// A company with only a name.
     pub fn named(id: SubjectId, name: String) -> Self {
         Self {
             id,
@@ -122,8 +122,8 @@ impl Company {
         }
     }
 
-    /// Whether it has a seat in a country, or a domain that is marked for it or under its own
-    /// top-level domain.
+    /// Whether it has a seat in a country, a domain marked for it, or a domain under its top-level
+    /// domain.
     pub fn is_in(&self, country: Country) -> bool {
         self.seats.contains(&country)
             || self.sites.iter().any(|site| {
@@ -133,8 +133,8 @@ impl Company {
             })
     }
 
-    /// The aliases to compare a name with: the first `most`, and of the others as many as hold all
-    /// of its words. Some sources know thousands.
+    /// The aliases to compare with a name: the first `most`, and at most as many others that
+    /// contain all its words. Some sources have thousands.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -158,14 +158,14 @@ impl Company {
         self.sites.first().map(|site| site.domain.as_str())
     }
 
-    /// The page on `network` that is returned.
+    /// The page on `network` that answers contain.
     pub fn page(&self, network: Network) -> Option<&str> {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 
-    /// The domain of `country`: one its record marks so; else one under the country's own
-    /// top-level domain; else the main domain of a company that is seated there and has no site
-    /// marked for that country (decisions on `country_code`).
+    /// The domain for `country`: one marked for it; else one under its top-level domain; else the
+    /// main domain, if the company has a seat there and no site marked for that country (see the
+    /// decisions on `country_code`).
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
         let under_its_tld = || {
@@ -185,7 +185,7 @@ impl Company {
 /// A person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// Their id.
+    /// The person's id.
     pub id: SubjectId,
     /// First name, as written.
     pub first_name: String,
@@ -193,19 +193,19 @@ pub struct Person {
     pub last_name: String,
     /// Job title.
     pub title: Option<String>,
-    /// Where they work.
+    /// The employer.
     pub employer: Option<Employer>,
-    /// The country they are in.
+    /// The person's country.
     pub country: Option<Country>,
-    /// Page of their own, in display form.
+    /// The person's own page, in display form.
     pub page: Option<String>,
-    /// Their addresses, in stored order.
+    /// Email addresses, in stored order.
     pub emails: Vec<String>,
-    /// Their numbers (E.164 with `+`), in stored order.
+    /// Phone numbers (E.164 with `+`), in stored order.
     pub phones: Vec<String>,
 }
 
-/// What a person's record says of where they work.
+/// The employer in a person's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Employer {
     /// The company's id.
@@ -242,8 +242,8 @@ impl Person {
         self.employer.as_ref()?.domains.first().map(String::as_str)
     }
 
-    /// The address at the domain that was asked for (the host, else its registrable domain), else
-    /// at a domain of the employer's, else the first.
+    /// The email address at the requested domain (the host, else its registrable domain), else at a
+    /// domain of the employer, else the first one.
     pub fn business_email(&self, asked: Option<&Domain>) -> Option<&str> {
         let at = |domain: &str| {
             self.emails.iter().find(|email| email.rsplit('@').next() == Some(domain))
@@ -256,7 +256,7 @@ impl Person {
             .map(String::as_str)
     }
 
-    /// The first mobile number, else the first.
+    /// The first mobile number, else the first number.
     pub fn mobile(&self) -> Option<&str> {
         let is_mobile = |number: &&String| {
             enrich_text::Phone::parse(number).is_ok_and(|phone| phone.is_mobile())
@@ -265,13 +265,13 @@ impl Person {
     }
 }
 
-/// What is known of a domain, whoever owns it.
+/// The facts of a domain, independent of its owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DomainFacts {
     /// The domain the facts belong to.
     pub domain: String,
     /// Its IPv4 or IPv6 address.
     pub ip: Option<String>,
-    /// Its rank, as the source gave it.
+    /// Its page rank, as given by the source.
     pub page_rank: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! Values that are suppressed, and whether a text holds one.
+//! Suppressed values, and the check whether a text contains one.
 //!
-//! What was answered before a value was forgotten may lie in kept answers and in lists of accounts.
-//! There it is found as people write it: the kinds of values are read from the text as they are
-//! where they are asked for, and compared in their one form.
+//! A value that was answered before it was suppressed may still be in stored responses and in lists
+//! of accounts. These contain values as people write them, so each kind is parsed from the text as
+//! in a request, and compared in its normal form.
 
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
@@ -10,19 +10,19 @@ use jiff::Timestamp;
 
 use crate::port::importer::Suppressed;
 
-/// What is suppressed, as it was at one time.
+/// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// How many values there are; it only grows, and so tells two times apart.
+    /// The number of values. It only grows, so it distinguishes two states.
     fn count(&self) -> u64;
 
-    /// Whether this very value is suppressed.
+    /// Whether exactly this value is suppressed.
     fn holds(&self, value: &Suppressed) -> bool;
 
-    /// Whether this very value was suppressed at `since` or later.
+    /// Whether exactly this value was suppressed at `since` or later.
     fn holds_since(&self, value: &Suppressed, since: Timestamp) -> bool;
 }
 
-/// The values that were suppressed at a time or later.
+/// The values suppressed at a given time or later.
 pub struct SuppressedSince<'a> {
     /// All suppressed values.
     pub values: &'a dyn SuppressedValues,
@@ -44,10 +44,10 @@ impl SuppressedValues for SuppressedSince<'_> {
     }
 }
 
-/// The longest part of a text that is read as one value, in bytes.
+/// The longest part of a text that is parsed as one value, in bytes.
 const MOST_BYTES: usize = 512;
 
-/// Whether a text holds a suppressed value: the whole of it, a value of a list in it, or a word.
+/// Whether a text contains a suppressed value: as a whole, as a value of a list, or as a word.
 pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     let is_between_values = |letter: char| matches!(letter, '|' | ';' | ',' | '\n' | '\t' | '"');
     let is_between_words =
@@ -58,9 +58,9 @@ pub fn holds_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     })
 }
 
-/// Whether a text is a suppressed value, or at a suppressed domain.
+/// Whether a text is a suppressed value, or belongs to a suppressed domain.
 fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
-    // A spreadsheet is kept from running a cell by an apostrophe.
+    // An apostrophe at the start keeps a spreadsheet from evaluating the cell.
     let text = text.trim().trim_start_matches('\'');
     if text.len() < 3 || text.len() > MOST_BYTES {
         return false;
@@ -72,7 +72,7 @@ fn is_suppressed(values: &dyn SuppressedValues, text: &str) -> bool {
     if is_number && Phone::parse(text).is_ok_and(|phone| values.holds(&Suppressed::Phone(phone))) {
         return true;
     }
-    // A bare handle is no page: it may as well be a name.
+    // A bare handle does not count as a page, because it may also be a name.
     let is_page = text.to_ascii_lowercase().contains("linkedin.");
     if is_page
         && PersonPage::parse(text).is_ok_and(|page| values.holds(&Suppressed::PersonPage(page)))
@@ -90,7 +90,7 @@ fn is_email(values: &dyn SuppressedValues, email: EmailAddress) -> bool {
         || is_domain(values, &domain)
 }
 
-/// Whether a domain is suppressed, or one above it.
+/// Whether a domain or one of its parent domains is suppressed.
 fn is_domain(values: &dyn SuppressedValues, domain: &Domain) -> bool {
     let mut rest = domain.as_str();
     loop {
@@ -120,7 +120,7 @@ mod tests {
 
         fn holds(&self, value: &Suppressed) -> bool {
             match value {
-                // Pages are the same whatever the case they were written in.
+                // Pages are equal regardless of case.
                 Suppressed::PersonPage(page) => self.0.iter().any(
                     |known| matches!(known, Suppressed::PersonPage(known) if known.key() == page.key()),
                 ),

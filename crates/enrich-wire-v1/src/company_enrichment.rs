@@ -1,4 +1,4 @@
-//! `/v1/company_enrichment`: company name to everything known of it.
+//! `/v1/company_enrichment`: company name to all known company data.
 
 use enrich_core::{
     Ask, Company, CompanyRef, Found, InvalidFields, Projection, Question, ResponseTemplate,
@@ -17,7 +17,7 @@ pub(crate) const WIRE: Wire = Wire {
     write,
 };
 
-/// What stands for a page the company does not have.
+/// The text for a page that the company does not have.
 const NO_PAGE: &str = "Not Found";
 
 #[derive(Serialize, JsonSchema)]

@@ -1,14 +1,14 @@
-//! Generation 1 of the interface: 26 endpoints under `/v1/`, the key in the body, flat answers.
+//! Version 1 of the interface: 26 endpoints under `/v1/`, the key in the body, flat answers.
 //!
-//! The table below is the interface; each row's wire file holds its shape, how its request is
-//! read and how its answer is written.
+//! The table below is the interface. The wire file of each row contains its shape, and how its
+//! request is parsed and its answer is written.
 //!
-//! What is not here: HTTP, the order of checks (`enrich-core`), the reading of bodies
-//! (`enrich-wire`), the other generation.
+//! What is not here: HTTP, the order of checks (`enrich-core`), the parsing of bodies
+//! (`enrich-wire`), the other version.
 
 mod refusal;
 
-// The wire files, one an endpoint, named after its path.
+// The wire files, one for each endpoint, named after its path.
 mod company_enrichment;
 mod cone;
 mod cuf;
@@ -42,7 +42,7 @@ use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The endpoints: path, price, what it does, and the file that reads and writes it.
+/// The endpoints: path, price, title and wire file.
 pub static ENDPOINTS: [Endpoint; 26] = [
     row("/v1/cuf", PerAnswer(1), "Company name to website domain", cuf::WIRE),
     row("/v1/lcuf", PerAnswer(1), "Company name to LinkedIn page", lcuf::WIRE),
@@ -77,7 +77,7 @@ pub static ENDPOINTS: [Endpoint; 26] = [
     ),
 ];
 
-/// This generation.
+/// The definition of version 1.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 1,
     prefix: "/v1/",
@@ -98,7 +98,7 @@ const fn row(path: &'static str, price: Price, title: &'static str, wire: Wire) 
 #[schemars(inline)]
 struct ConfidenceLevel(#[schemars(range(max = 100))] u8);
 
-/// `confidence_level`.
+/// The `confidence_level` of an answer.
 fn confidence(found: Option<&Found>) -> ConfidenceLevel {
     ConfidenceLevel(found.map_or(0, |found| found.confidence.percent()))
 }

@@ -38,8 +38,9 @@ struct Answer<'a> {
 fn read(fields: &Fields) -> Result<Ask, InvalidFields> {
     let mut input = Input::of(fields);
     let person = input.required("personName", PersonName::parse);
-    // The source's list of inputs says `companyDomain`, its sample sends the domain as
-    // `companyName`: both are read, and the first counts (docs/api-design.md, version 1).
+    // The source's list of inputs has `companyDomain`, but its sample sends the domain as
+    // `companyName`. Both are accepted, the first one takes precedence (docs/api-design.md, version
+    // 1).
     let company = if input.has("companyName") && !input.has("companyDomain") {
         input.required("companyName", CompanyRef::domain_or_name)
     } else {

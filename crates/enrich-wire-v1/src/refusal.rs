@@ -1,4 +1,4 @@
-//! Refusals of generation 1: `{"type","message"}`, with `fields` where fields are at fault.
+//! Refusals of version 1: `{"type","message"}`, with `fields` if fields are invalid.
 
 use enrich_core::Refusal;
 use enrich_wire::FieldFaults;
@@ -26,7 +26,7 @@ enum Fault {
     ApiError,
 }
 
-/// The status and body of a refusal.
+/// Returns the status and body of a refusal.
 pub(crate) fn write(refusal: &Refusal) -> (u16, Vec<u8>) {
     let (status, kind) = match refusal {
         Refusal::NotEnoughCredits { .. } => (400, Fault::InvalidRequest),

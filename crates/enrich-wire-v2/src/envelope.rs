@@ -23,14 +23,13 @@ struct Envelope<T> {
 #[schemars(inline, extend("maxProperties" = 0))]
 pub(crate) struct Empty {}
 
-/// The draft of an answer: `data` in its envelope. Status and code are those of a successful
-/// response, whether something exists or not.
+/// Puts an answer into the envelope. Status and code are those of success, even for a miss.
 pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> ResponseTemplate {
     let envelope = Envelope { status: 1, code: 1000, errors: Empty {}, data };
     written(u64::from(exists), &envelope)
 }
 
-/// The shape of the envelope around a `data` of this shape.
+/// The schema of the envelope around an answer with the schema `data`.
 pub(crate) fn shape(generator: &mut SchemaGenerator, mut data: Schema) -> Schema {
     let mut envelope = Envelope::<()>::json_schema(generator);
     if let Some(place) = envelope.pointer_mut("/properties/data") {

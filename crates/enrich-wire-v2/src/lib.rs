@@ -1,13 +1,13 @@
-//! Generation 2 of the interface: 3 endpoints under `/v2/services/`, the key in a header, answers
-//! in an envelope.
+//! Version 2 of the interface: 3 endpoints under `/v2/services/`, the key in a header, answers in
+//! an envelope.
 //!
-//! What is not here: HTTP, the order of checks (`enrich-core`), the reading of bodies
-//! (`enrich-wire`), the other generation.
+//! What is not here: HTTP, the order of checks (`enrich-core`), the parsing of bodies
+//! (`enrich-wire`), the other version.
 
 mod envelope;
 mod refusal;
 
-// The wire files, one an endpoint, named after its path.
+// The wire files, one for each endpoint, named after its path.
 mod domain_to_name;
 mod name_to_domain;
 mod name_to_linkedin;
@@ -16,7 +16,7 @@ use enrich_core::Price::{self, PerAnswer};
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace, Wire};
 use schemars::JsonSchema;
 
-/// The endpoints: path, price, what it does, and the file that reads and writes it.
+/// The endpoints: path, price, title and wire file.
 pub static ENDPOINTS: [Endpoint; 3] = [
     row(
         "/v2/services/name_to_linkedin",
@@ -38,7 +38,7 @@ pub static ENDPOINTS: [Endpoint; 3] = [
     ),
 ];
 
-/// This generation. Everything under `/v2/` is refused in its form, its endpoints or not.
+/// The definition of version 2. All refusals under `/v2/` have its form, even for unknown paths.
 pub static API_VERSION: ApiVersion = ApiVersion {
     number: 2,
     prefix: "/v2/",

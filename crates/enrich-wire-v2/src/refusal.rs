@@ -1,6 +1,6 @@
-//! Refusals of generation 2: the envelope with `status` 0 and a code of its own, `errors` holding
-//! what is wrong; `type` and `message` once more at the top, where clients read them
-//! (docs/api-design.md, version 2).
+//! Refusals of version 2: the envelope with `status` 0, its own code, and the error in `errors`.
+//! `type` and `message` are repeated at the top level, where clients read them (docs/api-design.md,
+//! version 2).
 
 use enrich_core::Refusal;
 use enrich_wire::FieldFaults;
@@ -49,7 +49,7 @@ enum Fault {
     ApiError,
 }
 
-/// The status and body of a refusal. The code is 1000 and the status.
+/// Returns the status and body of a refusal. The code is 1000 plus the status.
 pub(crate) fn write(refusal: &Refusal) -> (u16, Vec<u8>) {
     let (status, kind) = match refusal {
         Refusal::NotEnoughCredits { .. } => (400, Fault::InvalidRequest),

@@ -1,7 +1,8 @@
-//! Bodies: a JSON object or a form, whichever the first byte and the header say.
+//! Parses request bodies: a JSON object or a form, chosen by the first byte and the header.
 //!
-//! A body whose first non-blank byte is `{` is JSON, whatever the header says: `curl -d '{…}'`
-//! announces a form. Else `application/json` is read as announced, and everything else as a form.
+//! A body whose first non-blank byte is `{` is JSON, whatever the header says, because `curl -d
+//! '{…}'` announces a form. Otherwise `application/json` is parsed as JSON, and everything else as
+//! a form.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,46 +14,46 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use crate::input::{Fields, Value};
 
-/// The largest body that is read, in bytes: 64 KiB.
+/// The largest accepted body, in bytes: 64 KiB.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
-/// How deep a body may nest; the object itself is the first level.
+/// The deepest accepted nesting. The object itself is the first level.
 pub const MAX_DEPTH: usize = 32;
-/// How many fields a body may have.
+/// The most fields in a body.
 pub const MAX_FIELDS: usize = 64;
 
-/// Why a body cannot be read. Nothing of the body is repeated.
+/// Why a body cannot be parsed. It contains nothing of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undecodable {
-    /// Bytes that are no UTF-8, percent-decoded ones included.
+    /// The bytes, or the percent-decoded bytes, are not UTF-8.
     #[error("it is not UTF-8")]
     NotUtf8,
-    /// No JSON.
+    /// The body is not JSON.
     #[error("it is not JSON (line {line}, column {column})")]
     NotJson {
-        /// The line at which that shows, from 1.
+        /// The line of the error, from 1.
         line: usize,
-        /// The column, from 1.
+        /// The column of the error, from 1.
         column: usize,
     },
-    /// JSON, but no object.
+    /// The body is JSON, but not an object.
     #[error("it is not a JSON object")]
     NotAnObject,
-    /// A field that is there twice, at whatever depth.
+    /// A field occurs twice, at any depth.
     #[error("a field is given twice")]
     FieldTwice,
-    /// Deeper than [`MAX_DEPTH`].
+    /// The body nests deeper than [`MAX_DEPTH`].
     #[error("it nests deeper than {MAX_DEPTH} levels")]
     TooDeep,
-    /// More than [`MAX_FIELDS`].
+    /// The body has more than [`MAX_FIELDS`] fields.
     #[error("it has more than {MAX_FIELDS} fields")]
     TooManyFields,
 }
 
-/// Reads the fields of a body.
+/// Parses the fields of a body.
 ///
 /// # Errors
 ///
-/// [`Undecodable`] when it is neither a JSON object nor a form.
+/// [`Undecodable`] if the body is neither a JSON object nor a form.
 pub fn decode<'b>(content_type: Option<&str>, body: &'b [u8]) -> Result<Fields<'b>, Undecodable> {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     let media_type = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
@@ -78,25 +79,25 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     })
 }
 
-/// Reads `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser would put
-/// replacement characters in place of bytes that are no UTF-8, so they are refused before. Neither
-/// `&` nor `=` is part of a longer character: the whole body is UTF-8 if each of its pieces is.
+/// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser would replace
+/// bytes that are not UTF-8, so they are refused first. `&` and `=` are never part of a longer
+/// character, so the body is UTF-8 if each of its pieces is.
 fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     percent_decode(body).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
     let fault = Cell::new(None);
     let reader = serde_urlencoded::Deserializer::new(form_urlencoded::parse(body));
     let fields = TopLevel { fault: &fault }.deserialize(reader);
-    // A form is a list of texts, whatever its bytes: only `TopLevel` refuses one.
+    // Every form parses as a list of texts, so only `TopLevel` can fail here.
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 
-/// Reads the object or the form of a body. What we refuse ourselves is left in `fault`, since serde's
-/// errors carry text alone.
+/// Parses the object or form of a body. Our own errors are stored in `fault`, because serde's
+/// errors carry only text.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
 }
 
-/// Leaves `fault` and gives the error that ends the reading.
+/// Stores `fault` and returns the error that ends the parsing.
 fn refuse<E: Error>(place: &Cell<Option<Undecodable>>, fault: Undecodable) -> E {
     place.set(Some(fault));
     E::custom(fault)
@@ -138,7 +139,7 @@ fn add<'b>(
     if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
 }
 
-/// Reads a value inside `depth` levels. What is no scalar is looked through and dropped.
+/// Parses a value inside `depth` levels. Values that are not scalars are checked and discarded.
 #[derive(Clone, Copy)]
 struct Nested<'f> {
     depth: usize,
@@ -186,8 +187,8 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value<'de>, E> {
-        // `5.0` is the number 5, as JSON Schema has it. Whole numbers past 64 bits arrive as floats
-        // too; the nearest that fits says the same.
+        // `5.0` is the integer 5, as in JSON Schema. Integers beyond 64 bits also arrive as floats;
+        // the nearest 64-bit value has the same effect.
         let is_whole = number.is_finite() && number >= 0.0 && number.fract() == 0.0;
         Ok(if is_whole { Value::Integer(number as u64) } else { Value::Other("a number") })
     }
@@ -223,7 +224,7 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 }
 
-/// A name or a text, which stays where it is in the body unless it holds escapes.
+/// A name or a text, borrowed from the body unless it contains escapes.
 struct Text;
 
 impl<'de> DeserializeSeed<'de> for Text {

@@ -1,4 +1,4 @@
-//! The row of the endpoint table, and what a generation is beside its table.
+//! The rows of the endpoint tables, and the definition of an API version.
 
 use enrich_core::{Ask, Found, InvalidFields, Price, Refusal, ResponseTemplate};
 use enrich_text::Country;
@@ -10,40 +10,39 @@ use crate::input::Fields;
 use crate::kind::Kind;
 use crate::unknown;
 
-/// An endpoint: one row of a generation's table.
+/// An endpoint: one row of an API version's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
-    /// Its path, unique over both generations.
+    /// Its path, unique over both API versions.
     pub path: &'static str,
-    /// What an answer costs.
+    /// The price of an answer.
     pub price: Price,
-    /// What it does, in a line.
+    /// Its description, in one line.
     pub title: &'static str,
-    /// Its shape, and the functions that read and write it.
+    /// Its shape, and the functions that parse requests and write answers.
     pub wire: Wire,
 }
 
-/// What a wire file defines.
+/// The content of a wire file.
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
     /// The inputs, in the order they are documented.
     pub inputs: &'static [Field],
-    /// The shape of what the endpoint answers, fields in order.
+    /// The schema of the answer, with its fields in order.
     pub answer: fn(&mut SchemaGenerator) -> Schema,
-    /// Turns the fields of a request into a question.
+    /// Parses the fields of a request.
     pub read: fn(&Fields) -> Result<Ask, InvalidFields>,
-    /// Picks the attribute from what was found and writes the answer, or the shape that says
-    /// nothing was found.
+    /// Reads the attribute from the result and writes the answer; `None` writes a miss.
     pub write: fn(&Ask, Option<&Found>) -> ResponseTemplate,
 }
 
 impl Endpoint {
-    /// Turns the fields of a request into a question. National phone numbers are those of `country`.
+    /// Parses the fields of a request. National phone numbers belong to `country`.
     ///
     /// # Errors
     ///
-    /// Every input that is missing or cannot be used; unknown fields are named where a required
-    /// input is missing.
+    /// Returns every missing or invalid input. If a required input is missing, unknown fields are
+    /// named too.
     pub fn read(&self, fields: &Fields, country: Option<Country>) -> Result<Ask, InvalidFields> {
         let reads_phones = || self.wire.inputs.iter().any(|input| input.kind == Kind::PhoneNumber);
         let asked = match country {
@@ -66,7 +65,7 @@ impl Wire {
     }
 }
 
-/// Where a key is looked for first; then in the other place, then in `Authorization: Bearer`.
+/// The first place to look for a key. The other one is next, then `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// The field `apiKey`.
@@ -76,7 +75,7 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Where a key goes, in words.
+    /// Where to send a key, in words.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::Body => {
@@ -89,27 +88,27 @@ impl KeyPlace {
     }
 }
 
-/// A generation of the interface.
+/// A version of the interface.
 #[derive(Clone, Copy, Debug)]
 pub struct ApiVersion {
     /// Its number.
     pub number: u8,
-    /// What the paths that answer in its form begin with.
+    /// The prefix of the paths whose responses have its form.
     pub prefix: &'static str,
     /// Its endpoints.
     pub endpoints: &'static [Endpoint],
-    /// Where its callers put the key.
+    /// Where callers send the key.
     pub key_place: KeyPlace,
-    /// The shape of a whole answer, made of the shape of what an endpoint answers.
+    /// The schema of a whole answer, from the schema of an endpoint's answer.
     pub answer: fn(&mut SchemaGenerator, Schema) -> Schema,
-    /// The status and body of a refusal.
+    /// Returns the status and body of a refusal.
     pub refuse: fn(&Refusal) -> (u16, Vec<u8>),
-    /// The shape of that body.
+    /// The schema of a refusal's body.
     pub refusal: fn(&mut SchemaGenerator) -> Schema,
 }
 
 impl ApiVersion {
-    /// The endpoint at `path`.
+    /// The endpoint at `path`; `None` if there is no such path.
     pub fn endpoint(&self, path: &str) -> Option<&'static Endpoint> {
         self.endpoints.iter().find(|endpoint| endpoint.path == path)
     }

@@ -1,4 +1,4 @@
-//! An input of an endpoint, as its table says it.
+//! The definition of an endpoint's input.
 
 use crate::kind::Kind;
 
@@ -7,33 +7,33 @@ use crate::kind::Kind;
 pub struct Field {
     /// Its name.
     pub name: &'static str,
-    /// What it holds, which decides how it is read.
+    /// The kind of content, which decides how it is parsed.
     pub kind: Kind,
-    /// What it is to the endpoint, in words.
+    /// Its meaning for the endpoint, in words.
     pub meaning: &'static str,
     /// Whether a request without it is refused.
     pub is_required: bool,
-    /// The required input that may be missing where this one is there.
+    /// The required input that may be missing if this one is present.
     pub instead_of: Option<&'static str>,
 }
 
 impl Field {
-    /// An input that has to be there.
+    /// Defines a required input.
     pub const fn required(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
         Self { name, kind, meaning, is_required: true, instead_of: None }
     }
 
-    /// An input that may be missing.
+    /// Defines an optional input.
     pub const fn optional(name: &'static str, kind: Kind, meaning: &'static str) -> Self {
         Self { name, kind, meaning, is_required: false, instead_of: None }
     }
 
-    /// The same field, which is read where the required input `other` is missing, and only there.
+    /// This field as a substitute, used only if the required input `other` is missing.
     pub const fn instead_of(self, other: &'static str) -> Self {
         Self { instead_of: Some(other), ..self }
     }
 
-    /// The `limit` of list endpoints.
+    /// The `limit` input of list endpoints.
     pub const LIMIT: Self =
         Self::optional("limit", Kind::Limit, "the most items to return and be charged for");
 }

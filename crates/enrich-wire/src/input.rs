@@ -1,4 +1,4 @@
-//! Fields of a body, and reading them one by one while noting everything that is wrong.
+//! Parses the fields of a body one by one, and collects all errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,24 +9,25 @@ use enrich_text::Country;
 /// The longest input, in characters.
 const MAX_CHARACTERS: usize = 512;
 
-/// A field's value as it was sent. `Debug` shows its kind alone.
+/// A field's value as sent. `Debug` shows only its kind.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A string.
     Text(Cow<'a, str>),
-    /// A whole number that is not negative, at most `u64::MAX`; only `limit` takes one.
+    /// A non-negative integer up to `u64::MAX`; only `limit` accepts one.
     Integer(u64),
     /// JSON's `null`, which counts as missing.
     Null,
-    /// Something else, by what it is called in a message: "a list".
+    /// Another type, by its name in messages: "a list".
     Other(&'static str),
 }
 
-/// The fields of a body. `Debug` shows how many there are: a name, too, is the caller's to choose.
+/// The fields of a body. `Debug` shows only their number, because names are also chosen by the
+/// caller.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
-    /// What national phone numbers are read with.
+    /// The country of national phone numbers.
     country: Option<Country>,
 }
 
@@ -36,7 +37,7 @@ impl<'a> Fields<'a> {
         self.sent.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// Adds a field; `false`, and not added, when it is there already.
+    /// Adds a field; returns `false` without adding it if the name is already present.
     pub fn insert(&mut self, name: Cow<'a, str>, value: Value<'a>) -> bool {
         let is_new = self.get(&name).is_none();
         if is_new {
@@ -45,18 +46,18 @@ impl<'a> Fields<'a> {
         is_new
     }
 
-    /// The same, where national phone numbers are those of `country`.
+    /// Sets the country of national phone numbers.
     #[must_use]
     pub fn in_country(self, country: Option<Country>) -> Self {
         Self { country, ..self }
     }
 
-    /// Every field's name and value, in the order they were sent.
+    /// All names and values, in the order sent.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
         self.sent.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
-    /// Whether a field is there and not blank.
+    /// Whether a field is present and not blank.
     pub fn has(&self, name: &str) -> bool {
         match self.get(name) {
             Some(Value::Text(text)) => !text.trim().is_empty(),
@@ -65,20 +66,20 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// How many there are.
+    /// The number of fields.
     pub fn len(&self) -> usize {
         self.sent.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty()
     }
 }
 
-/// Reads the fields of one call. What is wrong is noted, so that all of it can be named at once;
-/// what is read is noted as well, and makes the canonical form of the question. `Debug` shows
-/// which fields those are.
+/// Parses the fields of one call. It collects all errors, to report them together, and all parsed
+/// values, to build the canonical form of the question. `Debug` shows the names of the parsed
+/// fields.
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
     invalid: InvalidFields,
@@ -86,12 +87,12 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Begins reading.
+    /// Starts parsing.
     pub fn of(fields: &'a Fields<'a>) -> Self {
         Self { fields, invalid: InvalidFields::default(), asked: Vec::new() }
     }
 
-    /// A field that has to be there. `None` when it is not or cannot be read, which is noted.
+    /// Parses a required field. `None`, with a recorded error, if it is missing or invalid.
     pub fn required<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -107,7 +108,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A field that may be missing: `Some(None)` then. `None` when it cannot be read.
+    /// Parses an optional field: `Some(None)` if it is missing. `None`, with a recorded error, if
+    /// it is invalid.
     pub fn optional<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -120,7 +122,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The optional `limit` of list endpoints: a decimal string or integer, at least 1.
+    /// Parses the optional `limit` of list endpoints: a decimal string or integer, at least 1.
     pub fn limit(&mut self) -> Option<Option<u64>> {
         const NAME: &str = "limit";
         let digits = match self.fields.get(NAME) {
@@ -134,7 +136,7 @@ impl<'a> Input<'a> {
         }
         let is_decimal =
             digits.len() <= MAX_CHARACTERS && digits.bytes().all(|b| b.is_ascii_digit());
-        // A number too large to hold limits nothing.
+        // A number too large for 64 bits is no limit.
         match is_decimal.then(|| digits.parse().unwrap_or(u64::MAX)) {
             None | Some(0) => {
                 self.note(NAME, "must be a whole number, at least 1".to_owned());
@@ -147,7 +149,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The text of a field, trimmed, once it was read: what an answer echoes.
+    /// The trimmed text of a parsed field, for the answer's echo.
     pub fn echo(&self, name: &str) -> &'a str {
         match self.fields.get(name) {
             Some(Value::Text(text)) => text.trim(),
@@ -155,26 +157,26 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The country that a national phone number is one of, where the account has one.
+    /// The country of the account's national phone numbers.
     pub fn country(&self) -> Option<Country> {
         self.fields.country
     }
 
-    /// Whether a field is there and not blank.
+    /// Whether a field is present and not blank.
     pub fn has(&self, name: &str) -> bool {
         self.fields.has(name)
     }
 
-    /// Everything that was noted to be wrong.
+    /// All recorded errors.
     pub fn invalid(self) -> InvalidFields {
         self.invalid
     }
 
-    /// The question, once all fields are read.
+    /// The request, after all fields are parsed.
     ///
     /// # Errors
     ///
-    /// Everything that was noted, when anything was.
+    /// All recorded errors, if there are any.
     pub fn ask(
         self,
         question: Question,
@@ -198,7 +200,7 @@ impl<'a> Input<'a> {
         Ok(Ask { question, projection, echo, limit, asked: canonical })
     }
 
-    /// A field's text, trimmed; `None` when it is missing, `Err` when it is no usable text.
+    /// A field's trimmed text; `None` if it is missing, `Err` if it is not a usable text.
     fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, ()> {
         let fault = match self.fields.get(name) {
             None | Some(Value::Null) => return Ok(None),
@@ -240,7 +242,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Notes that a field is wrong.
+    /// Records an error of a field.
     pub fn note(&mut self, name: &'static str, fault: String) {
         self.invalid.0.push((name, fault));
     }

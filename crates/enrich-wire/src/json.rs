@@ -1,4 +1,4 @@
-//! Writing JSON answers with a hole where the balance belongs.
+//! Writes JSON answers with a gap for the balance.
 
 use std::borrow::Cow;
 use std::io;
@@ -8,18 +8,18 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
-/// Stands in an answer's type for the balance, which is known only once the charge is decided.
+/// The placeholder for the balance in an answer's type. The balance is known only after the charge.
 #[derive(Clone, Copy, Debug)]
 pub struct BalanceHere;
 
 impl Serialize for BalanceHere {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // No answer holds another 128-bit number, so the formatter below knows this one.
+        // Answers contain no other 128-bit number, so the formatter below recognises this one.
         serializer.serialize_u128(0)
     }
 }
 
-/// As callers see it: the number that is filled in.
+/// Callers see the number that fills the gap.
 impl JsonSchema for BalanceHere {
     fn inline_schema() -> bool {
         true
@@ -40,7 +40,7 @@ impl JsonSchema for BalanceHere {
     }
 }
 
-/// Compact JSON, but for 128-bit numbers, which become the hole.
+/// Compact JSON, with the gap in place of a 128-bit number.
 struct WithHole;
 
 impl Formatter for WithHole {
@@ -49,12 +49,12 @@ impl Formatter for WithHole {
     }
 }
 
-/// The draft of an answer of `items` items: 0 where nothing was found.
+/// Writes an answer with `items` items; 0 for a miss.
 pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let mut body = Vec::with_capacity(256);
     let mut serializer = serde_json::Serializer::with_formatter(&mut body, WithHole);
-    // Writing to memory cannot fail, and answers are structs of texts, numbers and lists. Were
-    // it to fail all the same, an answer that is no answer must not be charged.
+    // This cannot fail: writing to memory never does, and answers are structs of texts, numbers and
+    // lists. If it did, the incomplete answer must not be charged.
     match answer.serialize(&mut serializer) {
         Ok(()) => ResponseTemplate { items, body },
         Err(_) => ResponseTemplate { items: 0, body: Vec::new() },
@@ -66,7 +66,7 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
 pub struct FieldFaults<'a>(&'a InvalidFields);
 
 impl<'a> FieldFaults<'a> {
-    /// The fields that `refusal` names; `None` where it is about something else.
+    /// The invalid fields of `refusal`; `None` if it has another reason.
     pub fn of(refusal: &'a Refusal) -> Option<Self> {
         match refusal {
             Refusal::Fields(invalid) => Some(Self(invalid)),

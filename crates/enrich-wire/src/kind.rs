@@ -1,9 +1,9 @@
-//! What an input holds, which decides the texts that are read as it.
+//! The kinds of inputs, which decide how they are parsed.
 
 use enrich_text::Network;
 
-/// What an input holds. The reader of each is in `enrich-text`; how people may write it is said to
-/// callers in the interface's document.
+/// The kind of an input. The parsers are in `enrich-text`; the interface's document tells callers
+/// which forms are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A company's name.

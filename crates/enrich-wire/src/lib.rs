@@ -1,8 +1,8 @@
-//! What both generations of the interface share: reading bodies, the endpoint row, the course of
-//! a call from bytes to bytes.
+//! The common parts of both API versions: parsing bodies, the endpoint row, and handling a call
+//! from request bytes to response bytes.
 //!
-//! A generation is a table of [`Endpoint`] rows and a way to write refusals ([`ApiVersion`]).
-//! [`respond`] takes a request through it; any HTTP server can call it.
+//! An API version is a table of [`Endpoint`] rows and a function that writes refusals
+//! ([`ApiVersion`]). [`respond`] handles a request; any HTTP server can call it.
 //!
 //! What is not here: a web framework, a store, the shape of any answer.
 

@@ -1,4 +1,4 @@
-//! The course of a call: request bytes in, answer bytes out.
+//! Handles a call: request bytes in, response bytes out.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,15 +10,15 @@ use crate::body;
 use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
 use crate::input::{Fields, Value};
 
-/// What of an HTTP request an endpoint reads. Header values that are not text come as they look
-/// when decoded with replacement, which no rule accepts. `Debug` shows neither keys nor inputs.
+/// The parts of an HTTP request that endpoints read. Header values that are not text are decoded
+/// with replacement characters, which no rule accepts. `Debug` shows neither keys nor inputs.
 #[derive(Clone, Copy, Default)]
 pub struct Request<'a> {
     /// `Content-Type`.
     pub content_type: Option<&'a str>,
     /// `x-api-key`.
     pub api_key: Option<&'a str>,
-    /// `Authorization`, of which the scheme `Bearer` is read.
+    /// `Authorization`; only the scheme `Bearer` is accepted.
     pub authorization: Option<&'a str>,
     /// `Idempotency-Key`.
     pub idempotency_key: Option<&'a str>,
@@ -32,22 +32,22 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// An HTTP response, and what the server may count and log of it.
+/// An HTTP response, with the facts that the server counts and logs.
 #[derive(Debug)]
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// The headers beside the HTTP layer's own; names are in lower case.
+    /// The headers other than the HTTP layer's own; names are in lower case.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body: JSON.
     pub body: Vec<u8>,
     /// Credits charged.
     pub used: Credits,
-    /// Whether something was found; `None` where nothing was looked up.
+    /// Whether something was found; `None` if there was no look-up.
     pub is_found: Option<bool>,
-    /// The key that asked, once it is known.
+    /// The key of the call, if it was identified.
     pub key: Option<Arc<KeyInfo>>,
-    /// How the key stands in its rate window.
+    /// The rate-limit status of the key.
     pub rate_limit_status: Option<RateLimitStatus>,
     /// Why the call was refused.
     pub refusal: Option<Refusal>,
@@ -85,15 +85,15 @@ pub async fn respond(
     written(api_version, outcome, request_id)
 }
 
-/// A refusal of a request that reached no endpoint, or whose body was not read.
+/// Refuses a request that reached no endpoint, or whose body was not read.
 pub fn refuse(api_version: &ApiVersion, refusal: Refusal, request_id: &RequestId) -> Response {
     let outcome =
         Outcome { result: Err(refusal), key: None, rate_limit_status: None, remaining: None };
     written(api_version, outcome, request_id)
 }
 
-/// The key from the generation's own place, else from the other, else from `Authorization`. A value
-/// in the body that is no text is a key all the same: a wrong one.
+/// The key from the API version's own place, else from the other, else from `Authorization`. A
+/// value in the body that is not text counts as an invalid key.
 fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,
@@ -109,7 +109,7 @@ fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) 
     key.or_else(|| request.authorization.and_then(bearer_token))
 }
 
-/// The token of `Authorization: Bearer` (RFC 6750, section 2.1); the scheme's case does not matter.
+/// The token of `Authorization: Bearer` (RFC 6750, section 2.1). The scheme is case-insensitive.
 fn bearer_token(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.trim().split_once([' ', '\t'])?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -166,7 +166,7 @@ fn number(number: u64) -> Cow<'static, str> {
     itoa::Buffer::new().format(number).to_owned().into()
 }
 
-/// Two parameters of the one policy there is, as the draft of the rate limit headers writes them.
+/// Two parameters of the only policy, in the syntax of the rate limit headers draft.
 fn window(name: &str, value: u32, other: &str, other_value: u32) -> Cow<'static, str> {
     let (mut digits, mut other_digits) = (itoa::Buffer::new(), itoa::Buffer::new());
     let (value, other_value) = (digits.format(value), other_digits.format(other_value));
@@ -201,7 +201,7 @@ mod tests {
         Request { api_key, authorization: Some(authorization), ..Request::default() }
     }
 
-    /// The key that counts where the header `x-api-key` holds `header`.
+    /// The key that is used if the header `x-api-key` contains `header`.
     fn sent<'a>(place: KeyPlace, fields: &'a Fields<'_>, header: &'a str) -> Option<&'a str> {
         sent_key(place, fields, &with_header(Some(header), "Bearer bearer"))
     }

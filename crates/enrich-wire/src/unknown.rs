@@ -1,5 +1,5 @@
-//! Fields that an endpoint does not have. They are ignored, but named where a required one is
-//! missing, since one is often the other under another spelling.
+//! Handles fields that an endpoint does not have. They are ignored, but named if a required field
+//! is missing, because one is often a misspelling of the other.
 
 use enrich_core::{InvalidFields, KEY_PREFIX};
 use strsim::normalized_damerau_levenshtein;
@@ -7,19 +7,19 @@ use strsim::normalized_damerau_levenshtein;
 use crate::field::Field;
 use crate::input::Fields;
 
-/// The longest name that is repeated to the caller, in bytes. A longer one is hardly a name.
+/// The longest name repeated to the caller, in bytes. A longer text is unlikely to be a name.
 const MAX_NAME_BYTES: usize = 32;
-/// How many names are repeated.
+/// The most names repeated.
 const MAX_NAMED: usize = 3;
-/// How alike two names are that may be meant for one another, from 0 to 1.
+/// The least similarity of two names for one to be a likely misspelling, from 0 to 1.
 const ALIKE: f64 = 0.75;
-/// How alike they count where one is a part of the other: `domain` for `companyDomain`.
+/// The similarity if one name is part of the other: `domain` and `companyDomain`.
 const IS_PART: f64 = 0.9;
-/// The shortest part that says something.
+/// The shortest part that counts.
 const MIN_PART_BYTES: usize = 4;
 
-/// Names the unknown fields among `fields` at the missing ones in `invalid`. A value is never
-/// repeated, and a name only if it looks like one.
+/// Names the unknown fields among `fields` in the messages for missing ones in `invalid`. A value
+/// is never repeated, and a name only if it looks like one.
 pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut InvalidFields) {
     let mut missing: Vec<&mut (&'static str, String)> =
         invalid.0.iter_mut().filter(|(name, _)| !fields.has(name)).collect();
@@ -37,7 +37,7 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
             Some((wanted, _)) if score >= ALIKE => {
                 format!("unknown field `{name}`; did you mean `{wanted}`?")
             }
-            // Not meant for any of them: told at the first.
+            // Similar to none of them: name it in the first message.
             _ => format!("unknown field `{name}`"),
         };
         let place = if score >= ALIKE { place } else { 0 };
@@ -50,7 +50,7 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
     }
 }
 
-/// Whether a name can be repeated: a short identifier, and nothing of a key.
+/// Whether a name can be repeated: it is a short identifier and does not look like a key.
 fn is_plain(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
@@ -58,7 +58,7 @@ fn is_plain(name: &str) -> bool {
     begins && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_letter) && !is_key
 }
 
-/// How alike two names are, whatever their case and the marks between their words.
+/// The similarity of two names, ignoring case and the marks between words.
 fn likeness(name: &str, wanted: &str) -> f64 {
     let (name, wanted) = (folded(name), folded(wanted));
     let (short, long) = if name.len() < wanted.len() { (&name, &wanted) } else { (&wanted, &name) };
@@ -85,7 +85,7 @@ mod tests {
         Field::LIMIT,
     ];
 
-    /// What is said of the two required inputs.
+    /// The messages for the two required inputs.
     fn said(sent: &[&'static str]) -> Vec<String> {
         let mut fields = Fields::default();
         for name in sent {

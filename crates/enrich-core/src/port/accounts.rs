@@ -1,4 +1,4 @@
-//! Accounts and their keys.
+//! Accounts and their API keys.
 
 use std::sync::Arc;
 
@@ -11,57 +11,57 @@ use crate::account::{
 use crate::api_key::ApiKey;
 use crate::port::error::StoreError;
 
-/// What became of a key that was to be stored.
+/// The result of storing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStored {
     /// It is stored.
     Stored,
-    /// There is no such account, or no such key to rotate; nothing changed.
+    /// The account, or the key to rotate, does not exist; nothing changed.
     NotThere,
-    /// The account has as many keys in use as it may have; nothing changed.
+    /// The account has the most keys in use that it may have; nothing changed.
     TooManyActive,
-    /// The account has as many keys, those counted that ended lately, as it may have; nothing changed.
+    /// The account has the most keys that it may have, recently ended ones included; nothing
+    /// changed.
     TooMany,
 }
 
-/// What became of a change of an account.
+/// The result of changing an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountChanged {
-    /// It was made; the account as it is now.
+    /// The change was made; the changed account.
     Done(Account),
-    /// There is no such account.
+    /// The account does not exist.
     NoAccount,
-    /// The account is closed, which is final; nothing changed.
+    /// The account is closed for good; nothing changed.
     Closed,
 }
 
-/// Keeps accounts and keys. Secrets are kept as a keyed hash, to find them by, and encrypted, to
-/// show them again.
+/// Stores accounts and keys. A secret is stored twice: as a keyed hash for finding it, and
+/// encrypted for showing it again.
 #[async_trait]
 pub trait Accounts: Send + Sync {
-    /// Stores an account and its first key, both or neither.
+    /// Stores an account and its first key; both or neither.
     async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError>;
 
-    /// The account with this id; `None` when there is none.
+    /// The account with this id; `None` if it does not exist.
     async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError>;
 
-    /// Every account, oldest first.
+    /// All accounts, oldest first.
     async fn accounts(&self) -> Result<Vec<Account>, StoreError>;
 
-    /// Changes an account, all of the change or nothing. A server sees it within a second.
+    /// Changes an account atomically. A running server sees the change within a second.
     async fn change(
         &self,
         id: AccountId,
         change: AccountChange,
     ) -> Result<AccountChanged, StoreError>;
 
-    /// Stores a key, unless its account has as many as `limit` allows: however many are stored at
-    /// once, they are counted one after the other.
+    /// Stores a key, unless `limit` is reached. Concurrent calls are counted one after the other.
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
-    /// Stores `successor` and lets `old` live until `old_until`, both or neither; an earlier end
-    /// stays, and one that has come when the successor is made is final. `old` counts for `limit`
-    /// only if it lives on.
+    /// Stores `successor` and ends `old` at `old_until`; both or neither. An earlier end stays; one
+    /// that has passed when the successor is created becomes final. `old` counts towards `limit`
+    /// only if it stays valid.
     async fn rotate_key(
         &self,
         old: KeyId,
@@ -70,27 +70,27 @@ pub trait Accounts: Send + Sync {
         limit: KeyLimit,
     ) -> Result<KeyStored, StoreError>;
 
-    /// The record of a secret a caller sent, whether or not it has expired; `None` when it was
-    /// never issued. A change made by any process shows within a second.
+    /// Finds the key for a secret, expired or not; `None` if it was never issued. A change made by
+    /// any process is visible within a second.
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError>;
 
-    /// The key with this id.
+    /// The key with this id; `None` if it does not exist.
     async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError>;
 
     /// The keys of an account, oldest first.
     async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError>;
 
-    /// The secret itself, decrypted; `None` when there is no such key.
+    /// Decrypts the secret of a key; `None` if the key does not exist.
     async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Gives a key a limit of its own. `false` when there is no such key.
+    /// Sets a key's own rate limit. `false` if the key does not exist.
     async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError>;
 
-    /// Gives a key another label. `false` when there is no such key.
+    /// Changes a key's label. `false` if the key does not exist.
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
 
-    /// Ends a key at `at`; an earlier end stays. An end that has come at `now` is
-    /// [final](KeyInfo::has_ended). `false` when there is no such key.
+    /// Ends a key at `at`; an earlier end stays. An end that has passed at `now` is
+    /// [final](KeyInfo::has_ended). `false` if the key does not exist.
     async fn expire_key(
         &self,
         id: KeyId,
@@ -98,7 +98,7 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Makes the ends of all keys final that have come at `now`; of how many. `now` has to be right:
-    /// see [`ClockWatch`](crate::ClockWatch).
+    /// Makes all key expiries before or at `now` final, and returns their number. `now` must be
+    /// correct: see [`ClockWatch`](crate::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-/// Tells the time. Everything else takes it as an argument.
+/// Returns the current time. All other code receives times as arguments.
 pub trait Clock: Send + Sync {
     /// The current instant.
     fn now(&self) -> Timestamp;

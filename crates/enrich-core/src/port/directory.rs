@@ -10,10 +10,10 @@ use crate::question::{Projection, Question};
 use crate::subject::{DirectoryRevision, Found};
 use crate::suppressed::SuppressedValues;
 
-/// On whose behalf a look-up is made: what must not be starved by others, nor starve them.
+/// The tenant of a look-up. Tenants share expensive look-ups fairly.
 ///
-/// Opaque to a directory; equal values share one place in line. The default is for callers that
-/// have no accounts.
+/// Directories do not interpret the value; equal values share one queue. The default is for callers
+/// without accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(u128);
 
@@ -26,17 +26,17 @@ impl From<AccountId> for Tenant {
 /// Answers questions from the look-up data.
 #[async_trait]
 pub trait Directory: Send + Sync {
-    /// The subject that answers `question`, with at least what `projection` names.
+    /// Finds the subject for `question`, with at least the parts in `projection`.
     ///
-    /// `None` when nobody fits, or when several fit a name and cannot be told apart.
+    /// `None` if no subject fits, or if several fit a name and cannot be distinguished.
     async fn find(
         &self,
         question: &Question,
         projection: Projection,
     ) -> Result<Option<Found>, StoreError>;
 
-    /// The same on behalf of a tenant. A directory that makes expensive look-ups wait lets tenants
-    /// take turns; one that does not has nothing to do with the tenant.
+    /// Like [`find`](Self::find), for a tenant. A directory that queues expensive look-ups lets
+    /// tenants take turns; others ignore the tenant.
     async fn find_for(
         &self,
         tenant: Tenant,
@@ -47,12 +47,12 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// The values that are suppressed now, so that what was answered before can be held against
-    /// them; `None` where this directory suppresses none.
+    /// The values that are suppressed now, for checking earlier answers; `None` if this directory
+    /// suppresses none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }
 
-    /// The state the directory is in.
+    /// The current revision of the directory.
     async fn revision(&self) -> Result<DirectoryRevision, StoreError>;
 }

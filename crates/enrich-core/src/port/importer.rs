@@ -1,4 +1,4 @@
-//! The way into the directory.
+//! Imports records into the directory.
 
 use async_trait::async_trait;
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
@@ -7,124 +7,124 @@ use jiff::Timestamp;
 use crate::port::error::StoreError;
 use crate::record::{Record, SourceName};
 
-/// A load to begin.
+/// The parameters of an import.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Whose records they are.
+    /// The source of the records.
     pub source: SourceName,
-    /// The file that the records come from, noted with the source in the same transaction as the
-    /// first of its records; `None` leaves what was noted before.
+    /// The file of the records. It is stored with the source, in the same transaction as the first
+    /// record. `None` keeps the file stored before.
     pub file: Option<String>,
-    /// The time kept with every value.
+    /// The time stored with every value.
     pub at: Timestamp,
-    /// What is atomic.
+    /// The scope of a transaction.
     pub atomic: Atomic,
 }
 
 impl Load {
-    /// A load of records from no file, all written together. `None` when `source` is not the name
-    /// of a source ([`SourceName::new`]).
+    /// An import in one transaction, without a file. `None` if `source` is not a valid name
+    /// ([`SourceName::new`]).
     pub fn new(source: &str, at: Timestamp) -> Option<Self> {
         let source = SourceName::new(source)?;
         Some(Self { source, file: None, at, atomic: Atomic::Whole })
     }
 }
 
-/// What of a load is written together.
+/// The scope of an import's transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
-    /// Each batch by itself.
+    /// One transaction for each batch.
     Batch,
-    /// All of it, when it is finished.
+    /// One transaction for the whole import.
     Whole,
 }
 
-/// What became of a record.
+/// The result of importing one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// What it did.
+    /// The effect of the record.
     pub effect: Effect,
-    /// How many of its values were left out because they are suppressed.
+    /// The number of values left out because they are suppressed.
     pub suppressed_values: u32,
 }
 
-/// What a record did to the directory.
+/// The effect of a record on the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// A new subject.
+    /// A subject was added.
     Added,
-    /// A subject that was there is different now.
+    /// An existing subject changed.
     Merged,
-    /// Everything was known.
+    /// Nothing changed; all values were known.
     Unchanged,
-    /// Left out: who it is about is suppressed.
+    /// The record was left out because its subject is suppressed.
     Suppressed,
 }
 
-/// What is no longer to be imported or answered.
+/// A value that is kept out of imports and answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Suppressed {
-    /// An address, of people and companies.
+    /// An email address, of people and companies.
     Email(EmailAddress),
-    /// A number, of people and companies.
+    /// A phone number, of people and companies.
     Phone(Phone),
-    /// A person's page: the person is forgotten with it.
+    /// The page of a person. The whole person is forgotten.
     PersonPage(PersonPage),
-    /// A domain and the hosts below it, addresses there included.
+    /// A domain, the hosts below it and the email addresses there.
     Domain(Domain),
 }
 
-/// A source that was imported.
+/// An imported source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceInfo {
     /// Its name.
     pub name: SourceName,
-    /// Values held from it.
+    /// The number of values stored from it.
     pub values: u64,
-    /// Records taken from it.
+    /// The number of records imported from it.
     pub records: u64,
-    /// When it was first imported.
+    /// Time of the first import.
     pub first_at: Timestamp,
-    /// When it was last imported.
+    /// Time of the last import.
     pub last_at: Timestamp,
 }
 
-/// What taking a source, or a value, out again did.
+/// The result of removing a source or suppressing values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Values gone.
+    /// The number of removed values.
     pub values: u64,
-    /// Subjects gone with their last value.
+    /// The number of subjects removed with their last value.
     pub subjects: u64,
 }
 
-/// Takes records in.
+/// Imports records.
 #[async_trait]
 pub trait Importer: Send + Sync {
-    /// Begins a load. One runs at a time; a second one waits or is refused.
+    /// Begins an import. Only one runs at a time; a second one waits or is refused.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
-    /// The sources there are, by name.
+    /// All sources, by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
-    /// The file that a source's records came from, as its last [`Load`] with a file noted it; `None`
-    /// where there is no such source or no file was noted.
+    /// The file stored with a source by its last [`Load`] that had one; `None` if the source does
+    /// not exist or has no file.
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError>;
 
-    /// Takes a source's values out again; `None` when there is no such source.
+    /// Removes all values of a source; `None` if the source does not exist.
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError>;
 
-    /// Suppresses values: what is held of them goes, and they are not taken in again. All of them
-    /// are forgotten or, with an error, none.
+    /// Suppresses values: removes them from the directory and keeps them out of later imports. On
+    /// an error, none is suppressed.
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A load that is running. Dropped unfinished, what is not yet written is not written.
+/// A running import. Dropping it unfinished discards what is not yet written.
 #[async_trait]
 pub trait Loading: Send {
-    /// Takes a batch; one [`Taken`] a record, in order.
+    /// Imports a batch. Returns one [`Taken`] for each record, in order.
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError>;
 
-    /// Ends the load and makes what it brought durable.
+    /// Ends the import and makes it durable.
     async fn finish(self: Box<Self>) -> Result<(), StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The ledger: what every account was granted and charged.
+//! The ledger: the grants and charges of all accounts.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -10,52 +10,53 @@ use crate::port::error::StoreError;
 use crate::repeat::{IdempotencyKey, IdempotencyRecord, RequestId, StoredResponse};
 use crate::subject::DirectoryRevision;
 
-/// A charge to be decided. Its `Debug` shows nothing of the answer or the idempotency key.
+/// A charge to be decided. Its `Debug` output hides the answer and the idempotency key.
 #[derive(Clone, Debug)]
 pub struct Charge {
-    /// The row's id.
+    /// The id of the entry.
     pub id: ChargeId,
-    /// Who pays.
+    /// The account that pays.
     pub account: AccountId,
-    /// The key that asked.
+    /// The key that made the call.
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
-    /// The items the answer holds; 0 for a miss, which costs nothing, leaves no row, and is
-    /// handed in only so that `keep` is kept.
+    /// The number of items in the answer. A miss has 0: it is free and adds no entry, and is passed
+    /// only to store its idempotency record.
     pub items: u64,
-    /// The rule.
+    /// The price rule.
     pub price: Price,
-    /// The caller's id for the request, or the one made for it.
+    /// The request id, from the caller or generated.
     pub request_id: RequestId,
-    /// The directory the answer came from.
+    /// The directory revision that the answer was read from.
     pub revision: DirectoryRevision,
-    /// When.
+    /// The time of the charge.
     pub at: Timestamp,
-    /// The answer to keep for a repeat.
+    /// The answer to store for repeats.
     pub idempotency: Option<IdempotencyRecord>,
 }
 
 impl Charge {
-    /// What it takes from the balance.
+    /// The credits to deduct.
     pub fn credits(&self) -> Credits {
         self.price.of(self.items)
     }
 }
 
-/// How a charge was decided. Each is durable when it is told.
+/// The result of a charge. It is durable when it is returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Charged {
-    /// Taken, or nothing to take; the answer is kept if it was to be.
+    /// The credits were deducted, if there were any, and the idempotency record was stored, if
+    /// there is one.
     Taken {
-        /// The balance after it.
+        /// The balance after the charge.
         balance: Credits,
     },
-    /// Not taken: the idempotency key was there already.
+    /// Not charged: the idempotency key was already used.
     Replayed(StoredResponse),
-    /// Not taken: the balance is too low.
+    /// Not charged: the balance is too low.
     Insufficient {
-        /// The balance.
+        /// The current balance.
         balance: Credits,
     },
 }
@@ -63,103 +64,103 @@ pub enum Charged {
 /// Why a charge was not decided.
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
-    /// Nothing was taken, for certain. Whether charging goes on, [`Ledger::is_charging`] tells.
+    /// Certainly nothing was charged. [`Ledger::is_charging`] says whether charging continues.
     #[error("the charge could not be written; nothing was charged")]
     NotTaken(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// More charges are waiting than the ledger takes; nothing was taken.
+    /// Too many charges are waiting; nothing was charged.
     #[error("too many charges are waiting; nothing was charged")]
     Overloaded,
-    /// No more idempotency records fit; nothing was taken.
+    /// No further idempotency record can be stored; nothing was charged.
     #[error("no more idempotency records can be kept; nothing was charged")]
     IdempotencyStoreFull,
-    /// Whether it was taken cannot be told; the idempotency record decides on a repeat.
+    /// It is not known whether the charge was written. On a repeat the idempotency record decides.
     #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Charging has stopped; nothing was taken. It stops after an unknown outcome, where the ledger
-    /// is not as it was written, and where what decides has died.
+    /// Charging has stopped; nothing was charged. It stops after an unknown outcome, when the
+    /// ledger differs from what was written, and when the deciding thread has died.
     #[error("charging has stopped; nothing was charged")]
     Stopped,
 }
 
-/// Credits given by the operator, or taken back.
+/// Credits granted by the operator, or taken back.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// The row's id.
+    /// The id of the entry.
     pub id: ChargeId,
-    /// To whom.
+    /// The account.
     pub account: AccountId,
-    /// How many; negative to take back.
+    /// The number of credits; negative to take back.
     pub credits: i64,
-    /// What the operator notes.
+    /// The operator's note.
     pub note: String,
-    /// The row this corrects: makes it an adjustment.
+    /// The corrected entry. If present, the new entry is an adjustment.
     pub corrects: Option<ChargeId>,
-    /// When.
+    /// The time of the grant.
     pub at: Timestamp,
 }
 
 impl Grant {
-    /// So many credits for `account` at `now`, without a note.
+    /// A grant of `credits` to `account` at `now`, without a note.
     pub fn new(account: AccountId, credits: i64, now: Timestamp) -> Self {
         let id = ChargeId::new(now);
         Self { id, account, credits, note: String::new(), corrects: None, at: now }
     }
 }
 
-/// How a grant was decided.
+/// The result of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
-    /// Written.
+    /// The entry was written.
     Written {
-        /// The balance after it.
+        /// The balance after the grant.
         balance: Credits,
     },
     /// Refused: the balance would leave the range 0 to [`Credits::MAX`].
     OutOfRange {
-        /// The balance.
+        /// The current balance.
         balance: Credits,
     },
-    /// Refused: there is no such account.
+    /// Refused: the account does not exist.
     NoAccount,
-    /// Refused: the row to correct is none of this account.
+    /// Refused: the account has no entry with the id to correct.
     NoSuchEntry,
 }
 
-/// What walking the whole ledger found.
+/// The result of verifying the whole ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Accounts walked.
+    /// Number of accounts checked.
     pub accounts: u64,
-    /// Rows walked.
+    /// Number of entries checked.
     pub entries: u64,
     /// The sum of grants and adjustments, in credits.
     pub granted: i64,
     /// The sum of charges, in credits.
     pub charged: u64,
-    /// Rows that are charges.
+    /// Number of charges.
     pub charges: u64,
-    /// What does not add up, each with its account and row; empty when all does.
+    /// The inconsistencies, each with its account and entry; empty if there are none.
     pub faults: Vec<String>,
 }
 
-/// Keeps the ledger: append-only, never negative, one decision after the other.
+/// The ledger: append-only, with balances that are never negative. Decisions are sequential.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// The credits an account has left, every acknowledged charge counted.
+    /// The balance of an account, including every acknowledged charge.
     ///
-    /// `None` when there is no such account.
+    /// `None` if the account does not exist.
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError>;
 
-    /// The same, cheaply: what other processes wrote in the last moment (some 10 ms, at most 100)
-    /// may be missing.
+    /// A cheaper balance. It may lack what other processes wrote recently (typically 10 ms, at most
+    /// 100 ms).
     ///
-    /// Good enough to be shown, and to look something up for; who is to be refused for want of
-    /// credits has them [counted](Self::balance) first.
+    /// Use it for display and before a look-up. Before refusing a call for lack of credits, read
+    /// the exact [`balance`](Self::balance).
     async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         self.balance(account).await
     }
 
-    /// What is kept for an idempotency key at `now`; `None` when nothing is.
+    /// The response stored for an idempotency key at `now`; `None` if there is none.
     async fn kept(
         &self,
         account: AccountId,
@@ -168,15 +169,16 @@ pub trait Ledger: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError>;
 
-    /// Decides a charge, in order of arrival. Returns after it is durable.
+    /// Decides a charge, in order of arrival. Returns when it is durable.
     ///
-    /// An account that is not there has nothing to take: [`Charged::Insufficient`] with no credits.
+    /// For an account that does not exist, the result is [`Charged::Insufficient`] with zero
+    /// credits.
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError>;
 
-    /// Gives credits, or takes them back. Returns after it is durable.
+    /// Grants credits or takes them back. Returns when it is durable.
     async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError>;
 
-    /// Rows of an account after the sequence number `after`, at most `limit` of them.
+    /// Entries of an account after the sequence number `after`, at most `limit`.
     async fn entries(
         &self,
         account: AccountId,
@@ -184,8 +186,8 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Rows of an account before the sequence number `before` (from the newest on without one), the
-    /// newest first, at most `limit` of them.
+    /// Entries of an account before the sequence number `before` (`None` for all), newest first, at
+    /// most `limit`.
     async fn newest_entries(
         &self,
         account: AccountId,
@@ -193,25 +195,26 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// The sequence number of an account's first row at or after `at`; one more than its last
-    /// row's when all are earlier.
+    /// The sequence number of an account's first entry at or after `at`. If all are earlier, the
+    /// last entry's number plus one.
     ///
-    /// Rows are in the order of their arrival, which is not that of their times where the clock was
-    /// set back: rows behind it may be earlier than `at`.
+    /// Entries are in order of arrival. If the clock was set back, later entries may have times
+    /// before `at`.
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
 
-    /// One more than the sequence number of an account's last row before `at`; 1 when none is
-    /// earlier. So all rows of a range of times lie from its [first](Self::first_entry_at) to here.
+    /// The sequence number of an account's last entry before `at`, plus one; 1 if none is earlier.
+    /// All entries of a time range lie between [`first_entry_at`](Self::first_entry_at) and this
+    /// number.
     async fn end_of_entries_before(
         &self,
         account: AccountId,
         at: Timestamp,
     ) -> Result<u64, StoreError>;
 
-    /// Walks every row and adds everything up.
+    /// Checks every entry and adds up the totals.
     async fn verify(&self) -> Result<Verification, StoreError>;
 
-    /// Whether charges are being decided: `false` once charging has [stopped](ChargeError::Stopped),
-    /// until the ledger is opened anew.
+    /// Whether charges are decided. `false` after charging has [stopped](ChargeError::Stopped),
+    /// until the ledger is opened again.
     fn is_charging(&self) -> bool;
 }

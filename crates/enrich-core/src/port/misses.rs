@@ -1,11 +1,11 @@
-//! Counts of the company names that nothing was found for, where the operator wants them.
+//! Counts company names that were not found, if the operator enables it.
 
 use enrich_text::CompanyName;
 use jiff::Timestamp;
 
-/// Counts names that were missed. Never a person's name, an address or a number.
+/// Counts missed company names. Names of people, addresses and numbers are never counted.
 pub trait Misses: Send + Sync {
-    /// Counts a look-up by a company's name for which no company was found. Returns at once: counts
-    /// are written behind, and a crash may lose those of the last minute.
+    /// Counts a look-up by company name that found no company. Returns at once; counts are written
+    /// later, and a crash may lose those of the last minute.
     fn count(&self, name: &CompanyName, at: Timestamp);
 }

@@ -1,4 +1,4 @@
-//! Rate windows, counted per key and, where that is limited, per account.
+//! Counts requests in rate-limit windows, per key and optionally per account.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use crate::rate::{RateLimit, RateLimitStatus};
 /// Counts requests in fixed windows.
 #[async_trait]
 pub trait RateLimiter: Send + Sync {
-    /// Counts a request of `key` at `now` and tells how the key stands, that request included.
+    /// Counts a request of `key` at `now`. The returned status includes this request.
     async fn count(
         &self,
         key: KeyId,
@@ -18,8 +18,8 @@ pub trait RateLimiter: Send + Sync {
         now: Timestamp,
     ) -> Result<RateLimitStatus, StoreError>;
 
-    /// Counts a request of any key of `account` at `now` and tells how the account stands, that
-    /// request included. Called only where there is a limit per account.
+    /// Counts a request of any key of `account` at `now`. The returned status includes this
+    /// request. Called only if there is a limit per account.
     async fn count_account(
         &self,
         account: AccountId,

@@ -1,4 +1,4 @@
-//! Who signs in to the accounts' pages, and their sessions.
+//! Sign-ins to account pages, and their sessions.
 
 use async_trait::async_trait;
 use enrich_text::EmailAddress;
@@ -8,23 +8,23 @@ use crate::account::AccountId;
 use crate::port::error::StoreError;
 use crate::sign_in::{ListedSession, PasswordHash, Session, SessionId, SignIn, Token};
 
-/// What became of an address that was to be given to an account.
+/// The result of setting an account's email address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailSet {
-    /// It is the account's now. What it had before is no longer, its sessions have ended, and an
-    /// invitation that went to the old address is no longer good.
+    /// The address was set. The previous address is free again, the account's sessions have ended,
+    /// and an invitation sent to the previous address is invalid.
     Set,
-    /// Another account has it; nothing changed.
+    /// Another account has this address; nothing changed.
     Taken,
-    /// There is no such account.
+    /// The account does not exist.
     NoAccount,
 }
 
-/// Keeps who may sign in, and who is signed in. Of tokens a keyed hash is kept.
+/// Stores sign-ins, invitations and sessions. Of tokens it stores only a keyed hash.
 #[async_trait]
 pub trait SignIns: Send + Sync {
-    /// Gives an account the address that its owner signs in with. The same address again changes
-    /// nothing; another one keeps the password.
+    /// Sets the address with which an account's owner signs in. Setting the same address changes
+    /// nothing; another address keeps the password.
     async fn set_email(
         &self,
         account: AccountId,
@@ -32,15 +32,14 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<EmailSet, StoreError>;
 
-    /// Who signs in to an account's page; `None` when no address was given, or there is no such
-    /// account.
+    /// The sign-in of an account; `None` if it has no address or does not exist.
     async fn sign_in(&self, account: AccountId) -> Result<Option<SignIn>, StoreError>;
 
-    /// Who signs in with an address.
+    /// The sign-in with this address.
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError>;
 
-    /// Lets whoever has `token` set the account's password once, until `until`. An earlier
-    /// invitation of the account is no longer good. `false` when nobody signs in to the account.
+    /// Creates an invitation: until `until`, `token` allows setting the account's password once. An
+    /// earlier invitation becomes invalid. `false` if the account has no sign-in.
     async fn invite(
         &self,
         account: AccountId,
@@ -48,12 +47,12 @@ pub trait SignIns: Send + Sync {
         until: Timestamp,
     ) -> Result<bool, StoreError>;
 
-    /// Whose password an invitation is to set; `None` when it was used, has ended at `now`, or
-    /// never was.
+    /// The sign-in that an invitation belongs to; `None` if it was used, has expired at `now`, or
+    /// does not exist.
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError>;
 
-    /// Uses an invitation up to set the password, and ends all sessions of the account, all or
-    /// nothing. `None`, and nothing changed, when the invitation is not good at `now`.
+    /// Uses an invitation: sets the password and ends all sessions of the account, atomically.
+    /// `None`, without a change, if the invitation is not valid at `now`.
     async fn accept(
         &self,
         token: &Token,
@@ -61,8 +60,8 @@ pub trait SignIns: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<AccountId>, StoreError>;
 
-    /// Sets another password and ends all sessions of the account but `kept`, and its invitation,
-    /// all or nothing. `false` when nobody signs in to the account.
+    /// Sets another password, ends all sessions of the account except `kept`, and ends its
+    /// invitation, atomically. `false` if the account has no sign-in.
     async fn set_password(
         &self,
         account: AccountId,
@@ -70,37 +69,37 @@ pub trait SignIns: Send + Sync {
         kept: Option<&Token>,
     ) -> Result<bool, StoreError>;
 
-    /// Begins a session. Where the account has more than [`Session::MOST_OF_AN_ACCOUNT`] then, those
-    /// that began first end.
+    /// Begins a session. If the account exceeds [`Session::MOST_OF_AN_ACCOUNT`], its oldest
+    /// sessions end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
-    /// The session of a token, ended or not: the caller holds it against the time and its idle
-    /// limit. `None` when it was revoked or never began.
+    /// The session of a token, expired or not; the caller checks its end and the idle limit. `None`
+    /// if it was ended or does not exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
-    /// Notes that a session is in use at `at`.
+    /// Records that a session was used at `at`.
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Ends a session. One that is not there is ended already.
+    /// Ends a session. A session that does not exist is not an error.
     async fn end_session(&self, token: &Token) -> Result<(), StoreError>;
 
-    /// Takes away the invitations and sessions that have ended at `now`, so that they stay ended
-    /// where the clock is set back; how many. `now` has to be right: see
+    /// Deletes the invitations and sessions that have expired at `now`, so that they stay expired
+    /// if the clock is set back. Returns their number. `now` must be correct: see
     /// [`ClockWatch`](crate::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// The sessions of an account, the newest first, ended by their time or not; `current` is the
-    /// token of the one that asks.
+    /// The sessions of an account, newest first, expired or not. `current` is the token of the
+    /// caller's session.
     async fn sessions(
         &self,
         account: AccountId,
         current: Option<&Token>,
     ) -> Result<Vec<ListedSession>, StoreError>;
 
-    /// Ends a session of an account; `false` when it has none of this id.
+    /// Ends a session of an account; `false` if the account has no session with this id.
     async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError>;
 
-    /// Ends all sessions of an account but `kept`; how many.
+    /// Ends all sessions of an account except `kept`. Returns their number.
     async fn end_sessions(
         &self,
         account: AccountId,

@@ -1,4 +1,4 @@
-//! Usage counters: how often what was asked and what came of it. The ledger never sees misses.
+//! Usage counters: the number of calls and their outcomes. The ledger does not record misses.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use crate::account::{AccountId, KeyId};
 use crate::credits::Credits;
 use crate::port::error::StoreError;
 
-/// One call, to be counted.
+/// One call to be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The account.
@@ -16,41 +16,41 @@ pub struct Use {
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
-    /// What came of it.
+    /// The outcome.
     pub outcome: UseOutcome,
-    /// What it cost.
+    /// The credits charged.
     pub credits: Credits,
-    /// When.
+    /// The time of the call.
     pub at: Timestamp,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UseOutcome {
-    /// An answer.
+    /// An answer was found.
     Found,
-    /// Nothing.
+    /// Nothing was found.
     NotFound,
-    /// The first answer once more.
+    /// A stored answer was returned again.
     Replayed,
-    /// A refusal after the key was known.
+    /// The call was refused after its key was identified.
     Refused,
 }
 
-/// How often a key asked something on a day, and what came of it.
+/// The calls of one key to one endpoint with one outcome on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DayCount {
     /// The day (UTC), in days since 1970-01-01.
     pub day: i64,
-    /// The key that asked.
+    /// The key that made the calls.
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: UseOutcome,
-    /// How often.
+    /// The number of calls.
     pub calls: u64,
-    /// What it cost in all.
+    /// The credits charged in total.
     pub credits: Credits,
 }
 
@@ -58,7 +58,7 @@ impl UseOutcome {
     /// Every outcome.
     pub const ALL: [Self; 4] = [Self::Found, Self::NotFound, Self::Replayed, Self::Refused];
 
-    /// The name it is stored and shown by.
+    /// The name used in storage and output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Found => "found",
@@ -68,7 +68,7 @@ impl UseOutcome {
         }
     }
 
-    /// The outcome of this name; `None` when there is none.
+    /// The outcome with this name; `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
     }
@@ -77,16 +77,16 @@ impl UseOutcome {
 /// Counts calls by day (UTC), account, key, endpoint and outcome.
 #[async_trait]
 pub trait Usage: Send + Sync {
-    /// Counts a call. Returns at once: counts are written behind, and a crash may lose the last
-    /// seconds of them.
+    /// Counts a call. Returns at once; counts are written later, and a crash may lose those of the
+    /// last seconds.
     fn count(&self, used: Use);
 
-    /// Writes what has been counted; called before the process ends.
+    /// Writes all counts to the store; called before the process ends.
     async fn flush(&self) -> Result<(), StoreError>;
 
-    /// What an account used from day `first` to day `last`, both included, in days since
-    /// 1970-01-01 (UTC): by day, then key, endpoint and outcome. Counts of every process add up;
-    /// those that are not yet [written](Usage::flush) are missing. Empty for an unknown account.
+    /// The usage of an account from day `first` to day `last` inclusive, in days since 1970-01-01
+    /// (UTC), by day, then key, endpoint and outcome. It sums the counts of all processes that are
+    /// [written](Usage::flush). Empty for an unknown account.
     async fn days(
         &self,
         account: AccountId,

@@ -1,4 +1,4 @@
-//! A question in bytes that are the same whenever the question is.
+//! Encodes questions so that equal questions have equal bytes.
 
 use enrich_text::PersonName;
 
@@ -6,7 +6,7 @@ use crate::question::{CompanyRef, PersonRef, Projection, Question};
 
 use super::look_up_value::{write_number, write_text};
 
-/// The question in bytes that are the same for the same question ([`Ask::asked`]).
+/// The bytes of a question; equal for equal questions ([`Ask::asked`]).
 pub(super) fn canonical(
     question: &Question,
     projection: Projection,

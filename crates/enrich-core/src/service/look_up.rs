@@ -1,4 +1,4 @@
-//! Metered look-ups of a program, without a request to read or a format to write.
+//! Metered look-ups for programs, without parsing requests or formatting responses.
 
 use enrich_text::{CompanyName, Domain, EmailAddress, Network, PageUrl, PersonPage, Phone};
 
@@ -16,7 +16,7 @@ use super::call::{Ask, Call};
 use super::canonical::canonical;
 use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
 
-/// A look-up of a program: the question and what its answer costs.
+/// A look-up with its question and price.
 ///
 /// ```
 /// use enrich_core::{LookUp, Price};
@@ -24,8 +24,8 @@ use super::look_up_value::{Lines, LookUpValue, Stored, write_number};
 /// let emails = LookUp::company_by_domain("quill.example").price(Price::PerItems(5)).limit(20);
 /// ```
 ///
-/// Without a [price](Self::price) an answer costs one credit. A text that cannot be read is
-/// refused by [`Service::look_up`].
+/// Without a [price](Self::price), an answer costs one credit. [`Service::look_up`] refuses a text
+/// that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUp {
     question: Result<Question, InvalidFields>,
@@ -36,18 +36,18 @@ pub struct LookUp {
     idempotency_key: Option<String>,
 }
 
-/// What a look-up returns.
+/// The result of a look-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookUpAnswer<T> {
-    /// The value; `None` when nothing was found, which is free.
+    /// The value; `None` for a miss, which is free.
     pub value: Option<T>,
-    /// How sure it is that the value belongs to whom was asked for; `None` when nothing was found.
+    /// The confidence that the value belongs to the requested subject; `None` for a miss.
     pub confidence: Option<Confidence>,
-    /// What the answer cost; 0 when nothing was found, and for a repeat.
+    /// The credits charged; 0 for a miss or a repeat.
     pub credits_used: Credits,
-    /// The credits that the account has left.
+    /// The account's remaining credits.
     pub credits_left: Credits,
-    /// Whether this is the first answer to the same idempotency key.
+    /// Whether this is the stored answer for the idempotency key.
     pub is_replayed: bool,
 }
 
@@ -59,7 +59,7 @@ impl LookUp {
         Self::read("company_by_name", "name", name.map(question))
     }
 
-    /// Looks up the company that has this domain, or its registrable domain.
+    /// Looks up the company with this domain or its registrable domain.
     pub fn company_by_domain(domain: &str) -> Self {
         let domain = Domain::parse(domain);
         let question = |domain| Question::Company(CompanyRef::Domain(domain));
@@ -73,14 +73,14 @@ impl LookUp {
         Self::read("company_by_page", "page", page.map(question))
     }
 
-    /// Looks up the company behind this address: its own, or that of a person it employs.
+    /// Looks up the company with this email address, or whose employee has it.
     pub fn company_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Company(CompanyRef::Email(email));
         Self::read("company_by_email", "email", email.map(question))
     }
 
-    /// Looks up the person with this address.
+    /// Looks up the person with this email address.
     pub fn person_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Person(PersonRef::Email(email));
@@ -94,19 +94,19 @@ impl LookUp {
         Self::read("person_by_page", "page", page.map(question))
     }
 
-    /// Looks up the person with this phone number, `+` and the country calling code first.
+    /// Looks up the person with this phone number: `+` and the country calling code first.
     pub fn person_by_phone(phone: &str) -> Self {
         let phone = Phone::parse(phone);
         let question = |phone| Question::Person(PersonRef::Phone(phone));
         Self::read("person_by_phone", "phone", phone.map(question))
     }
 
-    /// Looks up the facts of this host, or of its registrable domain.
+    /// Looks up the facts of this host or of its registrable domain.
     pub fn domain(domain: &str) -> Self {
         Self::read("domain", "domain", Domain::parse(domain).map(Question::Domain))
     }
 
-    /// Looks up a question whose parts are read already.
+    /// Looks up a question whose parts are already parsed.
     pub fn new(question: Question) -> Self {
         Self {
             question: Ok(question),
@@ -118,7 +118,7 @@ impl LookUp {
         }
     }
 
-    /// A look-up by a text that was read, or that could not be.
+    /// Creates a look-up from a parsed text, or from the error of parsing it.
     fn read<E: std::error::Error>(
         purpose: &'static str,
         field: &'static str,
@@ -135,42 +135,42 @@ impl LookUp {
         }
     }
 
-    /// What an answer costs.
+    /// Sets the price of an answer.
     #[must_use]
     pub fn price(self, price: Price) -> Self {
         Self { price, ..self }
     }
 
-    /// The name of the look-up in charges and usage counters, where an endpoint has its path.
+    /// Sets the name of the look-up in charges and usage counters, where an endpoint has its path.
     ///
-    /// By default it is the constructor's name. A program that takes different attributes for the
-    /// same question gives each a purpose of its own: an idempotency key answers for one of them.
+    /// The default is the constructor's name. A program that reads different attributes with the
+    /// same question gives each a purpose, because an idempotency key is valid for one attribute.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
     }
 
-    /// The most items to return and charge of a list; of a value that holds lists, the most of
-    /// each.
+    /// Limits the items of a list to return and charge. In a value that contains lists, it limits
+    /// each list.
     #[must_use]
     pub fn limit(self, items: u64) -> Self {
         Self { limit: Some(items), ..self }
     }
 
-    /// Reads also who works at the company ([`crate::Company::employees`]).
+    /// Also reads the company's employees ([`crate::Company::employees`]).
     #[must_use]
     pub fn with_employees(self) -> Self {
         Self { with_employees: true, ..self }
     }
 
-    /// The key under which the answer is kept for 24 hours: the same look-up with the same key
-    /// returns the first answer again and costs nothing. 1 to 255 visible ASCII characters.
+    /// Sets the idempotency key: 1 to 255 visible ASCII characters. The answer is kept for 24
+    /// hours; the same look-up with the same key returns it again at no cost.
     #[must_use]
     pub fn idempotency_key(self, key: impl Into<String>) -> Self {
         Self { idempotency_key: Some(key.into()), ..self }
     }
 
-    /// The question as the service reads it.
+    /// The parsed request for the service.
     fn ask(&self) -> Result<Ask, InvalidFields> {
         let question = self.question.clone()?;
         let projection = match self.with_employees {
@@ -183,8 +183,8 @@ impl LookUp {
 }
 
 impl Service {
-    /// Looks up for a program: through the checks of [`answer`](Self::answer), at the look-up's
-    /// price. `pick` takes the attribute from what was found; `None` and an empty list are free.
+    /// Makes a look-up with all checks of [`answer`](Self::answer), at the look-up's price. `pick`
+    /// takes the attribute from the result; `None` and an empty list are free.
     ///
     /// ```
     /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {
@@ -201,8 +201,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] says why there is no answer, and that nothing was charged or that this is not
-    /// known.
+    /// A [`Refusal`] says why there is no answer, and either that nothing was charged or that this
+    /// is unknown.
     pub async fn look_up<V: LookUpValue + ?Sized>(
         &self,
         key: &ApiKey,
@@ -223,7 +223,7 @@ impl Service {
         };
         let outcome = self.answer(&call).await;
         let answer = outcome.result?;
-        // What is kept under the key is another attribute.
+        // The value stored under the key is another attribute.
         let kept = read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
         let (value, confidence) = kept.found.unzip();
         Ok(LookUpAnswer {
@@ -236,14 +236,14 @@ impl Service {
     }
 }
 
-/// What an answer's bytes hold.
+/// A stored answer.
 struct StoredValue<T> {
     /// The balance after the first answer, in credits.
     balance: Credits,
     found: Option<(T, Confidence)>,
 }
 
-/// Writes an answer: the balance, the confidence, the value.
+/// Writes an answer: the balance, the confidence and the value.
 fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
     let mut body = vec![BALANCE_HERE, b'\n'];
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
@@ -255,7 +255,7 @@ fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> Res
     ResponseTemplate { items, body }
 }
 
-/// Reads what [`write`] wrote, its balance filled in; `None` when it is something else.
+/// Reads an answer by [`write`] with its balance filled in; `None` for other bytes.
 fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);

@@ -1,36 +1,36 @@
-//! The values that a program takes from what was found, and their form in an idempotency record.
+//! The values that programs read from results, and their form in an idempotency record.
 //!
-//! A value is kept as a sequence of lines: numbers in decimal digits, texts with their length in
-//! bytes before them. A text has lines of its own, so that a forgotten one is found
+//! A value is stored as lines: numbers in decimal digits, and texts after their length in bytes. A
+//! text has its own lines, so that a suppressed value can be found in it
 //! ([`crate::holds_suppressed`]).
 
 use enrich_text::{Country, Network};
 
 use crate::subject::{Company, DomainFacts, Employee, Employer, Person, Site, SubjectId};
 
-/// A value that a look-up returns ([`Service::look_up`](super::Service::look_up)): a text, a
+/// A value returned by a look-up ([`Service::look_up`](super::Service::look_up)): a text, a
 /// company, a person, facts of a domain, or a list.
 ///
-/// A list counts as its items, any other value as one item.
+/// A list counts its items; any other value is one item.
 pub trait LookUpValue: Stored {}
 
 impl<T: Stored + ?Sized> LookUpValue for T {}
 
-/// What is needed to keep a value for a repeat. Programs cannot implement it.
+/// Stores a value for repeats. Programs cannot implement it.
 pub trait Stored: ToOwned {
-    /// How many items are returned and charged, of at most `limit`; 0 says that nothing was found.
+    /// The number of items returned and charged, at most `limit`; 0 means a miss.
     fn items(&self, _limit: usize) -> u64 {
         1
     }
 
-    /// Appends the value. Of each list in it no more than `limit` items are written.
+    /// Appends the value, with at most `limit` items of each list.
     fn write(&self, limit: usize, lines: &mut Vec<u8>);
 
-    /// Reads what [`write`](Self::write) wrote; `None` when it is something else.
+    /// Reads a value written by [`write`](Self::write); `None` for other bytes.
     fn read(lines: &mut Lines<'_>) -> Option<Self::Owned>;
 }
 
-/// The lines that are not read yet.
+/// The lines not yet read.
 pub struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {
@@ -43,7 +43,7 @@ impl<'a> Lines<'a> {
         self.0.is_empty()
     }
 
-    /// The next line, a number.
+    /// Reads the next line as a number.
     pub(super) fn number(&mut self) -> Option<u64> {
         let end = self.0.iter().position(|&byte| byte == b'\n')?;
         let (digits, rest) = self.0.split_at(end);
@@ -51,7 +51,7 @@ impl<'a> Lines<'a> {
         std::str::from_utf8(digits).ok()?.parse().ok()
     }
 
-    /// The next lines, a text with its length.
+    /// Reads a text and its length.
     fn text(&mut self) -> Option<&'a str> {
         let length = usize::try_from(self.number()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
@@ -170,12 +170,12 @@ impl Stored for (Network, String) {
     }
 }
 
-/// A field of the type that it is read into.
+/// Reads a field; its type selects the reader.
 fn read_field<T: Stored<Owned = T> + Clone>(lines: &mut Lines<'_>) -> Option<T> {
     T::read(lines)
 }
 
-/// Keeps a structure as its fields in order.
+/// Stores a structure as its fields in order.
 macro_rules! stored_by_fields {
     ($name:ident { $($field:ident),+ $(,)? }) => {
         impl Stored for $name {

@@ -1,4 +1,4 @@
-//! From the fields of a call to its charged answer.
+//! Meters a call, from its fields to the charged answer.
 
 use jiff::Timestamp;
 
@@ -17,29 +17,29 @@ use crate::suppressed::holds_suppressed;
 use super::Service;
 use super::call::{Answer, Ask, Call};
 
-/// A call on its way, past the key and the window.
+/// A call whose key is identified and whose request is counted.
 pub(super) struct MeteredCall<'a> {
     pub(super) call: &'a Call<'a>,
     pub(super) key: &'a KeyInfo,
     pub(super) now: Timestamp,
 }
 
-/// An answer that is written and not yet charged.
+/// A written answer that is not yet charged.
 struct WrittenAnswer {
     template: ResponseTemplate,
-    /// The state of the directory it was read from.
+    /// The directory revision that the answer was read from.
     revision: DirectoryRevision,
     /// The balance before its charge, in credits.
     balance: Credits,
 }
 
 impl MeteredCall<'_> {
-    /// The refusal of an answer that the balance does not pay for.
+    /// The refusal of an answer that the balance does not cover.
     fn not_enough(&self, needed: Needed, balance: Credits) -> Refusal {
         Refusal::NotEnoughCredits { price: self.call.price, needed, balance }
     }
 
-    /// What a draft costs the account, and what of it is kept under an idempotency key.
+    /// The charge for an answer, with its idempotency record if there is a key.
     fn charge(
         &self,
         template: &ResponseTemplate,
@@ -67,7 +67,7 @@ impl MeteredCall<'_> {
 }
 
 impl Service {
-    /// From the fields to the answer. `balance` is left at the last one seen, if one was.
+    /// Handles a call with its fields. `balance` is set to the last balance seen, if any.
     pub(super) async fn run(
         &self,
         metered: &MeteredCall<'_>,
@@ -77,12 +77,13 @@ impl Service {
         let ask = ask.bounded(metered.call.price, self.max_enrichment_items);
         match metered.call.idempotency_key {
             None => self.find_and_charge(metered, &ask, None, balance).await,
-            // A future of its own: most calls have no key, and keep no place for what it takes.
+            // Boxed, because most calls have no idempotency key and then need no space for this
+            // future.
             Some(text) => Box::pin(self.run_once(metered, &ask, text, balance)).await,
         }
     }
 
-    /// From the idempotency key to the answer, which is the first one once more if there was one.
+    /// Handles a call with an idempotency key. A repeat gets the first answer.
     async fn run_once(
         &self,
         metered: &MeteredCall<'_>,
@@ -97,7 +98,7 @@ impl Service {
         let place = self.in_flight.enter(account, &key);
         let kept = self.ledger.kept(account, &key, &asked, metered.now).await;
         match kept.map_err(store_refusal)? {
-            // Also while another repeat has the place: the first call has ended.
+            // This also applies while another repeat is running: the first call has ended.
             Some(kept) => self.replay(metered, ask, kept).await,
             None if place.is_none() => Err(Refusal::StillRunning),
             None => {
@@ -106,8 +107,8 @@ impl Service {
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
-                // Another process may have answered the first call, and taken the last credits
-                // for it, since the kept answers were looked at.
+                // Another process may have answered the first call, and charged the last credits
+                // for it, since the stored response was read.
                 let kept = self.ledger.kept(account, &key, &asked, metered.now).await;
                 match kept.map_err(store_refusal)? {
                     Some(kept) => self.replay(metered, ask, kept).await,
@@ -117,7 +118,8 @@ impl Service {
         }
     }
 
-    /// From the balance to the answer. `named` is the idempotency key and what it is compared by.
+    /// Checks the balance, looks up and charges. `named` is the idempotency key and the bytes of
+    /// the question.
     async fn find_and_charge(
         &self,
         metered: &MeteredCall<'_>,
@@ -154,8 +156,8 @@ impl Service {
         }
     }
 
-    /// The balance, when it covers the least price and the account may look up what may cost more
-    /// than it has.
+    /// The balance, if it covers the least price and the account may still make look-ups that may
+    /// cost more than it has.
     async fn check_balance(
         &self,
         metered: &MeteredCall<'_>,
@@ -178,8 +180,8 @@ impl Service {
         Ok(before)
     }
 
-    /// Looks up and writes the answer. Reads at most one item more than `before` pays for; reads
-    /// again where a longer list can be paid by now.
+    /// Looks up and writes the answer. Reads at most one item more than `before` pays for, and
+    /// reads again if the balance now pays for a longer list.
     async fn find_and_write(
         &self,
         metered: &MeteredCall<'_>,
@@ -191,7 +193,7 @@ impl Service {
         loop {
             let most = most_items(call.price, before);
             let projection = ask.projection.at_most(most);
-            // What was found is not kept any longer than its answer is written.
+            // Drop the result as soon as the answer is written.
             let (template, revision) = {
                 let found =
                     self.directory.find_for(account.into(), &ask.question, projection).await;
@@ -205,14 +207,14 @@ impl Service {
             if projection == ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // There may be more than was read, which costs more than there was. So it is no answer,
-            // also where credits were granted since.
+            // The list may be longer than what was read, and cost more than the balance did cover.
+            // It is not an answer, even if credits were granted since.
             let now = self.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *balance = Some(now);
             let used = call.price.of(template.items);
             if now < used {
-                // Nothing granted since charging stopped is seen.
+                // Grants made after charging stopped are not visible.
                 if !self.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }
@@ -223,7 +225,7 @@ impl Service {
         }
     }
 
-    /// Counts the name of a company that was asked for and that nobody bears.
+    /// Counts a company name for which no company was found.
     fn count_miss(&self, question: &Question, now: Timestamp) {
         let Some(misses) = &self.misses else { return };
         if let Question::Company(CompanyRef::Name { name, .. }) = question {
@@ -231,15 +233,15 @@ impl Service {
         }
     }
 
-    /// Whether an account has had all the refusals that it may have in a day for what it could not
-    /// pay once that was found, and no credits since: what it has left then.
+    /// The balance, if the account has used up its daily refusals after look-ups that it could not
+    /// pay, and has received no credits since.
     async fn probes_too_often(
         &self,
         account: AccountId,
         now: Timestamp,
     ) -> Result<Option<Credits>, Refusal> {
         let Some(least) = self.shortfalls.used_up(account, now) else { return Ok(None) };
-        // Read after what it had: charges on their way lower it, and only credits raise it.
+        // Read after `least`: concurrent charges only lower the balance, and only grants raise it.
         let left = self.ledger.balance(account).await.map_err(store_refusal)?;
         let left = left.ok_or(Refusal::InvalidKey)?;
         if left > least {
@@ -250,8 +252,8 @@ impl Service {
         Ok(Some(left))
     }
 
-    /// The first answer once more. Where it holds a value that was forgotten since, nothing is
-    /// found any more; the repeat costs nothing in either case.
+    /// Returns the first answer again. If it contains a value that was suppressed since, returns a
+    /// miss. Either is free.
     async fn replay(
         &self,
         metered: &MeteredCall<'_>,
@@ -271,8 +273,8 @@ impl Service {
         replay(metered.call.price, kept)
     }
 
-    /// The balance: the cached one where it covers `least`, else counted anew, since credits that
-    /// were granted a moment ago have to count.
+    /// The cached balance if it covers `least`; otherwise the exact balance, so that recent grants
+    /// count.
     async fn enough(
         &self,
         account: AccountId,
@@ -285,8 +287,8 @@ impl Service {
     }
 }
 
-/// How many items are worth reading for a caller with `balance`: one more than can be paid, so
-/// that a list too long for it is noticed and not read on for nothing.
+/// The most items worth reading with `balance`: one more than it pays for, so that a list that is
+/// too long is detected without reading all of it.
 fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }

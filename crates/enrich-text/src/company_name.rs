@@ -1,4 +1,4 @@
-//! Company names, in the steps they are compared by.
+//! Company names and the keys for comparing them.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use crate::input::{self, refuses_unreadable};
 use crate::legal_form;
 use crate::name_words::name_words;
 
-/// A company's name as written, and its three keys, each a function of the one before it: folded,
-/// without legal forms, without spaces. Names with an equal key have equal later keys too.
+/// A company's name as written, and its three keys. Each key is derived from the one before:
+/// folded, without legal forms, without spaces. Names with an equal key also have equal later keys.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,
@@ -22,16 +22,16 @@ pub struct CompanyName {
 /// Why a text is not a company name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidCompanyName {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("a company name cannot be empty; send one like `Acme GmbH`")]
     Empty,
-    /// More characters than we take.
+    /// The text is too long.
     #[error("a company name has at most 512 characters; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("a company name holds no control characters; send plain text")]
     ControlCharacter,
-    /// Only marks nobody can see.
+    /// The text contains only invisible characters.
     #[error("a company name has at least one visible character; this has none")]
     NothingVisible,
 }
@@ -39,7 +39,7 @@ pub enum InvalidCompanyName {
 refuses_unreadable!(InvalidCompanyName);
 
 impl CompanyName {
-    /// Reads a name in any script.
+    /// Parses a name in any script.
     pub fn parse(text: &str) -> Result<Self, InvalidCompanyName> {
         let text = input::plain(text)?;
         let folded = fold(text);
@@ -58,24 +58,23 @@ impl CompanyName {
         Ok(Self { display: collapse_spaces(text), folded, stripped, squashed, country })
     }
 
-    /// The name as written, white space collapsed.
+    /// The name as written, with single spaces.
     pub fn display(&self) -> &str {
         &self.display
     }
 
-    /// The name in the form of [`fold`]: `L'Oréal S.A.` reads `loreal sa`.
+    /// The name in the form of [`fold`]: `loreal sa` for `L'Oréal S.A.`.
     pub fn folded(&self) -> &str {
         &self.folded
     }
 
-    /// The folded name without the legal forms around it: `loreal`. Never empty: a name that is
-    /// nothing but a legal form keeps it.
+    /// The folded name without its legal forms: `loreal`. It is never empty: a name that is only a
+    /// legal form keeps it.
     pub fn stripped(&self) -> &str {
         &self.stripped
     }
 
-    /// The country that stands in parentheses behind the name, which is no part of what is compared:
-    /// `Acme (Deutschland)`.
+    /// The country in parentheses after the name, which is not compared: `Acme (Deutschland)`.
     pub fn country(&self) -> Option<Country> {
         self.country
     }
@@ -93,7 +92,7 @@ impl fmt::Display for CompanyName {
     }
 }
 
-/// A name and what stands in parentheses behind it.
+/// A name and the text in parentheses after it.
 pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_end();
     let inside = text.strip_suffix([')', '\u{ff09}'])?;
@@ -102,7 +101,7 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
 }
 
-/// Whether what stands behind a name are its own initials: `General Electric (GE)` says nothing of
+/// Whether the text after a name is its initials: in `General Electric (GE)`, `GE` does not mean
 /// Georgia.
 fn are_initials(name: &str, aside: &str) -> bool {
     let folded = fold(name);

@@ -1,6 +1,6 @@
 //! Words that contradict each other: numbers, north and south, women and men.
 //!
-//! Names that are alike but for two such words mean two of a kind, however alike they are.
+//! Names that differ only in two such words belong to two different organisations.
 
 use std::sync::LazyLock;
 
@@ -10,22 +10,22 @@ use crate::fold::fold;
 use crate::name_words::NameWord;
 use crate::table;
 
-/// How two words contradict each other.
+/// The kind of a contradiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Contrast {
-    /// They are two numbers, or two sides of one thing: north and south, first and second.
+    /// Two numbers, or two opposites: north and south, first and second.
     Sides,
-    /// They are two kinds of house or subject: a school and a hospital, music and art.
+    /// Two kinds of organisation or subject: a school and a hospital, music and art.
     Kinds,
 }
 
-/// The contrasts in which both sides may be in one name, and either may be left out of it.
+/// The contrasts of which one name may contain both sides, or neither.
 const KINDS: [&str; 2] = ["house", "subject"];
 
-/// The largest Roman numeral that is read; larger ones are words.
+/// The largest Roman numeral that is recognised. Larger ones are treated as words.
 const LARGEST_ROMAN: u32 = 39;
 
-/// For each word its contrast and the first word of its side.
+/// The contrast of each word, and the first word of its side.
 static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLock::new(|| {
     let mut sides = FxHashMap::default();
     for [contrast, words] in table::rows(include_str!("../data/contrasting_words.txt")) {
@@ -37,19 +37,19 @@ static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLo
     sides
 });
 
-/// What a word says that another may contradict.
+/// The side of a contrast that a word stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side(Says);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Says {
     Number(u32),
-    /// Of a contrast, one side, by its first word.
+    /// The contrast, and the first word of the side.
     Word(&'static str, &'static str),
 }
 
 impl Side {
-    /// What a word says; most say nothing of the kind.
+    /// The side of a word; `None` for most words.
     pub fn of(word: &NameWord) -> Option<Self> {
         let says = match number(word) {
             Some(number) => Says::Number(number),
@@ -58,7 +58,7 @@ impl Side {
         Some(Self(says))
     }
 
-    /// How it contradicts what another says; `None` when it does not.
+    /// The contradiction between two sides; `None` if there is none.
     pub fn against(self, other: Self) -> Option<Contrast> {
         match (self.0, other.0) {
             (Says::Number(one), Says::Number(other)) => (one != other).then_some(Contrast::Sides),
@@ -72,12 +72,13 @@ impl Side {
     }
 }
 
-/// How two words contradict each other; `None` when they do not.
+/// The contradiction between two words; `None` if there is none.
 pub(crate) fn contrast(one: &NameWord, other: &NameWord) -> Option<Contrast> {
     Side::of(one)?.against(Side::of(other)?)
 }
 
-/// A word that contradicts a word, to make up names that nobody bears; `None` where there is none.
+/// A word that contradicts `word`, for generating names that no company has; `None` if there is no
+/// such word.
 pub fn contrasting(word: &NameWord) -> Option<String> {
     if let Some(number) = number(word) {
         let next = number.checked_add(1)?;
@@ -98,7 +99,7 @@ fn side(word: &NameWord) -> Option<(&'static str, &'static str)> {
     SIDES.get(&word.root).or_else(|| SIDES.get(&word.text)).copied()
 }
 
-/// The number that a word is: in digits, with an ordinal's ending, in Roman numerals or spelt out.
+/// The value of a number word: digits, an ordinal, a Roman numeral, or spelt out.
 fn number(word: &NameWord) -> Option<u32> {
     const ENDINGS: [&str; 8] = ["st", "nd", "rd", "th", "er", "eme", "te", "e"];
     let digits = word.text.bytes().take_while(u8::is_ascii_digit).count();
@@ -112,7 +113,7 @@ fn number(word: &NameWord) -> Option<u32> {
     }
 }
 
-/// A Roman numeral of two letters or more, as it is written.
+/// The value of a Roman numeral with at least two letters, in upper case.
 fn roman(text: &str) -> Option<u32> {
     if text.len() < 2 || !text.bytes().all(|byte| matches!(byte, b'i' | b'v' | b'x')) {
         return None;

@@ -18,21 +18,21 @@ pub struct Country {
 /// Why a text is not a country.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidCountry {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("a country cannot be empty; send a code like `DE` or a name like `Germany`")]
     Empty,
-    /// More characters than any country's name has.
+    /// The text is longer than any country name.
     #[error(
         "a country's name is shorter than this; send a code like `DE` or a name like `Germany`"
     )]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("a country holds no control characters; send plain text")]
     ControlCharacter,
-    /// No country of that code.
+    /// No country has this code.
     #[error("no country has this code; send an ISO 3166-1 alpha-2 code like `DE`")]
     UnknownCode,
-    /// No country of that name or code.
+    /// No country has this name or code.
     #[error(
         "no country has this name or code; send an English name like `Germany` or a code like `DE`"
     )]
@@ -48,7 +48,8 @@ struct Countries {
     by_top_level_domain: HashMap<&'static str, Country>,
 }
 
-/// Codes in use beside the standard's own: the European Union's for the United Kingdom and Greece.
+/// Codes used in addition to the standard: those of the European Union for the United Kingdom and
+/// Greece.
 const OTHER_CODES: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
 static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
@@ -77,7 +78,8 @@ static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
 });
 
 impl Country {
-    /// Reads a country: English name, usual other name, alpha-2 or alpha-3 code, in any case.
+    /// Parses a country: its English name, another common name, or its alpha-2 or alpha-3 code, in
+    /// any case.
     pub fn parse(text: &str) -> Result<Self, InvalidCountry> {
         let text = input::plain(text)?;
         Self::of_code(text)
@@ -85,30 +87,30 @@ impl Country {
             .ok_or(InvalidCountry::UnknownName)
     }
 
-    /// Reads an alpha-2 code in any case; also `UK`, `EL` (Greece) and `XK` (Kosovo).
+    /// Parses an alpha-2 code in any case; also `UK`, `EL` (Greece) and `XK` (Kosovo).
     pub fn from_code(text: &str) -> Result<Self, InvalidCountry> {
         Self::of_code(input::plain(text)?).ok_or(InvalidCountry::UnknownCode)
     }
 
-    /// The ISO 3166-1 alpha-2 code, `XK` for Kosovo.
+    /// The ISO 3166-1 alpha-2 code; `XK` for Kosovo.
     pub fn alpha2(self) -> &'static str {
         self.alpha2
     }
 
-    /// The short English name, as people say it: `United Kingdom`, `South Korea`.
+    /// The usual short English name: `United Kingdom`, `South Korea`.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// Every country, in the order of their alpha-2 codes.
+    /// All countries, in order of their alpha-2 codes.
     pub fn all() -> &'static [Country] {
         &COUNTRIES.all
     }
 
-    /// The country a top-level domain (in A-label form) belongs to.
+    /// The country of a top-level domain (in A-label form).
     pub(crate) fn of_top_level_domain(label: &str) -> Option<Self> {
         match label {
-            // Codes that are read as a country's, but are nobody's domain.
+            // These codes are accepted for countries, but are not top-level domains.
             "el" | "xk" => None,
             _ if label.len() == 2 => Self::of_code(label),
             _ => COUNTRIES.by_top_level_domain.get(label).copied(),
@@ -135,7 +137,7 @@ impl fmt::Display for Country {
     }
 }
 
-/// What names are compared by: folded, without an article.
+/// The key for comparing names: folded, without an article.
 fn name_key(text: &str) -> String {
     let key = fold(text);
     match key.strip_prefix("the ").or_else(|| key.strip_suffix(" the")) {

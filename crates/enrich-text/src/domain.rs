@@ -6,29 +6,29 @@ use crate::country::Country;
 use crate::host::{self, BadHost};
 use crate::input::{self, refuses_unreadable};
 
-/// A web domain in the one form we store and compare: lower case, A-labels, no `www.`.
+/// A web domain in its normal form: lower case, A-labels, no `www.`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Domain(String);
 
 /// Why a text is not a domain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDomain {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("a domain cannot be empty; send one like `acme.example`")]
     Empty,
-    /// More characters than any domain or address has.
+    /// The text is longer than any domain or address.
     #[error("a domain has at most 253 characters, 63 between two dots; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("a domain holds no control characters; send plain text")]
     ControlCharacter,
-    /// One label alone, as in `localhost`.
+    /// The text has only one label, as in `localhost`.
     #[error("a domain looks like `acme.example`; this has no dot")]
     SingleLabel,
-    /// An IPv4 or IPv6 address in any notation.
+    /// The text is an IPv4 or IPv6 address in any notation.
     #[error("a domain looks like `acme.example`; this is an IP address")]
     IpAddress,
-    /// Characters or a shape no domain has.
+    /// The text has characters or a shape that no domain has.
     #[error(
         "a domain looks like `acme.example`, bare or in a URL; this has characters or a shape \
          no domain has"
@@ -50,19 +50,19 @@ impl From<BadHost> for InvalidDomain {
 }
 
 impl Domain {
-    /// Reads a domain from what people type: a bare host or a URL with scheme, user, port, path,
-    /// query or fragment, in any case, IDN in either form.
+    /// Parses a domain as people type it: a host, or a URL with scheme, user, port, path, query or
+    /// fragment; in any case, with an IDN in either form.
     pub fn parse(text: &str) -> Result<Self, InvalidDomain> {
         let text = input::plain(text)?;
         let host = host::read(host_of(text)?)?;
         Ok(Self::from_host(&host))
     }
 
-    /// The domain of a host that was read by [`host::read`].
+    /// The domain of a host that [`host::read`] parsed.
     pub(crate) fn from_host(host: &str) -> Self {
         let mut rest = host;
         while let Some(shorter) = rest.strip_prefix("www.") {
-            // `www.com` is a domain by itself.
+            // `www.com` is itself a domain.
             if !shorter.contains('.') {
                 break;
             }
@@ -76,33 +76,33 @@ impl Domain {
         &self.0
     }
 
-    /// What was registered: the public suffix and one label more (Public Suffix List, private
-    /// suffixes included, one label for unknown TLDs). A public suffix is its own.
+    /// The registrable domain: the public suffix and one more label (Public Suffix List with
+    /// private suffixes; one label for unknown TLDs). For a public suffix it is the suffix itself.
     pub fn registrable(&self) -> Domain {
         Self(host::registrable(&self.0).to_owned())
     }
 
-    /// Whether it is that itself.
+    /// Whether the domain is its own registrable domain.
     pub fn is_registrable(&self) -> bool {
         host::registrable(&self.0).len() == self.0.len()
     }
 
-    /// The first label of the registrable domain: `nestle` of `corporativo.nestle.com.br`.
+    /// The first label of the registrable domain: `nestle` for `corporativo.nestle.com.br`.
     pub fn label(&self) -> &str {
         let registrable = host::registrable(&self.0);
         registrable.split('.').next().unwrap_or(registrable)
     }
 
-    /// The country whose country-code TLD this is under, internationalised ones included.
+    /// The country of the domain's country-code TLD, internationalised ones included.
     ///
-    /// Every country-code TLD counts as its country's, also those that are much used for other
-    /// things (`.co` is Colombia's, `.io` the British Indian Ocean Territory's): whether a company
-    /// is seated there is for its record to say. `.eu` is no country's.
+    /// Every country-code TLD counts for its country, even if it is widely used for other purposes
+    /// (`.co` is Colombia, `.io` the British Indian Ocean Territory). Whether a company has a seat
+    /// there depends on its record. `.eu` has no country.
     pub fn country(&self) -> Option<Country> {
         Country::of_top_level_domain(self.0.rsplit('.').next()?)
     }
 
-    /// The domain as people read it, in Unicode where it is internationalised.
+    /// The domain in Unicode.
     pub fn to_unicode(&self) -> String {
         let (text, outcome) = idna::domain_to_unicode(&self.0);
         if outcome.is_ok() { text } else { self.0.clone() }
@@ -115,7 +115,7 @@ impl fmt::Display for Domain {
     }
 }
 
-/// The host's place in a URL or a bare host: after the scheme and the user, before port and path.
+/// The host in a URL or a bare host: after the scheme and the user, before the port and the path.
 fn host_of(text: &str) -> Result<&str, InvalidDomain> {
     let text = without_scheme(text);
     let authority = text.split(['/', '?', '#', '\\']).next().unwrap_or(text);
@@ -137,7 +137,7 @@ fn host_of(text: &str) -> Result<&str, InvalidDomain> {
     }
 }
 
-/// The text after `scheme://` or `//`, or the whole text where there is no scheme.
+/// The text after `scheme://` or `//`, or the whole text if it has no scheme.
 pub(crate) fn without_scheme(text: &str) -> &str {
     if let Some(rest) = text.strip_prefix("//") {
         return rest;

@@ -11,7 +11,7 @@ use crate::input::{self, refuses_unreadable};
 /// RFC 5321: an address is at most 254 bytes.
 const MAX_ADDRESS: usize = 254;
 
-/// An email address, local part and host in lower case, the host in A-labels.
+/// An email address with local part and host in lower case, and the host in A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,
@@ -22,24 +22,24 @@ pub struct EmailAddress {
 /// Why a text is not an email address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEmailAddress {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("an email address cannot be empty; send one like `ada@acme.example`")]
     Empty,
-    /// More characters than any address has.
+    /// The text is longer than any address.
     #[error("an email address has at most 254 characters; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("an email address holds no control characters; send plain text")]
     ControlCharacter,
-    /// No `@`.
+    /// The text has no `@`.
     #[error("an email address looks like `ada@acme.example`; this has no `@`")]
     NoAt,
-    /// A local part nobody can have.
+    /// The local part is invalid.
     #[error(
         "an email address looks like `ada@acme.example`; what stands before the `@` is not valid"
     )]
     BadLocalPart,
-    /// A host that is none.
+    /// The host is invalid.
     #[error(
         "an email address looks like `ada@acme.example`; what stands after the `@` is no domain"
     )]
@@ -49,7 +49,7 @@ pub enum InvalidEmailAddress {
 refuses_unreadable!(InvalidEmailAddress);
 
 impl EmailAddress {
-    /// Reads an address in any case, bare, in display form (`Ada <ada@acme.example>`) or behind
+    /// Parses an address in any case: bare, in display form (`Ada <ada@acme.example>`), or after
     /// `mailto:`. A `+tag` stays; see [`Self::without_tag`].
     pub fn parse(text: &str) -> Result<Self, InvalidEmailAddress> {
         let text = bare(input::plain(text)?);
@@ -71,17 +71,17 @@ impl EmailAddress {
         &self.text
     }
 
-    /// What stands before the `@`.
+    /// The local part, before the `@`.
     pub fn local(&self) -> &str {
         self.text.get(..self.at).unwrap_or_default()
     }
 
-    /// The domain of the host after the `@`, without a `www.` (which the address itself keeps).
+    /// The domain after the `@`, without a `www.` (the address itself keeps it).
     pub fn domain(&self) -> Domain {
         self.domain.clone()
     }
 
-    /// The address without its `+tag`; `None` if it has none.
+    /// The address without its `+tag`; `None` if it has no tag.
     pub fn without_tag(&self) -> Option<EmailAddress> {
         let local = self.local();
         if local.starts_with('"') {
@@ -99,7 +99,7 @@ impl fmt::Display for EmailAddress {
     }
 }
 
-/// The address inside a display form or a `mailto:` link.
+/// The address within a display form or a `mailto:` link.
 fn bare(text: &str) -> &str {
     let text = match text.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {
         Some((_, address)) => address.trim(),

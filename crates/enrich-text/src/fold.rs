@@ -1,9 +1,9 @@
-//! Folding: the form words are compared in, whatever their case, accents and punctuation.
+//! Folding: the form for comparing words regardless of case, accents and punctuation.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Folds a text to the form it is compared in: words in lower case, one space between them.
+/// Folds a text to the form for comparison: words in lower case, separated by one space.
 ///
 /// - Compatibility forms become plain (NFKC): full width, ligatures, `㈱`.
 /// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Other scripts
@@ -15,8 +15,8 @@ use unicode_normalization::char::is_combining_mark;
 /// - Cyrillic abbreviations of legal forms that are other words once they are Latin (`ТОО`, `too`)
 ///   stay Cyrillic.
 ///
-/// A text with nothing but signs (`!!!`) stays as its signs, so that nothing typed is lost. What
-/// was folded folds to itself.
+/// A text that contains only signs (`!!!`) keeps them, so that it does not become empty. Folding a
+/// folded text does not change it.
 pub fn fold(text: &str) -> String {
     let words = fold_words(text);
     if words.is_empty() {
@@ -25,10 +25,10 @@ pub fn fold(text: &str) -> String {
     join_single_letters(&words)
 }
 
-/// Folds without joining letters that stand alone.
+/// Folds without joining single letters.
 pub(crate) fn fold_words(text: &str) -> String {
     let mut folded = fold_once(text);
-    // What vanishes can bring together letters that compose, which takes another round.
+    // Removing signs can bring together letters that compose, which needs another round.
     while !folded.is_ascii() {
         let again = fold_once(&folded);
         if again == folded {
@@ -41,7 +41,7 @@ pub(crate) fn fold_words(text: &str) -> String {
 
 fn fold_once(text: &str) -> String {
     let signs = text.chars().filter(|&sign| !vanishes(sign));
-    // Plain text has one form only, and most names are plain.
+    // ASCII text has only one normal form, and most names are ASCII.
     if text.is_ascii() { fold_signs(signs) } else { fold_signs(signs.nfkc()) }
 }
 
@@ -84,11 +84,11 @@ fn fold_signs(signs: impl Iterator<Item = char>) -> String {
     folded.text
 }
 
-/// Legal forms of Russian and its neighbours that are put first, and that would read as the
-/// beginning of other names in Latin letters: `Too Good To Go`, `Pão de Açúcar`, `AO Smith`.
+/// Legal forms of Russian and similar languages that stand before the name. In Latin letters they
+/// would match the beginning of other names: `Too Good To Go`, `Pão de Açúcar`, `AO Smith`.
 const STAY_CYRILLIC: [&str; 7] = ["ао", "ат", "ип", "нао", "пао", "тоо", "чао"];
 
-/// A text under construction: words, and one space before each but the first.
+/// A text under construction: words, with one space between them.
 #[derive(Default)]
 struct Folded {
     text: String,
@@ -127,8 +127,8 @@ impl Folded {
     }
 }
 
-/// Signs that part no word: apostrophes in all their shapes, accents that stand alone, the middle
-/// dots inside Catalan and Japanese words, trade marks, vowel points, marks without width.
+/// Signs that do not separate words: all apostrophes, separate accents, the middle dots inside
+/// Catalan and Japanese words, trade marks, vowel points, zero-width marks.
 fn vanishes(sign: char) -> bool {
     matches!(
         sign,
@@ -160,12 +160,12 @@ fn vanishes(sign: char) -> bool {
     )
 }
 
-/// Letters of the Cyrillic alphabets in use today.
+/// Whether a sign is a letter of a Cyrillic alphabet in present use.
 fn is_cyrillic(sign: char) -> bool {
     matches!(sign, '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}')
 }
 
-/// Letters of the Latin, Greek and Cyrillic scripts, and digits of all scripts.
+/// Whether a sign is a Latin, Greek or Cyrillic letter, or a digit of any script.
 fn is_transliterated(sign: char) -> bool {
     matches!(
         sign,
@@ -186,12 +186,12 @@ fn is_transliterated(sign: char) -> bool {
     ) || (sign.is_numeric() && is_digit(sign))
 }
 
-/// Whether a sign of any script stands for one decimal digit.
+/// Whether a sign is a decimal digit of any script.
 fn is_digit(sign: char) -> bool {
     matches!(any_ascii::any_ascii_char(sign).as_bytes(), [b'0'..=b'9'])
 }
 
-/// Makes one word of letters that stand alone beside each other.
+/// Joins neighbouring single letters to one word.
 pub(crate) fn join_single_letters(words: &str) -> String {
     let mut joined = String::with_capacity(words.len());
     let mut after_letter = false;
@@ -207,7 +207,7 @@ pub(crate) fn join_single_letters(words: &str) -> String {
     joined
 }
 
-/// The visible signs of a text that has no words.
+/// The visible signs of a text without words.
 fn signs(text: &str) -> String {
     text.chars()
         .filter(|&sign| !sign.is_whitespace() && !sign.is_control() && !has_no_width(sign))

@@ -1,14 +1,14 @@
-//! Host names as they stand in URLs and addresses, brought to lower-case A-labels.
+//! Parses host names in URLs and addresses to lower-case A-labels.
 
 use std::borrow::Cow;
 
 use url::Host;
 
-/// RFC 1035: a name is at most 253 characters as text, a label 63.
+/// RFC 1035: at most 253 characters for a name as text, and 63 for a label.
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// Why a text is no host name we take.
+/// Why a text is not an accepted host name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadHost {
     SingleLabel,
@@ -17,10 +17,10 @@ pub(crate) enum BadHost {
     Malformed,
 }
 
-/// Reads a host: any case, IDN in either form, one trailing dot.
+/// Parses a host: any case, IDN in either form, optionally one trailing dot.
 ///
-/// `url` does the reading as browsers do (UTS 46, every odd way to write an IPv4 address); what
-/// remains is checked against the rules for names that can be registered.
+/// `url` parses as browsers do (UTS 46, all notations of IPv4 addresses). The result is then
+/// checked against the rules for registrable names.
 pub(crate) fn read(text: &str) -> Result<Cow<'_, str>, BadHost> {
     if is_as_it_is_stored(text) {
         return Ok(text.into());
@@ -48,9 +48,9 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a text is plainly a name already in the form that [`read`] gives, as most are: the
-/// lower-case letters, digits and hyphens of labels that are no A-labels, the last of which begins
-/// with a letter and so is no number of an address. For the rest it says nothing.
+/// Whether a name is certainly in the form that [`read`] returns, as most are: labels of lower-case
+/// letters, digits and hyphens, without A-labels, and a last label that begins with a letter and so
+/// is not part of an IP address. `false` means unknown.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();
@@ -87,15 +87,15 @@ fn check(name: &str) -> Result<(), BadHost> {
     if !name.contains('.') {
         return Err(BadHost::SingleLabel);
     }
-    // An underscore may stand in the name of a host, never in a name that is registered.
+    // Host names may contain an underscore, but registered names may not.
     if name.contains('_') && registrable(name).contains('_') {
         return Err(BadHost::Malformed);
     }
     Ok(())
 }
 
-/// The part of a host that was registered: one label more than its public suffix, or the host
-/// itself where that is a public suffix.
+/// The registrable part of a host: its public suffix and one more label, or the whole host if it is
+/// a public suffix.
 pub(crate) fn registrable(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }

@@ -1,9 +1,9 @@
-//! What every reader checks first, so that no other code sees an endless or unprintable text.
+//! Checks that every parser makes first: the text's length and control characters.
 
-/// The longest text any reader takes, in characters, counted after trimming.
+/// The longest text that a parser accepts, in characters after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
-/// Why a text is refused before anything in it is looked at. Each reader has its own words for it.
+/// Why a text is refused before it is parsed. Each parser has its own error text for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     Empty,
@@ -11,9 +11,9 @@ pub(crate) enum Unreadable {
     ControlCharacter,
 }
 
-/// The text without white space around it, if it is short and plain enough to be read.
+/// Trims the text and checks its length and characters.
 ///
-/// White space at the ends goes first, so a line end there is no control character.
+/// Trimming comes first, so a line end at the end is not a control character.
 pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
     let text = text.trim();
     if text.is_empty() {
@@ -28,13 +28,13 @@ pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
     Ok(text)
 }
 
-/// Whether a text has more than so many characters.
+/// Whether a text has more than `characters` characters.
 fn is_longer_than(text: &str, characters: usize) -> bool {
-    // Each character is at least one byte.
+    // Each character has at least one byte.
     text.len() > characters && text.chars().nth(characters).is_some()
 }
 
-/// Gives an error type its own variants for what [`plain`] refuses.
+/// Maps the errors of [`plain`] to an error type's own variants.
 macro_rules! refuses_unreadable {
     ($error:ty) => {
         impl From<crate::input::Unreadable> for $error {

@@ -1,4 +1,4 @@
-//! Legal forms of the world, taken off the ends of folded names.
+//! Removes legal forms of many countries from the ends of folded names.
 
 use std::sync::LazyLock;
 
@@ -8,22 +8,22 @@ use crate::fold::{fold, join_single_letters};
 use crate::similar::is_misspelt;
 use crate::table;
 
-/// Words that name nothing on their own, so a name is never stripped down to them.
+/// Words that are not a name by themselves. Stripping never leaves only such words.
 const NO_NAME: [&str; 4] = ["the", "and", "of", "de"];
 
 #[derive(Default)]
 struct LegalForms {
-    /// Whole words behind a name.
+    /// Whole words after a name.
     ends: FxHashSet<String>,
     /// Whole words before a name.
     starts: FxHashSet<String>,
-    /// Written without a space, as in Chinese, Japanese, Korean and Thai; longest first.
+    /// Forms written without a space, as in Chinese, Japanese, Korean and Thai; longest first.
     glued: Vec<String>,
-    /// From every spelling to its form, by the line it stands in.
+    /// The line number of the form for each spelling.
     lines: FxHashMap<String, u16>,
-    /// Those of `ends` that are one long word.
+    /// The single long words in `ends`.
     long_ends: Vec<String>,
-    /// How many words the longest form of `ends` or `starts` has.
+    /// The number of words in the longest form of `ends` or `starts`.
     most_words: usize,
 }
 
@@ -52,7 +52,7 @@ static LEGAL_FORMS: LazyLock<LegalForms> = LazyLock::new(|| {
     forms
 });
 
-/// Takes legal forms off both ends of a folded name, again and again, but never all of it.
+/// Removes legal forms from both ends of a folded name repeatedly, but never the whole name.
 pub(crate) fn strip(folded: &str) -> String {
     let mut name = folded.to_owned();
     loop {
@@ -63,13 +63,13 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // A glued form can leave a letter alone beside another one, which folding would join.
+        // Removing a glued form can leave neighbouring single letters, which folding would join.
         name = join_single_letters(rest);
     }
 }
 
-/// The legal forms that a folded name has around what was stripped of it, in order of their lines:
-/// `Ltd` and `Limited` are one.
+/// The legal forms that `strip` removed from a folded name, in order of their lines. `Ltd` and
+/// `Limited` are one form.
 pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     let Some((before, behind)) = folded.split_once(stripped) else { return Vec::new() };
     let mut found = Vec::new();
@@ -94,14 +94,13 @@ pub(crate) fn forms_around(folded: &str, stripped: &str) -> Vec<u16> {
     found
 }
 
-/// Whether a word is a long legal form but for a slip of the pen (`Corporattion`, `Limted`).
+/// Whether a word is a misspelt long legal form (`Corporattion`, `Limted`).
 pub(crate) fn is_misspelt_form(word: &str) -> bool {
     word.len() >= 6
         && LEGAL_FORMS.long_ends.iter().any(|form| form != word && is_misspelt(form, word))
 }
 
-/// The name without a legal form that is written onto it without a space (`AcmeGmbH`), each one
-/// that may be meant.
+/// The possible names without a legal form that is attached without a space (`AcmeGmbH`).
 pub(crate) fn without_glued_ends(name: &str) -> impl Iterator<Item = &str> {
     (3..name.len())
         .filter(|&at| name.is_char_boundary(at) && LEGAL_FORMS.ends.contains(&name[at..]))
@@ -112,7 +111,7 @@ fn without_form(name: &str) -> Option<&str> {
     without_end(name).or_else(|| without_start(name)).or_else(|| without_glued(name))
 }
 
-/// The name without the longest form that ends it.
+/// The name without the longest form at its end.
 fn without_end(name: &str) -> Option<&str> {
     let cuts = name.rmatch_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.ends.contains(&name[at + 1..]) && names_something(&name[..at]))
@@ -120,7 +119,7 @@ fn without_end(name: &str) -> Option<&str> {
         .map(|at| &name[..at])
 }
 
-/// The name without the longest form that starts it.
+/// The name without the longest form at its start.
 fn without_start(name: &str) -> Option<&str> {
     let cuts = name.match_indices(' ').map(|(at, _)| at).take(LEGAL_FORMS.most_words);
     cuts.filter(|&at| LEGAL_FORMS.starts.contains(&name[..at]) && names_something(&name[at + 1..]))
@@ -128,7 +127,7 @@ fn without_start(name: &str) -> Option<&str> {
         .map(|at| &name[at + 1..])
 }
 
-/// The name without a form that is written without a space before or behind it.
+/// The name without an attached form at its start or end.
 fn without_glued(name: &str) -> Option<&str> {
     if name.is_ascii() {
         return None;

@@ -1,16 +1,16 @@
-//! How usual the letters of a word are in their order, which a slip of the pen seldom keeps.
+//! Measures how usual the letter sequence of a word is. Typing errors make it less usual.
 
 use std::sync::LazyLock;
 
 use crate::name_words::listed_words;
 
-/// Letters of a word, and its ends.
+/// The letters of a word, and one sign for its ends.
 const SIGNS: usize = 27;
-/// What is added to every count, so that nothing is impossible.
+/// Added to every count, so that no probability is zero.
 const UNSEEN: f64 = 0.2;
 
-/// For each two letters how usual each third is, as logarithms. Counted over the words of the
-/// lists, which are of some forty languages.
+/// For each pair of letters, the log probability of each third letter. Counted over the words in
+/// the data files, which come from about forty languages.
 static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     let mut counts = vec![0.0; SIGNS * SIGNS * SIGNS];
     for word in listed_words().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase())) {
@@ -27,13 +27,13 @@ static USUAL: LazyLock<Vec<f64>> = LazyLock::new(|| {
     counts
 });
 
-/// How unusual the letters of a word are in their order: the negative logarithm of the probability
-/// that a word of so many letters is this one, in nats. Signs other than `a` to `z` count as ends.
+/// How unusual the letter sequence of a word is: the negative logarithm of its probability among
+/// words of the same length, in nats. Signs other than `a` to `z` count as word ends.
 pub fn oddity(word: &str) -> f64 {
     places(word).map(|at| -USUAL[at]).sum()
 }
 
-/// Where each three neighbours of a word stand in the table.
+/// The table positions of all letter triples of a word.
 fn places(word: &str) -> impl Iterator<Item = usize> + '_ {
     let signs = word.bytes().map(|byte| match byte {
         b'a'..=b'z' => usize::from(byte - b'a') + 1,

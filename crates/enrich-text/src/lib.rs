@@ -1,4 +1,4 @@
-//! What strings mean: domains, emails, phones, page URLs, names and countries, each parsed once.
+//! Parses domains, emails, phone numbers, page URLs, names and countries.
 //!
 //! ```
 //! use enrich_text::Domain;
@@ -8,9 +8,9 @@
 //! # Ok::<(), enrich_text::InvalidDomain>(())
 //! ```
 //!
-//! Every type here is read from what people type and holds one normal form, which reads back as
-//! itself. Nothing here knows a company or does input or output; the tables are data files that are
-//! compiled in.
+//! Every type is parsed from what people type and holds one normal form, which parses to itself.
+//! This crate has no knowledge of particular companies and does no input or output. Its tables are
+//! data files that are compiled in.
 
 mod company_name;
 mod contrast;

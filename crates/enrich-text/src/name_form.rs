@@ -1,49 +1,49 @@
-//! A company's name laid out for comparing with others.
+//! A company name, prepared for comparison.
 
 use crate::company_name::{self, CompanyName};
 use crate::fold::{fold, fold_words};
 use crate::legal_form::{forms_around, is_misspelt_form, without_glued_ends};
 use crate::name_words::{NameWord, misspelt_root, name_words, unknown};
 
-/// A company's name laid out for comparing with others.
+/// A company name, prepared for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameForm {
-    /// The words that say something, without legal forms.
+    /// The significant words, without legal forms.
     pub words: Vec<NameWord>,
-    /// The words that say nothing by themselves.
+    /// The words without a meaning of their own.
     pub fillers: Vec<String>,
-    /// The words in parentheses behind the name, which are no part of it.
+    /// The words in parentheses after the name.
     pub aside: Vec<NameWord>,
-    /// The first letters of the words.
+    /// The first letters of the significant words.
     pub initials: String,
-    /// The first letters of all words, fillers too.
+    /// The first letters of all words, fillers included.
     pub all_initials: String,
-    /// Of a name that is one word, the first Latin letter of each of its letters: what its initials
-    /// are where it is an acronym (`РЖД`: `rzd`, and not `rzhd`). Empty for other names.
+    /// For a name of one word, the first Latin letter of each of its letters, which are the
+    /// initials if the name is an acronym (`РЖД`: `rzd`, not `rzhd`). Empty for other names.
     pub acronym: String,
     /// The words in plain Latin letters, without spaces.
     pub squashed: String,
-    /// The same with fillers.
+    /// The same, fillers included.
     pub all_squashed: String,
-    /// The roots in alphabetical order, without spaces.
+    /// The roots in alphabetical order, joined without spaces.
     pub sorted: String,
-    /// The legal forms around the name, one number for all spellings of a form, in order.
+    /// The legal forms of the name in order; all spellings of a form have the same number.
     pub legal_forms: Vec<u16>,
-    /// For each word the root of the general word that it is but for a slip of the pen. Empty
-    /// where slips were not looked for.
+    /// For each word, the root of the general word of which it is a misspelling. Empty if
+    /// misspellings were not searched for.
     pub meant: Vec<Option<&'static str>>,
-    /// The name without a legal form that is written onto it (`AcmeGmbH`), each one that may be
-    /// meant. Empty where slips were not looked for.
+    /// The possible names without an attached legal form (`AcmeGmbH`). Empty if misspellings were
+    /// not searched for.
     pub unglued: Vec<String>,
 }
 
 impl NameForm {
-    /// Lays out a name as it is held.
+    /// Prepares a stored name.
     pub fn of(name: &CompanyName) -> Self {
         Self::lay_out(name, false)
     }
 
-    /// Lays out a name as it was typed, with slips of the pen in general words and legal forms.
+    /// Prepares a typed name, with misspellings of general words and legal forms.
     pub fn of_typed(name: &CompanyName) -> Self {
         let mut form = Self::lay_out(name, true);
         let general =
@@ -92,7 +92,7 @@ impl NameForm {
     }
 }
 
-/// The first Latin letter of each letter of a word that stands in a name.
+/// The first Latin letter of each letter of a word in a name.
 fn acronym(word: &NameWord, display: &str) -> String {
     if display.is_ascii() {
         return word.text.clone();
@@ -104,8 +104,8 @@ fn acronym(word: &NameWord, display: &str) -> String {
     written.map_or_else(|| word.text.clone(), |written| written.chars().filter_map(first).collect())
 }
 
-/// The words with a lone `s` joined to the word before it (`Lowe s`), and in what was typed without
-/// a misspelt legal form at the end.
+/// The words with a single `s` joined to the word before it (`Lowe s`). A typed name also loses a
+/// misspelt legal form at its end.
 fn tidied(words: Vec<NameWord>, is_typed: bool) -> Vec<NameWord> {
     let mut tidied: Vec<NameWord> = Vec::with_capacity(words.len());
     for word in words {

@@ -1,4 +1,4 @@
-//! The words of a company's name, each with its root: the one word for all its spellings.
+//! The words of a company name, each with its root: one word for all spellings.
 
 use std::sync::LazyLock;
 
@@ -12,32 +12,32 @@ use crate::table;
 /// A word of a folded name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameWord {
-    /// The word as folding left it.
+    /// The folded word.
     pub text: String,
-    /// What it is compared by. For a general word of organisations or a place, in whatever
-    /// language, the English one (`universitat`: `university`; `wien`: `vienna`); for a word of
-    /// another script its Latin transliteration; else the word itself.
+    /// The word for comparison. For a general word of organisations or a place, in any language, it
+    /// is the English word (`universitat`: `university`; `wien`: `vienna`). For a word in another
+    /// script it is the Latin transliteration. Otherwise it is the word itself.
     pub root: String,
-    /// Whether it is a general word of organisations or a place, as the lists have them.
+    /// Whether it is a general word of organisations or a place, according to the data files.
     pub is_general: bool,
-    /// Whether it says nothing by itself: an article, a preposition, a conjunction.
+    /// Whether it has no meaning of its own: an article, a preposition, a conjunction.
     pub is_filler: bool,
 }
 
 impl NameWord {
-    /// The word in Latin letters where it has such: itself, or its root.
+    /// The Latin spelling: the word itself, or its root if that is Latin.
     pub(crate) fn latin(&self) -> &str {
         if self.text.is_ascii() { &self.text } else { &self.root }
     }
 }
 
 struct Lists {
-    /// From folded words to their roots.
+    /// The roots of folded words.
     roots: FxHashMap<String, String>,
-    /// From roots to the codes of the countries that are called otherwise in English.
+    /// The country codes of roots that name a country in another language.
     countries: FxHashMap<String, &'static str>,
     fillers: FxHashSet<String>,
-    /// The longest word, in characters, of a script that writes no spaces.
+    /// The length in characters of the longest word in a script without spaces.
     longest_unspaced: usize,
 }
 
@@ -64,8 +64,7 @@ static LISTS: LazyLock<Lists> = LazyLock::new(|| {
     Lists { roots, countries, fillers, longest_unspaced }
 });
 
-/// The words of a folded name, in order. Runs of scripts without spaces are parted where a known
-/// word begins or ends.
+/// The words of a folded name, in order. Runs in scripts without spaces are split at known words.
 pub fn name_words(folded: &str) -> Vec<NameWord> {
     let mut words = Vec::new();
     for word in folded.split(' ').filter(|word| !word.is_empty()) {
@@ -98,13 +97,13 @@ pub(crate) fn unknown(word: &str) -> NameWord {
     }
 }
 
-/// The words of the lists.
+/// The words in the data files.
 pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
     LISTS.roots.keys().map(String::as_str)
 }
 
-/// How many of a hundred names of organisations at large hold a word, as a share; `None` for words
-/// of which that is not known, which are rare.
+/// The share of organisation names in general that contain a word; `None` for words that are not
+/// listed, which are rare.
 pub fn common_share(word: &str) -> Option<f64> {
     static SHARES: LazyLock<FxHashMap<&str, f64>> = LazyLock::new(|| {
         let lines = include_str!("../data/common_words.csv").lines();
@@ -116,7 +115,7 @@ pub fn common_share(word: &str) -> Option<f64> {
     SHARES.get(word).copied()
 }
 
-/// The country that a word of a name speaks of (`deutsche`: Germany).
+/// The country that a word mentions (`deutsche`: Germany).
 pub fn country_of_word(word: &NameWord) -> Option<Country> {
     if !word.is_general || word.root.len() <= 3 {
         return None;
@@ -124,7 +123,7 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
     Country::parse(LISTS.countries.get(&word.root).copied().unwrap_or(&word.root)).ok()
 }
 
-/// The long list words, by hashes of what is left of them without a letter.
+/// The long listed words, by the hashes of the word with one letter removed.
 static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
     for word in LISTS.roots.keys().filter(|word| is_long(word)) {
@@ -135,14 +134,14 @@ static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| 
     by_rest
 });
 
-/// Shorter words of the lists are too near to others to be told when they are misspelt.
+/// Shorter listed words are too similar to others for a misspelling to be recognised.
 const FEWEST_LETTERS: usize = 6;
 
 fn is_long(word: &str) -> bool {
     word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Hashes of a word and of what is left of it when one of its letters is missing (FNV-1a).
+/// Hashes (FNV-1a) of a word, and of the word with each one of its letters removed.
 fn rests(word: &str) -> impl Iterator<Item = u64> + '_ {
     (0..=word.len()).map(move |missing| {
         let left = word.bytes().enumerate().filter(move |(at, _)| *at != missing);
@@ -152,7 +151,7 @@ fn rests(word: &str) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// The root of the one general word that a word is but for a slip of the pen.
+/// The root of the only general word of which `word` is a misspelling.
 pub fn misspelt_root(word: &str) -> Option<&'static str> {
     if word.len() + 1 < FEWEST_LETTERS || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
@@ -164,7 +163,7 @@ pub fn misspelt_root(word: &str) -> Option<&'static str> {
     roots.all(|other| other == root).then_some(root)
 }
 
-/// A word in plain Latin letters and digits; itself where it has none.
+/// A word in plain Latin letters and digits; unchanged if it has no transliteration.
 fn transliterated(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -177,7 +176,7 @@ fn transliterated(word: &str) -> String {
     if latin.is_empty() { word.to_owned() } else { latin }
 }
 
-/// Parts a run at the longest known words, from its beginning.
+/// Splits a run at the longest known words, from its beginning.
 fn part(run: &str, words: &mut Vec<NameWord>) {
     let mut rest = run;
     let mut begun = 0;
@@ -202,11 +201,11 @@ fn part(run: &str, words: &mut Vec<NameWord>) {
 fn longest_known(text: &str) -> Option<NameWord> {
     let ends = text.char_indices().map(|(at, sign)| at + sign.len_utf8());
     let ends: Vec<usize> = ends.take(LISTS.longest_unspaced).collect();
-    // A letter alone is part of many words.
+    // Single letters occur in many words, so they do not count.
     ends.into_iter().skip(1).rev().find_map(|end| known(&text[..end]))
 }
 
-/// Letters of scripts that are written without spaces between words.
+/// Whether a letter belongs to a script without spaces between words.
 fn is_unspaced(sign: char) -> bool {
     matches!(sign, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}')
 }

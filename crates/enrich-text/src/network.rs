@@ -1,4 +1,4 @@
-//! The social networks companies have pages on.
+//! The social networks with company pages.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl Network {
         }
     }
 
-    /// The host its pages are shown under.
+    /// The host of the pages as shown.
     pub const fn host(self) -> &'static str {
         match self {
             Self::Facebook => "facebook.com",

@@ -1,4 +1,4 @@
-//! Companies' pages on social networks.
+//! Company pages on social networks.
 
 mod facebook;
 mod handle;
@@ -14,10 +14,10 @@ use crate::web_address::{self, Path, Written};
 
 pub(crate) use handle::{fold_case, shown, spelled};
 
-/// A company's page: a network and a handle.
+/// A company page: a network and a handle.
 ///
-/// Pages are equal if they are written the same. Whether two ways to write are the same page says
-/// [`Self::key`].
+/// Values are equal if their spelling is equal. Compare [`Self::key`] to find out whether two
+/// spellings mean the same page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageUrl {
     network: Network,
@@ -28,43 +28,43 @@ pub struct PageUrl {
 /// Why a text is not a company's page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPage {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("a page URL cannot be empty; send one like `linkedin.com/company/acme` or a handle")]
     Empty,
-    /// More characters than we take.
+    /// The text is too long.
     #[error("a page URL has at most 512 characters; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("a page URL holds no control characters; send plain text")]
     ControlCharacter,
-    /// An address on another network or site.
+    /// The address belongs to another network or site.
     #[error("this is an address on another site; send a page of the network that is asked for")]
     OtherNetwork,
-    /// An address on the network that names no company's page: a post, a search, a person.
+    /// The address is on the network, but not of a company page: a post, a search, a person.
     #[error(
         "this address names no company's page; send the page itself, like \
          `linkedin.com/company/acme` or `facebook.com/acme`"
     )]
     NoPage,
-    /// Characters or a length no handle of the network has.
+    /// The handle has characters or a length that the network does not allow.
     #[error("this is no handle of the network; send the page's URL as it is shown there")]
     BadHandle,
 }
 
 refuses_unreadable!(InvalidPage);
 
-/// What the rules of one network make of a path.
+/// The result of a network's rules for a path.
 struct Named {
-    /// The path to show, without the first slash.
+    /// The path to show, without the leading slash.
     path: String,
-    /// What the page is compared by, inside its network.
+    /// The key for comparison within the network.
     key: String,
 }
 
 impl PageUrl {
-    /// Reads a page of `network`: its URL on any of the network's hosts, with or without scheme,
-    /// query, fragment and what follows the handle, percent-encoded or not; or the handle alone,
-    /// with or without `@`.
+    /// Parses a page of `network`: its URL on any of the network's hosts, with or without scheme,
+    /// query, fragment and further path segments, percent-encoded or not; or only the handle, with
+    /// or without `@`.
     pub fn parse(network: Network, text: &str) -> Result<Self, InvalidPage> {
         let named = match web_address::read(input::plain(text)?) {
             Written::OnNetwork(found, path) if found == network => on_network(network, &path)?,
@@ -80,18 +80,18 @@ impl PageUrl {
         })
     }
 
-    /// The network the page is on.
+    /// The network of the page.
     pub fn network(&self) -> Network {
         self.network
     }
 
-    /// The page as it is stored and shown: no scheme, no `www.`, the network's usual host, path and
-    /// case as given, not percent-encoded. For example `linkedin.com/company/cufinder`.
+    /// The page as stored and shown: no scheme, no `www.`, the network's usual host, path and case
+    /// as given, not percent-encoded. For example `linkedin.com/company/cufinder`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// What the page is compared by: the network and the handle, for example `linkedin:cufinder`.
+    /// The key for comparison: the network and the handle, for example `linkedin:cufinder`.
     ///
     /// - Without case, except for YouTube's channel ids.
     /// - The kind of path doesn't matter: LinkedIn's `/company/`, `/school/` and `/showcase/`
@@ -124,7 +124,7 @@ fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// A path without its host is one of the endpoint's own network, if it could only be a path.
+/// A path without a host belongs to the requested network, if it cannot be anything else.
 fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = path.word(0);
     let is_path = match network {
@@ -148,7 +148,7 @@ fn bare(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// The first segment, which has to be there and to be text.
+/// The first segment, which must exist and be text.
 fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     match path.segments.first() {
         None => Err(InvalidPage::NoPage),
@@ -157,7 +157,7 @@ fn first_segment<'a>(path: &'a Path<'_>) -> Result<&'a str, InvalidPage> {
     }
 }
 
-/// The segment behind a kind of path such as `company`, which has to be there and to be text.
+/// The segment after a kind of path such as `company`, which must exist and be text.
 fn segment_behind<'a>(path: &'a Path<'_>, kind: usize) -> Result<&'a str, InvalidPage> {
     match path.segments.get(kind + 1) {
         None => Err(InvalidPage::NoPage),

@@ -1,4 +1,4 @@
-//! People's names.
+//! Names of people.
 
 mod agreement;
 mod given_names;
@@ -13,8 +13,8 @@ use spelling::is_east_asian;
 
 /// A person's name in folded parts.
 ///
-/// Names in Chinese, Japanese and Korean script are compared as a whole, the family name first,
-/// since they are written with and without a space.
+/// Names in Chinese, Japanese and Korean script are compared as a whole, with the family name
+/// first, because they are written both with and without a space.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonName {
     given: Vec<String>,
@@ -22,22 +22,22 @@ pub struct PersonName {
     name_suffix: Option<&'static str>,
 }
 
-/// The most words that may be a family name before the given one.
+/// The most words of a family name that comes before the given name.
 const MAX_WORDS_BEFORE: usize = 4;
 
 /// Why a text is not a person's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPersonName {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("a person's name cannot be empty; send first and last name, like `Ada Lovelace`")]
     Empty,
-    /// More characters than we take.
+    /// The text is too long.
     #[error("a person's name has at most 512 characters; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("a person's name holds no control characters; send plain text")]
     ControlCharacter,
-    /// One part alone, or no letters.
+    /// The text has only one part, or no letters.
     #[error("a person's name has a first and a last name, like `Ada Lovelace`; one is missing")]
     PartMissing,
 }
@@ -45,10 +45,10 @@ pub enum InvalidPersonName {
 refuses_unreadable!(InvalidPersonName);
 
 impl PersonName {
-    /// Reads a full name: `First Last` or `Last, First`, with middle names, initials, titles and
+    /// Parses a full name: `First Last` or `Last, First`, with middle names, initials, titles and
     /// suffixes, in any case and script.
     ///
-    /// The last word is the family name, with the particles before it (`van`, `de la`, `bin`).
+    /// The family name is the last word and the particles before it (`van`, `de la`, `bin`).
     pub fn parse(full: &str) -> Result<Self, InvalidPersonName> {
         let full = without_asides(input::plain(full)?);
         let mut parts: Vec<Vec<Word>> =
@@ -66,7 +66,7 @@ impl PersonName {
         Ok(Self { name_suffix: name.name_suffix.or(name_suffix), ..name })
     }
 
-    /// Reads a name given as first and last name.
+    /// Parses a name from its first and last name.
     pub fn from_parts(first: &str, last: &str) -> Result<Self, InvalidPersonName> {
         let first = words(&without_asides(input::plain(first)?));
         let last = words(&without_asides(input::plain(last)?));
@@ -85,7 +85,7 @@ impl PersonName {
         &self.family
     }
 
-    /// Which of those of the name in one family: `jr`, `sr`, `ii`, `iii` or `iv`.
+    /// The suffix that distinguishes members of a family: `jr`, `sr`, `ii`, `iii` or `iv`.
     pub fn name_suffix(&self) -> Option<&'static str> {
         self.name_suffix
     }
@@ -99,10 +99,10 @@ impl PersonName {
         Ok(Self { given: spread(given), family: spread(family), name_suffix })
     }
 
-    /// Given names first, the family name last.
+    /// Reads a name with the given names first and the family name last.
     fn in_order(words: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let (mut given, name_suffix) = without_ends(words);
-        // Behind the name is another that the person had before: `Ada Byte née Lovelace`.
+        // The words after it are a former name: `Ada Byte née Lovelace`.
         if let Some(at) = given.iter().position(Word::is_former)
             && at >= 2
         {
@@ -115,7 +115,7 @@ impl PersonName {
         let mut family = vec![last];
         while let [.., before, word] = &given[..]
             && word.is_particle()
-            // `van 't Hof` has a particle of one letter, `John T. Hof` an initial.
+            // `van 't Hof` has a one-letter particle, `John T. Hof` an initial.
             && (!is_initial(&word.text()) || before.is_particle())
         {
             family.extend(given.pop());
@@ -124,7 +124,7 @@ impl PersonName {
         Ok(Self { name_suffix, ..Self::of(given, family)? })
     }
 
-    /// Family name first, if there is a space between; else in one piece.
+    /// Reads an East Asian name: family name first if there is a space, otherwise in one piece.
     fn in_east_asian_order(before: Vec<Word>, last: Word) -> Result<Self, InvalidPersonName> {
         let mut words = before.into_iter();
         match words.next() {
@@ -140,7 +140,7 @@ impl PersonName {
         self.given.first().map_or("", String::as_str)
     }
 
-    /// The ways to write an East Asian name in one piece, the family name first and last.
+    /// The spellings of an East Asian name in one piece, with the family name first and last.
     fn in_one_piece(&self) -> Option<Vec<String>> {
         if !self.given.iter().chain(&self.family).all(|part| is_east_asian(part)) {
             return None;
@@ -153,17 +153,17 @@ impl PersonName {
         Some(pieces)
     }
 
-    /// The family name's own parts, and the particles between them.
+    /// The parts of the family name, and its particles.
     fn family_and_particles(&self) -> (Vec<&str>, Vec<&str>) {
         let words = self.family.iter().map(String::as_str);
         let (particles, parts): (Vec<_>, Vec<_>) =
             words.partition(|word| reading::is_particle(word));
-        // `Le` and `Van` are family names too.
+        // `Le` and `Van` can also be family names.
         if parts.is_empty() { (particles, parts) } else { (parts, particles) }
     }
 
-    /// The name with the last of the middle names as the first of two family names (`Gabriel García
-    /// Márquez`), unless that is an initial or known as a given name.
+    /// The name with its last middle name as the first of two family names (`Gabriel García
+    /// Márquez`), unless that is an initial or a known given name.
     fn with_two_family_names(&self) -> Option<Self> {
         let mut first = self.given.len().checked_sub(1).filter(|&first| first > 0)?;
         let middle = self.given.last()?;
@@ -178,7 +178,7 @@ impl PersonName {
         Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
-    /// The name as it is where the family name was written first: one word of it or more.
+    /// The readings of the name with the family name first, of one or more words.
     fn in_other_orders(&self) -> Vec<Self> {
         let family = self.family.iter();
         if self.given.iter().chain(family).any(|word| is_east_asian(word)) {
@@ -196,8 +196,8 @@ impl PersonName {
         orders.filter(Self::can_be_meant).collect()
     }
 
-    /// Whether somebody may have written this name with the family name first. `James Thomas` and
-    /// `Thomas James` are two people, and no family name holds an initial.
+    /// Whether the reading with the family name first is possible. `James Thomas` and `Thomas
+    /// James` are two people, and a family name contains no initial.
     fn can_be_meant(&self) -> bool {
         let last = self.family.last().map_or("", String::as_str);
         let are_given = given_names::is_listed(self.first_given()) && given_names::is_listed(last);

@@ -1,4 +1,4 @@
-//! People's profiles on LinkedIn.
+//! Profiles of people on LinkedIn.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use crate::web_address::{self, Path, Written};
 
 /// A person's profile on LinkedIn.
 ///
-/// Profiles are equal if they are written the same. Whether two ways to write are the same profile
-/// says [`Self::key`].
+/// Values are equal if their spelling is equal. Compare [`Self::key`] to find out whether two
+/// spellings mean the same profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonPage {
     text: String,
@@ -20,25 +20,25 @@ pub struct PersonPage {
 /// Why a text is not a person's profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPersonPage {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("a profile URL cannot be empty; send one like `linkedin.com/in/ada` or a handle")]
     Empty,
-    /// More characters than we take.
+    /// The text is too long.
     #[error("a profile URL has at most 512 characters; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("a profile URL holds no control characters; send plain text")]
     ControlCharacter,
-    /// An address elsewhere.
+    /// The address is on another site.
     #[error("a profile URL looks like `linkedin.com/in/ada`; this is an address on another site")]
     OtherNetwork,
-    /// A company's, school's or showcase page.
+    /// The address is a company's, school's or showcase page.
     #[error("this is a company's page; send a person's, like `linkedin.com/in/ada`")]
     CompanyPage,
-    /// An address on LinkedIn that names nobody.
+    /// The address is on LinkedIn, but not of a profile.
     #[error("a profile URL looks like `linkedin.com/in/ada`; this address names no person")]
     NoPage,
-    /// Characters or a length no handle has.
+    /// The handle has characters or a length that LinkedIn does not allow.
     #[error("this is no LinkedIn handle; send the profile's URL as it is shown there")]
     BadHandle,
 }
@@ -46,8 +46,8 @@ pub enum InvalidPersonPage {
 refuses_unreadable!(InvalidPersonPage);
 
 impl PersonPage {
-    /// Reads a profile: its URL under `/in/` or `/pub/` on any of LinkedIn's hosts, or the handle
-    /// alone, with or without `@`.
+    /// Parses a profile: its URL under `/in/` or `/pub/` on any of LinkedIn's hosts, or only the
+    /// handle, with or without `@`.
     pub fn parse(text: &str) -> Result<Self, InvalidPersonPage> {
         match web_address::read(input::plain(text)?) {
             Written::OnNetwork(Network::LinkedIn, path) | Written::PathAlone(path) => {
@@ -62,15 +62,15 @@ impl PersonPage {
         }
     }
 
-    /// The profile as it is stored and shown: `linkedin.com/in/ada`.
+    /// The profile as stored and shown: `linkedin.com/in/ada`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// What the profile is compared by, without case: `linkedin-in:ada`.
+    /// The key for comparison, without case: `linkedin-in:ada`.
     ///
-    /// `/pub/ada` is the same as `/in/ada`. In the old form `/pub/ada/1a/2b3/4c5` the parts behind
-    /// the name belong to the handle: they tell namesakes apart.
+    /// `/pub/ada` is the same as `/in/ada`. In the old form `/pub/ada/1a/2b3/4c5`, the parts after
+    /// the name belong to the handle, because they distinguish people with the same name.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -107,7 +107,7 @@ fn on_site(path: &Path<'_>) -> Result<PersonPage, InvalidPersonPage> {
     }
 }
 
-/// A segment, if it is there; what doesn't decode to text is no handle.
+/// The segment, if it exists. A segment that does not decode to text is not a handle.
 fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, InvalidPersonPage> {
     match path.segments.get(index) {
         None => Ok(None),
@@ -116,7 +116,8 @@ fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, Invalid
     }
 }
 
-/// The parts of `/pub/ada/1a/2b3/4c5` behind the name are hexadecimal numbers of up to 3 digits.
+/// Whether a part after the name in `/pub/ada/1a/2b3/4c5` is a hexadecimal number of up to 3
+/// digits.
 fn is_old_suffix(part: &str) -> bool {
     part.len() <= 3 && part.bytes().all(|b| b.is_ascii_hexdigit())
 }

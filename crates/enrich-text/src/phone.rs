@@ -11,30 +11,30 @@ use crate::input::{self, refuses_unreadable};
 
 /// A phone number in E.164: `+`, country calling code, national number.
 ///
-/// It is a possible number: its calling code exists and its length is one that numbers of that
-/// code have. Whether it is assigned to anyone is not known.
+/// The number is possible: its calling code exists, and its length is valid for that code. Whether
+/// it is assigned to anyone is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Phone(String);
 
 /// Why a text is not a phone number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPhone {
-    /// Nothing but white space.
+    /// The text is empty or only white space.
     #[error("a phone number cannot be empty; send one like `+12025550123`")]
     Empty,
-    /// More characters than any number has.
+    /// The text is longer than any number.
     #[error("a phone number has at most 15 digits; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// The text contains control characters.
     #[error("a phone number holds no control characters; send plain text")]
     ControlCharacter,
-    /// Letters or signs no number is written with.
+    /// The text contains letters or signs that are not used in numbers.
     #[error("a phone number is written with digits, spaces, dots, dashes and brackets alone")]
     NotDigits,
-    /// A national number, or a calling code nobody has.
+    /// The number is national, or its calling code does not exist.
     #[error("a phone number starts with `+` and a country calling code, like `+12025550123`")]
     NoCountryCode,
-    /// A length no number of that calling code has.
+    /// The length is not valid for the calling code.
     #[error(
         "no number of this country calling code has so many digits; check for a missing or an \
          extra one"
@@ -45,9 +45,9 @@ pub enum InvalidPhone {
 refuses_unreadable!(InvalidPhone);
 
 impl Phone {
-    /// Reads an international number: with `+` or `00` or its bare digits, with spaces, dots,
-    /// dashes, slashes and brackets, with a trunk zero (`+44 (0)20 …`), behind `tel:`. An
-    /// extension is read over, since E.164 has none.
+    /// Parses an international number: with `+` or `00` or only its digits; with spaces, dots,
+    /// dashes, slashes and brackets; with a trunk zero (`+44 (0)20 …`); after `tel:`. An extension
+    /// is ignored, because E.164 has none.
     pub fn parse(text: &str) -> Result<Self, InvalidPhone> {
         let text = without_link(input::plain(text)?);
         let digits = international_digits(text)?;
@@ -59,13 +59,15 @@ impl Phone {
         Ok(Self(format!("+{}{national}", code.digits)))
     }
 
-    /// The same, but a national number is one of `country`, if a country is given.
+    /// Like [`parse`](Self::parse), but also accepts national numbers of `country`, if a country is
+    /// given.
     ///
-    /// What begins with `+` or `00` says itself where it belongs, and no calling code begins with a
-    /// zero, so what does is national. The rest may be either. Digits alone, as the interface returns
-    /// international numbers (`/v1/itm`), are international where some plan gives such a number out;
-    /// so is what begins with the country's own calling code. Else they are national where the
-    /// country's plan gives those out, else international where such a number is possible.
+    /// A number with `+` or `00` is international. A number that begins with another zero is
+    /// national, because no calling code begins with zero. Other numbers may be either. Digits
+    /// alone, which is how the interface returns international numbers (`/v1/itm`), are
+    /// international if some numbering plan assigns such a number, or if they begin with the
+    /// country's own calling code. Otherwise they are national if the country's plan assigns such
+    /// numbers, and else international if such a number is possible.
     pub fn parse_in(text: &str, country: Option<Country>) -> Result<Self, InvalidPhone> {
         let international = Self::parse(text);
         let Some(region) = country.and_then(|country| DATABASE.by_id(country.alpha2())) else {
@@ -90,13 +92,13 @@ impl Phone {
         if is_given_out(&national) { national } else { international.or(national) }
     }
 
-    /// Whether its country's numbering plan gives such numbers out.
+    /// Whether its country's numbering plan assigns such numbers.
     fn is_given_out(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
     }
 
-    /// Lays out the numbering plans, which otherwise the first number that is read waits for: tens
-    /// of milliseconds, to be spent before a server answers.
+    /// Loads the numbering plans, which takes tens of milliseconds, before a server answers.
+    /// Otherwise the first parsed number has this delay.
     pub fn prepare() {
         LazyLock::force(&CALLING_CODES);
     }
@@ -111,9 +113,9 @@ impl Phone {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Whether its country's numbering plan gives it to a mobile phone. `false` where the plan
-    /// does not tell mobile and fixed numbers apart (North America), and for numbers that are
-    /// possible but in no range that is given out.
+    /// Whether its country's numbering plan assigns the number to mobile phones. `false` if the
+    /// plan does not distinguish mobile and fixed numbers (North America), and for possible numbers
+    /// outside the assigned ranges.
     pub fn is_mobile(&self) -> bool {
         phonenumber::parse(None, &self.0)
             .is_ok_and(|number| number.number_type(&DATABASE) == phonenumber::Type::Mobile)
@@ -126,7 +128,7 @@ impl fmt::Display for Phone {
     }
 }
 
-/// The number of a `tel:` link, without its parameters (RFC 3966).
+/// The number in a `tel:` link, without its parameters (RFC 3966).
 fn without_link(text: &str) -> &str {
     let text = match text.get(..4) {
         Some(scheme) if scheme.eq_ignore_ascii_case("tel:") => text.get(4..).unwrap_or_default(),
@@ -135,14 +137,14 @@ fn without_link(text: &str) -> &str {
     text.split(';').next().unwrap_or(text).trim()
 }
 
-/// Whether a number is written with `+` or `00` before its calling code.
+/// Whether a number begins with `+` or `00` and a calling code.
 fn says_its_country(text: &str) -> bool {
     let text = without_extension(text);
     let mut digits = text.chars().filter_map(digit);
     text.contains(['+', '\u{ff0b}']) || (digits.next(), digits.next()) == (Some('0'), Some('0'))
 }
 
-/// The digits from the calling code on.
+/// The digits, starting with the calling code.
 fn international_digits(text: &str) -> Result<String, InvalidPhone> {
     let mut digits = String::with_capacity(text.len());
     let mut plus = false;
@@ -164,7 +166,7 @@ fn international_digits(text: &str) -> Result<String, InvalidPhone> {
     }
 }
 
-/// ASCII digits and their full-width forms.
+/// Accepts ASCII digits and full-width digits.
 fn digit(sign: char) -> Option<char> {
     match sign {
         '0'..='9' => Some(sign),
@@ -190,7 +192,7 @@ fn is_separator(sign: char) -> bool {
                 | '\u{ff09}'
                 | '\u{ff0d}'
                 | '\u{ff0e}'
-                // Marks without width that come along when a number is copied from a page.
+                // Zero-width marks that come with numbers copied from web pages.
                 | '\u{200b}'..='\u{200f}'
                 | '\u{202a}'..='\u{202e}'
                 | '\u{2060}'
@@ -199,7 +201,7 @@ fn is_separator(sign: char) -> bool {
         )
 }
 
-/// The number without `ext. 12`, `x12` or `#12` behind it.
+/// The number without an extension: `ext. 12`, `x12` or `#12`.
 fn without_extension(text: &str) -> &str {
     let number = text.trim_end_matches(|sign: char| sign.is_ascii_digit());
     if number.len() == text.len() {
@@ -215,20 +217,20 @@ fn without_extension(text: &str) -> &str {
     }
 }
 
-/// What is known about the numbers of a country calling code.
+/// The properties of the numbers of a calling code.
 #[derive(Clone, Copy)]
 struct CallingCode {
     digits: u16,
-    /// Bit n is set where national numbers of n digits are possible.
+    /// Bit n is set if national numbers with n digits are possible.
     lengths: u32,
-    /// What is dialled before a national number inside the country, and not from outside.
+    /// The prefix for national calls within the country, not dialled from abroad.
     trunk_prefix: Option<&'static str>,
 }
 
-/// Every calling code with its possible lengths, by its number.
+/// All calling codes with their possible lengths, indexed by their number.
 ///
-/// The lengths are libphonenumber's. They are laid out here once, because the `phonenumber` parser
-/// runs a regular expression for every kind of number a country has.
+/// The lengths come from libphonenumber. They are prepared once because the `phonenumber` parser
+/// runs a regular expression for every kind of number in a country.
 static CALLING_CODES: LazyLock<Vec<Option<CallingCode>>> =
     LazyLock::new(|| (0..1000).map(calling_code).collect());
 
@@ -239,7 +241,7 @@ fn calling_code(digits: u16) -> Option<CallingCode> {
     Some(CallingCode { digits, lengths, trunk_prefix })
 }
 
-/// The lengths of every kind of number that can be called from abroad.
+/// The lengths of all kinds of numbers that can be called from abroad.
 fn possible_lengths(region: &Metadata) -> u32 {
     let kinds = region.descriptors();
     [
@@ -261,12 +263,12 @@ fn possible_lengths(region: &Metadata) -> u32 {
     .fold(0, |all, length| all | length)
 }
 
-/// The calling code a number starts with, and what follows. No code is the start of another.
+/// The calling code at the start of a number, and the rest. No code is a prefix of another.
 fn split(digits: &str) -> Option<(CallingCode, &str)> {
     (1..=3).find_map(|length| {
         let (code, national) = digits.split_at_checked(length)?;
         let code = CALLING_CODES.get(code.parse::<usize>().ok()?).copied().flatten()?;
-        // `0049` read as a number would be 49.
+        // Parsed as a number, `0049` would be 49.
         (!digits.starts_with('0')).then_some((code, national))
     })
 }
@@ -279,16 +281,16 @@ impl CallingCode {
             .is_some_and(|lengths| lengths & 1 == 1)
     }
 
-    /// No number begins with a zero where a zero is dialled before it.
+    /// Where the trunk prefix is a zero, no national number begins with a zero.
     fn has_trunk_zero(self, national: &str) -> bool {
         self.trunk_prefix == Some("0") && national.starts_with('0')
     }
 
-    /// The national number without a trunk prefix that was written by mistake.
+    /// The national number without a trunk prefix that was included by mistake.
     ///
-    /// Where the prefix is a zero, it always goes. Any other prefix, and a zero where none is used,
-    /// can also be a number's own first digits, so it goes only where the number is impossible with
-    /// it.
+    /// A zero is always removed where it is the trunk prefix. Other prefixes, and a zero in other
+    /// countries, can be the number's own first digits. They are removed only if the number is
+    /// impossible with them.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

@@ -1,4 +1,4 @@
-//! States and provinces, by the codes that stand for them in domains.
+//! States and provinces, with their codes in domains.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use crate::table;
 /// A state or province.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// By which domains name it: `wi` of Wisconsin. Below another country's top-level domain the
-    /// same letters mean something else (`co.uk` is not Colorado).
+    /// The code in domains: `wi` for Wisconsin. Under another country's top-level domain the same
+    /// letters have another meaning (`co.uk` is not Colorado).
     pub code: &'static str,
-    /// Where it is.
+    /// The country of the region.
     pub country: Country,
 }
 
@@ -27,7 +27,7 @@ static REGIONS: LazyLock<HashMap<String, Region>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The state or province of a name.
+/// The state or province with this name.
 pub fn region(name: &str) -> Option<Region> {
     REGIONS.get(&fold(name)).copied()
 }

@@ -1,15 +1,16 @@
-//! How alike two company names are, word by word: what agrees, what is missing, how rare it is.
+//! The similarity of two company names, word by word: agreeing words, missing words, and their
+//! rarity.
 
 use crate::contrast::contrast;
 use crate::name_form::NameForm;
 use crate::name_words::NameWord;
 
-/// The most words of a name that are compared; what lies behind them counts as missing.
+/// The most words of a name that are compared. Further words count as missing.
 const MOST_WORDS: usize = 24;
 
-/// How rare a word is among the names of companies.
+/// The rarity of words among company names.
 pub trait Rarity {
-    /// In nats: the negative logarithm of the share of names that hold the word.
+    /// The rarity in nats: the negative logarithm of the share of names that contain the word.
     fn of(&self, word: &NameWord) -> f64;
 }
 
@@ -22,15 +23,15 @@ impl<F: Fn(&NameWord) -> f64> Rarity for F {
 /// How two words agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agreement {
-    /// They are the same word.
+    /// They are equal.
     Same,
-    /// They have the same root: a translation, a plural, a usual abbreviation.
+    /// They have the same root: a translation, a plural, a common abbreviation.
     Equivalent,
-    /// One letter is missing, added, exchanged or swapped with its neighbour, or two in long words.
+    /// One letter is missing, added, replaced or swapped with its neighbour; two in long words.
     Misspelt,
-    /// Two words of one name are one word in the other.
+    /// Two words of one name are written as one in the other.
     Joined,
-    /// One begins with the other.
+    /// One is a prefix of the other.
     Abbreviated,
     /// One is the initial of the other.
     Initial,
@@ -39,24 +40,24 @@ pub enum Agreement {
 /// Words of two names that agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreed {
-    /// Which word of the first name.
+    /// The index of the word in the first name.
     pub left: usize,
-    /// Which word of the second name.
+    /// The index of the word in the second name.
     pub right: usize,
     /// How they agree.
     pub how: Agreement,
-    /// How rare the rarer of the two is, in nats.
+    /// The rarity of the rarer word, in nats.
     pub rarity: f64,
 }
 
-/// What agrees between two names and what does not.
+/// The agreeing and the missing words of two names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Similarity {
     /// The words that agree.
     pub agreed: Vec<Agreed>,
-    /// The words that the first name alone has, with their rarity.
+    /// The indexes of words only in the first name, with their rarity.
     pub only_left: Vec<(usize, f64)>,
-    /// The words that the second name alone has.
+    /// The indexes of words only in the second name, with their rarity.
     pub only_right: Vec<(usize, f64)>,
 }
 
@@ -107,7 +108,7 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
-    /// Pairs words that are still alone and agree by `how`, each with the first such.
+    /// Pairs each unpaired word with the first unpaired one that agrees by `how`.
     fn pair(&mut self, how: impl Fn(&NameWord, &NameWord) -> Option<Agreement>) {
         for (a, left) in self.left.iter().enumerate() {
             if self.is_left_used[a] {
@@ -122,7 +123,7 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs words of the left name with the general ones that they are but for a slip of the pen.
+    /// Pairs words of the left name with the general words of which they are misspellings.
     fn pair_meant(&mut self, meant: &[Option<&str>]) {
         for (a, meant) in meant.iter().enumerate().take(self.left.len()) {
             let Some(meant) = meant.filter(|_| !self.is_left_used[a]) else { continue };
@@ -134,7 +135,7 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs two neighbours of one name with a word of the other that is both of them.
+    /// Pairs two neighbouring words of one name with the word of the other that joins them.
     fn join(&mut self) {
         for a in 1..self.left.len() {
             let found = (0..self.right.len()).find(|&b| {
@@ -175,32 +176,33 @@ fn is_joined(first: &NameWord, second: &NameWord, both: &NameWord) -> bool {
 }
 
 fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
-    // General words that are near each other are known to be different ones.
+    // Similar general words are known to be different words.
     let differ = a.is_general && b.is_general;
     let is = !differ && is_misspelt(a.latin(), b.latin()) && contrast(a, b).is_none();
     is.then_some(Agreement::Misspelt)
 }
 
-/// Whether two words are one but for a slip of the pen: one letter missing, added, exchanged or
-/// swapped with its neighbour, or two such in words of eight letters and more. Numbers are never.
+/// Whether one word is a misspelling of the other: one letter missing, added, replaced or swapped
+/// with its neighbour, or two such errors in words of at least eight letters. Numbers are never
+/// misspellings.
 pub fn is_misspelt(a: &str, b: &str) -> bool {
     let shorter = a.len().min(b.len());
     let most = if shorter >= 8 { 2 } else { 1 };
     shorter >= 4 && !has_digit(a) && !has_digit(b) && is_within(most, a, b)
 }
 
-/// Whether two words are at most so many slips apart. Nearly all words are told apart by which
-/// letters they have, which is quicker than the distance.
+/// Whether two words differ by at most `most` errors. Comparing their sets of letters first is
+/// faster than the edit distance and excludes nearly all words.
 pub(crate) fn is_within(most: usize, a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > most {
         return false;
     }
-    // A slip brings in a letter and takes one out, at most.
+    // One error adds at most one letter and removes at most one.
     let differing = (letters(a) ^ letters(b)).count_ones() as usize;
     differing <= 2 * most && strsim::osa_distance(a, b) <= most
 }
 
-/// Which letters a word has, a bit each; other signs share one.
+/// The set of letters in a word, one bit each; all other signs share a bit.
 fn letters(word: &str) -> u32 {
     word.bytes().fold(0, |seen, byte| {
         let at = if byte.is_ascii_lowercase() { byte - b'a' } else { 31 };
@@ -208,8 +210,8 @@ fn letters(word: &str) -> u32 {
     })
 }
 
-/// The share of neighbouring letters that two words have in common, each as often as it stands
-/// there (the Sørensen-Dice coefficient of their bigrams): 0 to 1.
+/// The share of letter pairs that two words have in common, counting repeats (the Sørensen-Dice
+/// coefficient of their bigrams): 0 to 1.
 pub fn dice(a: &str, b: &str) -> f64 {
     let (a, b) = (bigrams(a), bigrams(b));
     if a.is_empty() || b.is_empty() {
@@ -224,7 +226,7 @@ pub fn dice(a: &str, b: &str) -> f64 {
     (2 * common) as f64 / (a.len() + b.len()) as f64
 }
 
-/// The neighbouring letters of a word, in order of the alphabet.
+/// The letter pairs of a word, in alphabetical order.
 fn bigrams(word: &str) -> Vec<(char, char)> {
     let mut bigrams: Vec<_> = word.chars().zip(word.chars().skip(1)).collect();
     bigrams.sort_unstable();

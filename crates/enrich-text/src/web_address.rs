@@ -1,11 +1,11 @@
-//! Addresses of pages on social networks: whose they are and what path they name.
+//! Parses addresses of pages on social networks into network and path.
 
 use percent_encoding::percent_decode_str;
 
 use crate::domain::without_scheme;
 use crate::network::Network;
 
-/// The hosts of a network, each also with the subdomains of [`is_same_site`].
+/// The hosts of the networks. The subdomains of [`is_same_site`] also count.
 const HOSTS: [(&str, Option<Network>); 12] = [
     ("linkedin.com", Some(Network::LinkedIn)),
     ("facebook.com", Some(Network::Facebook)),
@@ -16,20 +16,20 @@ const HOSTS: [(&str, Option<Network>); 12] = [
     ("twitter.com", Some(Network::Twitter)),
     ("x.com", Some(Network::Twitter)),
     ("youtube.com", Some(Network::Youtube)),
-    // Short links to a video, a post or a file: the network's own, and never a page.
+    // The network's short links to a video, a post or a file are never pages.
     ("youtu.be", None),
     ("lnkd.in", None),
     ("t.co", None),
 ];
 
-/// What was typed where a page is asked for.
+/// The form of a text entered as a page.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Written<'a> {
     /// An address on a network's host.
     OnNetwork(Network, Path<'a>),
-    /// An address on a host of a network where no pages are.
+    /// An address on a network's host that has no pages.
     NoPageHost,
-    /// An address elsewhere.
+    /// An address on another site.
     Elsewhere,
     /// A path without a host, as in `company/acme`.
     PathAlone(Path<'a>),
@@ -40,13 +40,13 @@ pub(crate) enum Written<'a> {
 /// The path and query of an address.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Path<'a> {
-    /// The parts between slashes, percent-decoded; `None` where that gives no text.
+    /// The segments between slashes, percent-decoded; `None` if the result is not text.
     pub(crate) segments: Vec<Option<String>>,
     query: &'a str,
 }
 
 impl Path<'_> {
-    /// A segment in lower case, empty where there is none.
+    /// A segment in lower case; empty if it does not exist.
     pub(crate) fn word(&self, index: usize) -> String {
         self.segment(index).map(str::to_lowercase).unwrap_or_default()
     }
@@ -55,7 +55,7 @@ impl Path<'_> {
         self.segments.get(index)?.as_deref()
     }
 
-    /// A parameter of the query, as it stands there.
+    /// A parameter of the query, not decoded.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
@@ -73,7 +73,7 @@ pub(crate) fn read(text: &str) -> Written<'_> {
     if is_known_host(authority) || authority.to_ascii_lowercase().starts_with("www.") {
         return on_host(authority, tail);
     }
-    // A handle may have been cut from an address with the slash behind it.
+    // A handle may be copied from an address together with the slash after it.
     if !tail.starts_with('/') || (!authority.is_empty() && tail == "/") {
         return Written::Bare(path(rest));
     }
@@ -113,7 +113,7 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a subdomain shows the same pages: other devices, other languages.
+/// Whether a subdomain shows the same pages: for other devices or languages.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",
@@ -127,7 +127,7 @@ fn is_same_site(label: &str) -> bool {
         || (is_language && label.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-'))
 }
 
-/// Splits what follows the host. `#!/acme`, as some networks once wrote, is a path too.
+/// Splits the text after the host. The old form `#!/acme` is also a path.
 fn path(tail: &str) -> Path<'_> {
     let (tail, fragment) = tail.split_once('#').unwrap_or((tail, ""));
     let (before, query) = tail.split_once('?').unwrap_or((tail, ""));
@@ -145,7 +145,7 @@ fn segments(path: &str) -> Vec<Option<String>> {
     path.split('/').filter(|part| !part.trim().is_empty()).map(decoded).collect()
 }
 
-/// A segment as text; marks without width that come along from a copied page are left out.
+/// Decodes a segment to text, without zero-width marks from copied pages.
 fn decoded(segment: &str) -> Option<String> {
     let text = percent_decode_str(segment).decode_utf8().ok()?;
     let text: String = text.chars().filter(|&sign| !has_no_width(sign)).collect();

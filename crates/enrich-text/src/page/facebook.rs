@@ -1,11 +1,11 @@
-//! Facebook: handles, and pages that have a number alone.
+//! Facebook: handles, and pages identified only by a number.
 
 use super::handle::{fold_case, is_reserved, shown, spelled};
 use super::{InvalidPage, Named, first_segment, segment_behind};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// The fewest digits behind a dash that are a page's number and not part of its name.
+/// The fewest digits after a dash that count as a page's number.
 const MIN_ID_BEHIND_NAME: usize = 7;
 
 pub(super) fn is_kind(word: &str) -> bool {
@@ -30,8 +30,8 @@ pub(super) fn on_site(path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// `/pages/Name/ID`, `/pages/category/Kind/Name-ID`, `/people/Name/ID`, `/p/Name-ID`: what follows
-/// the number is another view of the page.
+/// `/pages/Name/ID`, `/pages/category/Kind/Name-ID`, `/people/Name/ID`, `/p/Name-ID`. Segments
+/// after the number are another view of the page.
 fn with_id(path: &Path<'_>) -> Result<Named, InvalidPage> {
     let mut shown_path = String::new();
     for segment in &path.segments {
@@ -63,7 +63,7 @@ fn named(handle: &str) -> Result<Named, InvalidPage> {
     Ok(Named { path: shown(handle), key })
 }
 
-/// The number in `Acme-Corp-1234567`. Handles have no dashes, so this is never one.
+/// The number in `Acme-Corp-1234567`. Handles contain no dashes, so this is never a handle.
 fn id_behind_name(segment: &str) -> Option<&str> {
     let (_, id) = segment.rsplit_once('-')?;
     (id.len() >= MIN_ID_BEHIND_NAME && is_id(id)).then_some(id)

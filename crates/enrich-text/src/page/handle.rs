@@ -1,4 +1,4 @@
-//! Handles: which characters they have, how they are shown and compared.
+//! Handles: their characters, display and comparison.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -9,22 +9,23 @@ use super::InvalidPage;
 use crate::network::Network;
 use crate::table;
 
-/// No network has longer ones; old LinkedIn handles come closest.
+/// Longer than the handles of every network; old LinkedIn handles are the longest.
 const MAX_HANDLE: usize = 200;
 
-/// First path segments that are the network's own, so that no page can have them as handle.
+/// First path segments reserved by the network; they cannot be a page's handle.
 static RESERVED: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
     table::rows(include_str!("../../data/reserved_paths.txt"))
         .flat_map(|[network, words]| table::values(words).map(move |word| (network, word)))
         .collect()
 });
 
-/// Whether a first path segment, in lower case, is the network's own.
+/// Whether a first path segment, in lower case, is reserved by the network.
 pub(super) fn is_reserved(network: Network, word: &str) -> bool {
     RESERVED.contains(&(network.as_str(), word))
 }
 
-/// A handle with only the characters any network allows; letters of all scripts are among them.
+/// Checks that a handle has only characters that some network allows, including letters of all
+/// scripts.
 pub(crate) fn spelled(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_sign =
@@ -34,20 +35,20 @@ pub(crate) fn spelled(text: &str) -> Option<&str> {
     (names_something && fits && !text.chars().any(is_sign)).then_some(text)
 }
 
-/// A handle with only ASCII letters, digits and the given signs, at most so long.
+/// Checks that a handle has only ASCII letters, digits and the given signs, at most `most`.
 pub(super) fn ascii<'a>(text: &'a str, signs: &str, most: usize) -> Result<&'a str, InvalidPage> {
     let fits = text.len() <= most
         && text.chars().all(|sign| sign.is_ascii_alphanumeric() || signs.contains(sign));
     spelled(text).filter(|_| fits).ok_or(InvalidPage::BadHandle)
 }
 
-/// How a handle is shown: as given. Only the percent sign is encoded, so that what is shown reads
-/// back as itself.
+/// The display form of a handle: as given. Only the percent sign is encoded, so that the result
+/// parses to itself.
 pub(crate) fn shown(handle: &str) -> String {
     handle.replace('%', "%25")
 }
 
-/// How a handle is compared: without case.
+/// The comparison form of a handle: without case.
 pub(crate) fn fold_case(handle: &str) -> String {
     if handle.is_ascii() {
         return handle.to_ascii_lowercase();

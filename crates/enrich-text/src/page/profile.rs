@@ -5,13 +5,13 @@ use super::{InvalidPage, Named, first_segment};
 use crate::network::Network;
 use crate::web_address::Path;
 
-/// Instagram's longest handle, and the longest Twitter ever gave (fifteen today).
+/// The longest handle of Instagram, and the longest that Twitter ever allowed (now fifteen).
 const MAX_INSTAGRAM: usize = 30;
 const MAX_TWITTER: usize = 20;
 
 pub(super) fn on_site(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = first_segment(path)?;
-    // Instagram's link into its app: `/_u/acme`.
+    // A link into Instagram's app: `/_u/acme`.
     let handle = match network {
         Network::Instagram if first == "_u" => super::segment_behind(path, 0)?,
         _ => first,

@@ -1,45 +1,47 @@
-//! Whether two names can be the same person's, and how they differ.
+//! Decides whether two names can belong to the same person, and how they differ.
 
 use super::keys::MAX_FAMILY_PARTS;
 use super::reading::is_initial;
 use super::spelling::{consonants, spelling};
 use super::{PersonName, given_names};
 
-/// How two names differ that can be the same person's; none of it where they are one name.
+/// The differences between two names that can belong to the same person. All are `false` for equal
+/// names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {
-    /// Given and family name stand in the other order: `Lovelace Ada`.
+    /// Given name and family name are in the other order: `Lovelace Ada`.
     pub order: bool,
-    /// The first given name is but an initial in one: `J. Smith`.
+    /// One first given name is only an initial: `J. Smith`.
     pub initial: bool,
-    /// One is in Latin letters, the other in letters that write no vowels, and the consonants are
-    /// the same: `الرشيد`, `Al-Rashid`.
+    /// One name is in Latin letters, the other in a script without vowels, and the consonants are
+    /// equal: `الرشيد`, `Al-Rashid`.
     pub script: bool,
-    /// One has but a part of a family name of several: `García` of `García Márquez`.
+    /// One name has only a part of a multi-part family name: `García` of `García Márquez`.
     pub family_part: bool,
-    /// One first given name is a usual short form of the other: `Bob`, `Robert`.
+    /// One first given name is a common short form of the other: `Bob`, `Robert`.
     pub short_form: bool,
-    /// One tells a generation that the other does not: `Smith jr`.
+    /// Only one name has a suffix: `Smith jr`.
     pub name_suffix: bool,
-    /// One has middle names that the other has not, or has as initials or short forms.
+    /// One name has middle names that the other lacks, or has as initials or short forms.
     pub middle_name: bool,
-    /// One lacks a particle of the family name: `van der Berg`, `Berg`.
+    /// One name lacks a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
-    /// A part is spelled or transliterated otherwise, or in one word: `Mueller`, `Sergej`,
-    /// `Vanderberg`.
+    /// A part is spelled or transliterated differently, or written as one word: `Mueller`,
+    /// `Sergej`, `Vanderberg`.
     pub spelling: bool,
 }
 
-/// How family names agree.
+/// The agreement of family names.
 struct Families {
     differences: NameDifferences,
-    /// Whether people are found by a part that both have and the given name.
+    /// Whether the person can be found by a shared part and the given name.
     share_a_part: bool,
-    /// Whether people are found by the whole and the first letter of the given name.
+    /// Whether the person can be found by the whole family name and the first letter of the given
+    /// name.
     share_the_whole: bool,
 }
 
-/// How first given names agree.
+/// The agreement of first given names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Givens {
     Same,
@@ -47,20 +49,19 @@ enum Givens {
     ShortForm,
     Initial,
     Script,
-    /// All given names of both are one text: `Jean-Luc`, `Jeanluc`.
+    /// All given names are the same text: `Jean-Luc`, `Jeanluc`.
     Joined,
 }
 
 impl PersonName {
-    /// How this name differs from one that can be the same person's; `None` if it cannot be.
+    /// The differences from another name that can belong to the same person; `None` if it cannot.
     ///
-    /// Two who are sure to be different people by their names are those of other given names that
-    /// are no short forms, of other family names, of middle names that contradict each other, and
-    /// of two generations.
+    /// Names belong to different people if their given names differ and are not short forms, their
+    /// family names differ, their middle names contradict each other, or their suffixes differ.
     ///
-    /// A person who is held under the other name is found by this one's
-    /// [keys to look up](Self::keys_to_look_up), unless it is the held name that stands in the
-    /// wrong order or wrongly parted, and it differs otherwise too.
+    /// A person stored under the other name is found by this name's [keys to look
+    /// up](Self::keys_to_look_up), unless the stored name is in the wrong order or wrongly split
+    /// and also differs in another way.
     pub fn agreement(&self, other: &Self) -> Option<NameDifferences> {
         match (self.in_one_piece(), other.in_one_piece()) {
             (Some(mine), Some(theirs)) => {
@@ -74,7 +75,8 @@ impl PersonName {
             [self.as_read(other), self.as_read_doubly(other), other.as_read_doubly(self)];
         if let Some(mut least) = readings.into_iter().flatten().min() {
             if self.given.iter().chain(&self.family).eq(other.given.iter().chain(&other.family)) {
-                // Of the same words, one of the two told where the family name begins.
+                // Both names have the same words, and one of them marks where the family name
+                // begins.
                 least.family_part = false;
                 least.particle = false;
             }
@@ -83,27 +85,28 @@ impl PersonName {
         let (mine, theirs) = (self.in_other_orders(), other.in_other_orders());
         let mine = mine.iter().filter_map(|name| name.as_read(other));
         let theirs = theirs.iter().filter_map(|name| name.as_read(self));
-        // In another order, a part of a name is too little.
+        // In another order, agreement in only a part of the family name is not enough.
         let least = mine.chain(theirs).filter(|found| !found.family_part).min()?;
         Some(NameDifferences { order: true, ..least })
     }
 
-    /// How this name differs when it is read with two family names. The middle name that becomes one
-    /// has to be one of the other's: it may else contradict theirs.
+    /// The differences if this name is read with two family names. The middle name that becomes a
+    /// family name must occur in the other name, because it could otherwise contradict it.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
         (!found.family_part || other.family_parts().contains(&middle)).then_some(found)
     }
 
-    /// How two names differ, given and family names being what they are read as.
+    /// The differences between two names, as they are read.
     fn as_read(&self, other: &Self) -> Option<NameDifferences> {
         if self == other {
             return Some(NameDifferences::default());
         }
         let givens = self.givens(other)?;
         let families = self.families(other)?;
-        // An initial, or a name in other letters, tells too little to go with a part of a name.
+        // An initial, or a name in another script, is not enough evidence together with a part of a
+        // family name.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);
@@ -191,8 +194,8 @@ impl PersonName {
         are_one_in_two_scripts(mine, theirs).then_some(Givens::Script)
     }
 
-    /// The middle names that aren't part of the other's family name: who is known as `García` to
-    /// one may be `García Márquez` to another.
+    /// The middle names that are not part of the other's family name: `García` may be a middle name
+    /// in one text and part of `García Márquez` in another.
     fn middle_besides(&self, other: &Self) -> Vec<&str> {
         let middle = self.given.iter().skip(1);
         middle.filter(|name| !other.family.contains(name)).map(String::as_str).collect()
@@ -203,13 +206,13 @@ fn roots(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| given_names::root(word)).collect()
 }
 
-/// Whether `part` is some of the last parts of a name, in order.
+/// Whether `part` consists of some of the last parts of a name, in order.
 fn is_part(part: &[String], whole: &[String]) -> bool {
     let last = whole.len().saturating_sub(MAX_FAMILY_PARTS);
     !part.is_empty() && is_within(part, &whole[last..], |one, other| one == other)
 }
 
-/// Whether all of the shorter list are found in the longer, in order.
+/// Whether all elements of the shorter list occur in the longer, in order.
 fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
     let (shorter, longer) =
         if mine.len() <= theirs.len() { (mine, theirs) } else { (theirs, mine) };
@@ -220,13 +223,13 @@ fn can_be_same(mine: &[&str], theirs: &[&str]) -> bool {
     })
 }
 
-/// Whether all of `part` are found in `whole`, in order.
+/// Whether all elements of `part` occur in `whole`, in order.
 fn is_within<T>(part: &[T], whole: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|one| whole.any(|other| is_same(one, other)))
 }
 
-/// Whether two particles are one: the Arabic article is written `al`, `el` and `ul`.
+/// Whether two particles are the same: the Arabic article is written `al`, `el` and `ul`.
 fn is_same_particle(one: &&str, other: &&str) -> bool {
     let article = ["al", "el", "ul"];
     one == other || (article.contains(one) && article.contains(other))
@@ -237,7 +240,7 @@ fn is_initial_of(one: &str, other: &str) -> bool {
     (is_initial(one) && other.starts_with(one)) || (is_initial(other) && one.starts_with(other))
 }
 
-/// Whether two words, one in Latin letters and one in other letters, have the same consonants, and
+/// Whether two words, one in Latin letters and one in another script, have the same consonants and
 /// are not known as two names.
 fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
     one.is_ascii() != other.is_ascii()

@@ -1,4 +1,4 @@
-//! Given names that are written in several ways, and short forms.
+//! Given names with several spellings, and short forms.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,12 +7,12 @@ use super::spelling::spelling;
 use crate::fold::fold_words;
 use crate::table;
 
-/// The table, by the spelling that forms of one word share.
+/// The table, by the common form of all spellings.
 #[derive(Default)]
 struct GivenNames {
-    /// The row of which a name is a spelling.
+    /// The row of each spelling.
     full: HashMap<String, usize>,
-    /// The rows that a short form stands for.
+    /// The rows of each short form.
     short: HashMap<String, Vec<usize>>,
     /// The first name of each row.
     roots: Vec<String>,
@@ -42,7 +42,7 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// What a name is filed under: one name for its spellings, and for short forms of it alone.
+    /// The key of a name: the same for all its spellings, and for short forms of this name only.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,
@@ -57,20 +57,20 @@ impl GivenNames {
     }
 }
 
-/// The first of the spellings of a folded name, or of its transliterations where it isn't listed.
+/// The first listed spelling of a folded name; for an unlisted one, that of its transliterations.
 pub(super) fn root(word: &str) -> String {
     let spelled = spelling(word);
     let row = NAMES.full.get(&spelled);
     row.and_then(|&row| NAMES.roots.get(row)).cloned().unwrap_or(spelled)
 }
 
-/// What a folded given name is filed under.
+/// The key of a folded given name.
 pub(super) fn key(word: &str) -> String {
     let spelled = spelling(word);
     NAMES.key(&spelled).to_owned()
 }
 
-/// What names are filed under that a folded given name agrees with, its own first.
+/// The keys of all names that agree with a folded given name, its own first.
 pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     let spelled = spelling(word);
     let names: &GivenNames = &NAMES;
@@ -87,13 +87,13 @@ pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     keys.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether one of two folded names is a usual short form of the other.
+/// Whether one of two folded names is a common short form of the other.
 pub(super) fn is_short_form(one: &str, other: &str) -> bool {
     let (one, other) = (spelling(one), spelling(other));
     NAMES.is_short_for(&one, &other) || NAMES.is_short_for(&other, &one)
 }
 
-/// Whether a folded word is known as a given name.
+/// Whether a folded word is a known given name.
 pub(super) fn is_listed(word: &str) -> bool {
     let spelled = spelling(word);
     NAMES.full.contains_key(&spelled) || NAMES.short.contains_key(&spelled)

@@ -1,5 +1,5 @@
-//! The keys by which people are found: of those who agree with a name, the close by the given name
-//! written out, the rest by its first letter.
+//! The keys for finding people. Close matches are found by the full given name, all others by its
+//! first letter.
 
 use std::collections::HashSet;
 
@@ -7,22 +7,21 @@ use super::reading::is_initial;
 use super::spelling::{consonants, first_letter, first_letters, spelling};
 use super::{PersonName, given_names};
 
-/// How many parts of a family name are keys of their own, the last ones. Names of people have fewer;
-/// without a bound a long text would cost a look-up for each of its words.
+/// The most parts of a family name with a key, counted from the last. Real names have fewer;
+/// without a limit, a long text would cost a look-up for each word.
 pub(super) const MAX_FAMILY_PARTS: usize = 6;
-/// The most names that a given name is looked up by: itself, and what it is a short form of or what
-/// is one of it.
+/// The most names for looking up a given name: the name itself, its long forms and its short forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// The most keys of a kind that a name is looked up by. Only names with many parts and many short
-/// forms have more.
+/// The most keys of one kind for looking up a name. Only names with many parts and many short forms
+/// would have more.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
-    /// The most keys that a name has: six parts of the family name with the given name, and all of
-    /// it with the first letter, without particles and with them.
+    /// The most keys of a name: six parts of the family name with the given name, and the whole
+    /// family name with the first letter, without and with particles.
     pub const MAX_KEYS: usize = MAX_FAMILY_PARTS + 2;
 
-    /// Every key the person is found by, at most [`Self::MAX_KEYS`]:
+    /// The keys under which the person is stored, at most [`Self::MAX_KEYS`]:
     ///
     /// - the first given name with each part of the family name (`ana|garcia`, `ana|marquez`), both
     ///   in the form that their spellings share. Short forms of one name alone count as that name.
@@ -42,12 +41,12 @@ impl PersonName {
         without_repeats(keys)
     }
 
-    /// One of the keys. Equal names have the same.
+    /// One of the keys. Equal names have the same key.
     pub fn key(&self) -> String {
         self.keys().into_iter().next().unwrap_or_default()
     }
 
-    /// The keys to look the person up by, in steps. The next step is for where those before found
+    /// The keys for looking up the person, in steps. Use the next step if the previous ones found
     /// nobody who agrees:
     ///
     /// 1. by the given name written out and its short forms;
@@ -57,27 +56,27 @@ impl PersonName {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether a person filed under the first letter of one name is found by the other.
+    /// Whether the keys with the first letter let one name find the other.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
 
-    /// The parts of the family name that are keys, from the last on, in the form that their
-    /// spellings share.
+    /// The parts of the family name that have keys, from the last one, in the common form of their
+    /// spellings.
     pub(super) fn family_parts(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let last = parts.into_iter().rev().take(MAX_FAMILY_PARTS);
         without_repeats(last.map(given_names::root).collect())
     }
 
-    /// The family name in one word, without particles and with them.
+    /// The family name as one word, without and with particles.
     pub(super) fn whole_family(&self) -> Vec<String> {
         let (parts, _) = self.family_and_particles();
         let all: Vec<&str> = self.family.iter().map(String::as_str).collect();
         without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
     }
 
-    /// The name as it is, and with two family names.
+    /// The name as it is, and read with two family names.
     fn readings(&self) -> impl Iterator<Item = Self> {
         std::iter::once(self.clone()).chain(self.with_two_family_names())
     }
@@ -120,7 +119,7 @@ fn close_key(given: &str, family: &str) -> String {
     format!("{given}|{family}")
 }
 
-/// The dot is in no folded name.
+/// Folded names contain no dot.
 fn wide_key(letter: &str, family: &str) -> String {
     format!("{letter}.|{}", consonants(family))
 }

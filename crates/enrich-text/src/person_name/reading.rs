@@ -1,4 +1,4 @@
-//! Taking a written name apart: its words, and those that are neither given nor family name.
+//! Splits a written name into words, and recognises those that are neither given nor family name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ enum Kind {
     Former,
 }
 
-/// Each word of a kind, with the first word of its row.
+/// The words of each kind, with the first word of their row.
 static WORDS: LazyLock<HashMap<(Kind, &'static str), &'static str>> = LazyLock::new(|| {
     let kinds = HashMap::from([
         ("title", Kind::Title),
@@ -42,18 +42,18 @@ fn is(kind: Kind, word: &str) -> bool {
     WORDS.contains_key(&(kind, word))
 }
 
-/// Whether a folded word belongs to the family name that follows it.
+/// Whether a folded word is a particle of the family name that follows it.
 pub(super) fn is_particle(word: &str) -> bool {
     is(Kind::Particle, word)
 }
 
-/// Whether a folded word is but the first letter of a name.
+/// Whether a folded word is only the first letter of a name.
 pub(super) fn is_initial(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some() && letters.next().is_none() && !spelling::is_east_asian(word)
 }
 
-/// A word between spaces, with its parts: `Jean-Luc` has two, `J.R.` too.
+/// A word between spaces, with its parts: `Jean-Luc` and `J.R.` have two.
 pub(super) struct Word {
     parts: Vec<String>,
 }
@@ -111,8 +111,8 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
     words.into_iter().flat_map(Word::into_parts).collect()
 }
 
-/// The words without titles before, and titles and suffixes behind; a suffix alone stays. With the
-/// generation that was among them.
+/// The words without titles at the start, and without titles and suffixes at the end; a suffix
+/// alone stays. Also returns the name suffix among them.
 pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>) {
     let mut has_title = false;
     let is_before = |word: &Word| {
@@ -130,12 +130,12 @@ pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>
     (words, name_suffix)
 }
 
-/// The generation that one of the words tells.
+/// The name suffix among the words.
 pub(super) fn name_suffix_in(words: &[Word]) -> Option<&'static str> {
     words.iter().find_map(Word::name_suffix)
 }
 
-/// The text without what stands in brackets or double quotes: nicknames, maiden names, notes.
+/// The text without parts in brackets or double quotes: nicknames, maiden names, notes.
 pub(super) fn without_asides(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut closing = None;
@@ -152,7 +152,7 @@ pub(super) fn without_asides(text: &str) -> String {
             },
         }
     }
-    // What was never closed is no aside.
+    // An unclosed bracket or quote is not removed.
     if closing.is_some() { text.to_owned() } else { kept }
 }
 

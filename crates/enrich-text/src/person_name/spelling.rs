@@ -1,15 +1,17 @@
-//! What is the same of a name however it was brought into Latin letters.
+//! The common form of different transliterations of a name.
 
 use std::borrow::Cow;
 
-/// From this length on, words are compared by what the usual transliterations of one name have in
-/// common. In shorter ones a letter parts two people: Terry and Terri, Wang and Vang, Jang and Yang.
+/// Words of at least this length are compared by the common form of their transliterations. In
+/// shorter words one letter can distinguish two people: Terry and Terri, Wang and Vang, Jang and
+/// Yang.
 const LONG: usize = 6;
 
-/// The fewest consonants that tell enough of a name to compare it across scripts by them alone.
+/// The fewest consonants that allow comparing a name across scripts by consonants alone.
 const FEWEST_CONSONANTS: usize = 3;
 
-/// How one sound is written, the one that is kept last. In order: each sees what those before left.
+/// Spellings of the same sound; the second one is kept. Applied in order, each to the result of the
+/// previous ones.
 const SOUNDS: [(&str, &str); 10] = [
     ("schtsch", "shch"),
     ("tsch", "ch"),
@@ -23,9 +25,9 @@ const SOUNDS: [(&str, &str); 10] = [
     ("poulos", "pulos"),
 ];
 
-/// The form that the spellings of a folded word share: umlauts that were spelled out (`Mueller`,
-/// `Soerensen`, `Aase`), and what one transliteration writes otherwise than another (`Medwedew`,
-/// `Sergej`, `Nataliya`).
+/// The common form of the spellings of a folded word. It normalises spelled-out umlauts (`Mueller`,
+/// `Soerensen`, `Aase`) and differences between transliterations (`Medwedew`, `Sergej`,
+/// `Nataliya`).
 pub(super) fn spelling(word: &str) -> String {
     if !word.is_ascii() {
         return word.to_owned();
@@ -52,8 +54,8 @@ pub(super) fn spelling(word: &str) -> String {
     sound
 }
 
-/// The consonants by which a word in Arabic or Hebrew letters, which write few vowels, is the same
-/// as one in Latin letters; the word itself where they are too few to tell.
+/// The consonants for comparing a word in Arabic or Hebrew script, which write few vowels, with one
+/// in Latin letters; the word itself if it has too few consonants.
 pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if is_east_asian(word) {
         return Cow::Borrowed(word);
@@ -77,8 +79,8 @@ pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
 }
 
-/// The first letter by which a given name is filed. Vowels at the beginning of words in other
-/// scripts are one, as Arabic and Hebrew do not tell them apart.
+/// The first letter of a given name in its key. Initial vowels in other scripts are treated as one,
+/// because Arabic and Hebrew do not distinguish them.
 pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
     let first = &given[..end];
@@ -94,10 +96,10 @@ pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     }
 }
 
-/// What [`first_letter`] gives for a vowel of another script.
+/// The value of [`first_letter`] for a vowel of another script.
 const ANY_VOWEL: &str = "'";
 
-/// The first letters by which a given name may be filed elsewhere, its own first.
+/// The first letters that keys of the same given name may have, its own first.
 pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     let own = first_letter(given);
     let others: &[&str] = match own.as_ref() {
@@ -108,7 +110,7 @@ pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     std::iter::once(own).chain(others.iter().map(|&other| Cow::Borrowed(other))).collect()
 }
 
-/// Whether a text is in Chinese, Japanese or Korean script alone.
+/// Whether a text is only in Chinese, Japanese or Korean script.
 pub(super) fn is_east_asian(text: &str) -> bool {
     text.chars().all(|sign| {
         matches!(
@@ -124,8 +126,8 @@ pub(super) fn is_east_asian(text: &str) -> bool {
     })
 }
 
-/// `ae`, `oe` and `ue` between consonants are the umlauts, `aa` is `å`. What ends a word (`Joe`,
-/// `Sue`) or follows a vowel or `q` (`Bauer`, `Jacques`) is none.
+/// Replaces `ae`, `oe` and `ue` between consonants by the umlauts, and `aa` by `å`. At the end of a
+/// word (`Joe`, `Sue`) and after a vowel or `q` (`Bauer`, `Jacques`) they are not umlauts.
 fn without_umlauts(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();
@@ -145,7 +147,7 @@ fn without_umlauts(word: &str) -> String {
     kept
 }
 
-/// `Popow` and `Popoff` are `Popov`.
+/// Replaces Russian endings: `Popow` and `Popoff` become `Popov`.
 fn russian_end(word: &str) -> Cow<'_, str> {
     for (end, kept) in [("ow", "ov"), ("ew", "ev"), ("off", "ov"), ("eff", "ev")] {
         if let Some(stem) = word.strip_suffix(end).filter(|stem| stem.len() >= 3) {
@@ -155,8 +157,8 @@ fn russian_end(word: &str) -> Cow<'_, str> {
     Cow::Borrowed(word)
 }
 
-/// The `i` that some transliterations write before a vowel or behind one, and others do not:
-/// `Yelena`, `Andreyevich`, `Sergej`, `Dmitrii`.
+/// Removes the `i` before or after a vowel that only some transliterations write: `Yelena`,
+/// `Andreyevich`, `Sergej`, `Dmitrii`.
 fn without_glides(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();

@@ -26,7 +26,7 @@ pub struct Account {
     pub created_at: Timestamp,
     /// Whether its keys are accepted.
     pub status: AccountStatus,
-    /// The country that its national phone numbers are read with.
+    /// Country used to read its national phone numbers.
     pub country: Option<Country>,
 }
 

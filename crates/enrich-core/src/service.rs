@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! key → window → fields → idempotency → balance ≥ least price → look up
-//!     → price of what was found → charge → answer
+//!     → price of the result → charge → answer
 //! ```
 //!
 //! Section 1 of the interface decisions defines this order. The answer's bytes exist before the

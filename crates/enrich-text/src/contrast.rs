@@ -19,7 +19,7 @@ pub enum Contrast {
     Kinds,
 }
 
-/// The contrasts of which one name may contain both sides, or neither.
+/// The contrasts of which one name may contain both sides or only one.
 const KINDS: [&str; 2] = ["house", "subject"];
 
 /// The largest Roman numeral that is recognised. Larger ones are treated as words.
@@ -113,7 +113,7 @@ fn number(word: &NameWord) -> Option<u32> {
     }
 }
 
-/// The value of a Roman numeral with at least two letters, in upper case.
+/// The value of a Roman numeral in standard notation, with at least two letters.
 fn roman(text: &str) -> Option<u32> {
     if text.len() < 2 || !text.bytes().all(|byte| matches!(byte, b'i' | b'v' | b'x')) {
         return None;

@@ -6,14 +6,13 @@ use unicode_normalization::char::is_combining_mark;
 /// Folds a text to the form for comparison: words in lower case, separated by one space.
 ///
 /// - Compatibility forms become plain (NFKC): full width, ligatures, `㈱`.
-/// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Other scripts
-///   stay, because a transliteration of theirs would join words that differ.
-/// - `&` becomes `and`; `+` becomes `plus` behind a word that ends there (`Canal+`), else `and`.
-/// - Apostrophes, trade marks and marks without width vanish, other punctuation parts words.
-/// - Letters that stand alone beside each other become one word: `S.A.` and `S A` read as `sa`.
-///
-/// - Cyrillic abbreviations of legal forms that are other words once they are Latin (`ТОО`, `too`)
-///   stay Cyrillic.
+/// - Latin, Greek and Cyrillic letters become plain Latin ones, without accents. Other scripts do
+///   not change, because their transliteration would make different words equal.
+/// - `&` becomes `and`; `+` becomes `plus` at the end of a word (`Canal+`), otherwise `and`.
+/// - Apostrophes, trade marks and zero-width marks are removed; other punctuation separates words.
+/// - Neighbouring single letters become one word: `S.A.` and `S A` become `sa`.
+/// - Cyrillic abbreviations of legal forms stay Cyrillic if they would become other Latin words
+///   (`ТОО`, `too`).
 ///
 /// A text that contains only signs (`!!!`) keeps them, so that it does not become empty. Folding a
 /// folded text does not change it.

@@ -93,12 +93,11 @@ impl PageUrl {
 
     /// The key for comparison: the network and the handle, for example `linkedin:cufinder`.
     ///
-    /// - Without case, except for YouTube's channel ids.
-    /// - The kind of path doesn't matter: LinkedIn's `/company/`, `/school/` and `/showcase/`
-    ///   share their handles, and people mix YouTube's `/@acme`, `/c/acme`, `/user/acme` and
-    ///   `/acme`.
-    /// - On Facebook a page's id counts wherever it stands (`profile.php?id=…`, `/pages/…/ID`,
-    ///   `/Name-ID`), and dots in handles don't: Facebook itself reads over them.
+    /// - Case is ignored, except in YouTube's channel ids.
+    /// - The kind of path is ignored: LinkedIn's `/company/`, `/school/` and `/showcase/` share
+    ///   their handles, and people confuse YouTube's `/@acme`, `/c/acme`, `/user/acme` and `/acme`.
+    /// - On Facebook, a page's id is recognised in any position (`profile.php?id=…`, `/pages/…/ID`,
+    ///   `/Name-ID`), and dots in handles are ignored, as Facebook does.
     pub fn key(&self) -> &str {
         &self.key
     }

@@ -63,11 +63,13 @@ impl Phone {
     /// given.
     ///
     /// A number with `+` or `00` is international. A number that begins with another zero is
-    /// national, because no calling code begins with zero. Other numbers may be either. Digits
-    /// alone, which is how the interface returns international numbers (`/v1/itm`), are
-    /// international if some numbering plan assigns such a number, or if they begin with the
-    /// country's own calling code. Otherwise they are national if the country's plan assigns such
-    /// numbers, and else international if such a number is possible.
+    /// national, because no calling code begins with zero. Other numbers may be either:
+    ///
+    /// 1. A number of digits alone (the form in which `/v1/itm` returns international numbers), or
+    ///    one that begins with the country's calling code, is international if its numbering plan
+    ///    assigns such numbers.
+    /// 2. Otherwise it is national if the country's plan assigns such numbers.
+    /// 3. Otherwise it is international if such a number is possible.
     pub fn parse_in(text: &str, country: Option<Country>) -> Result<Self, InvalidPhone> {
         let international = Self::parse(text);
         let Some(region) = country.and_then(|country| DATABASE.by_id(country.alpha2())) else {

@@ -207,7 +207,7 @@ impl Service {
             if projection == ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // The list may be longer than what was read, and cost more than the balance did cover.
+            // The list may be longer than what was read, and cost more than the balance.
             // It is not an answer, even if credits were granted since.
             let now = self.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;

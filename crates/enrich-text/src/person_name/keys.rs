@@ -24,8 +24,8 @@ impl PersonName {
     /// The keys under which the person is stored, at most [`Self::MAX_KEYS`]:
     ///
     /// - the first given name with each part of the family name (`ana|garcia`, `ana|marquez`), both
-    ///   in the form that their spellings share. Short forms of one name alone count as that name.
-    ///   None where the given name is an initial;
+    ///   in the common form of their spellings. A short form of only one name counts as that name.
+    ///   There are no such keys if the given name is an initial;
     /// - its first letter with the consonants of the whole family name (`a.|grkmrkz`).
     pub fn keys(&self) -> Vec<String> {
         if let Some(whole) = self.in_one_piece() {
@@ -49,7 +49,7 @@ impl PersonName {
     /// The keys for looking up the person, in steps. Use the next step if the previous ones found
     /// nobody who agrees:
     ///
-    /// 1. by the given name written out and its short forms;
+    /// 1. by the full given name and its short forms;
     /// 2. by its first letter, for initials, names written in one word, and other scripts;
     /// 3. the same, with the family name first.
     pub fn keys_to_look_up(&self) -> impl Iterator<Item = Vec<String>> {

@@ -1,15 +1,15 @@
 //! The ledger in `ledger.sqlite`: an append-only log, decided by one thread, in groups.
 //!
 //! Charges and grants go through a bounded queue to the one thread that writes. Everything that
-//! has arrived while the last commit ran goes into the next transaction, is decided there in order
-//! of arrival, and is told only after the commit. Where accounts stand is kept in memory, so that a
-//! decision reads nothing and a balance is asked for without waiting; rows of other processes are
-//! read in at the beginning of each transaction.
+//! arrived during the last commit goes into the next transaction, is decided there in order of
+//! arrival, and is answered after the commit. The heads of accounts are kept in memory: a decision
+//! reads nothing, and a balance is read without waiting. Rows of other processes are read in at the
+//! beginning of each transaction.
 //!
-//! # What can become of a group
+//! # Outcomes of a group
 //!
 //! ```text
-//! asked ── the queue is full ───────────────────────────────────► Overloaded
+//! request ─ the queue is full ──────────────────────────────────► Overloaded
 //!   │  └── charging has stopped ────────────────────────────────► Stopped
 //!   ▼
 //! BEGIN IMMEDIATE ── others are busy for 5 s ───────────────────► Overloaded
@@ -17,50 +17,49 @@
 //!   │  └── a file of the ledger was unlinked or replaced ───────► NotTaken, and charging stops
 //!   ▼
 //! read in the others' rows ── they cannot be read ── ROLLBACK ──► each again, alone: NotTaken
-//!   │  └── they are not as they were written ───────────────────► NotTaken, and charging stops
+//!   │  └── they were altered ───────────────────────────────────► NotTaken, and charging stops
 //!   ▼
-//! decide each: Taken, Replayed (its key is there), Insufficient
+//! decide each: Taken, Replayed (its key is stored), Insufficient
 //!   │  ├── its row breaks a constraint, its account's checkpoint
-//!   │  │   or its kept answer was altered ──────────────────────► NotTaken for that one alone
-//!   │  ├── no room for another kept answer ─────────────────────► KeepsFull for that one alone
+//!   │  │   or its stored response was altered ──────────────────► NotTaken for that one alone
+//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull for it alone
 //!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
 //!   ▼
 //! COMMIT ── busy, or no room in SQLite's log ── ROLLBACK ───────► each again, alone: NotTaken
 //!   │  ├── fails otherwise (fsync) ─────────────────────────────► Unknown, and charging stops
 //!   │  └── a file was unlinked or replaced meanwhile ───────────► Unknown, and charging stops
 //!   ▼
-//! told what was decided
+//! decisions are delivered
 //!      └── this thread dies before that ────────────────────────► Unknown, and charging stops
 //! ```
 //!
-//! Before `COMMIT` nothing can have been written for good: a transaction without its commit record
-//! is not there for anyone, also not after a crash, so `NotTaken` is certain. A `COMMIT` that fails
-//! while it waits for the disk leaves a complete record in a file whose bytes may or may not have
-//! arrived; opening the database anew after a crash may bring it back. Nobody can tell, so nobody
-//! is told anything but `Unknown`, and nothing more is charged ([`ChargeError::Stopped`]) until
-//! the store is opened again, which reads what there is, makes it durable and goes on from there. The
-//! idempotency record is part of the same transaction and is there exactly if the charge is: a
-//! repeat with the same key is replayed or charged, never charged twice.
+//! Before `COMMIT` nothing is final: a transaction without its commit record is visible to nobody,
+//! also not after a crash, so `NotTaken` is certain. A `COMMIT` that fails while it waits for the
+//! disk leaves a complete record whose bytes may or may not be on disk; reopening the database after
+//! a crash may bring it back. So the answer is `Unknown`, and nothing more is charged
+//! ([`ChargeError::Stopped`]) until the store is reopened, which reads the log, makes it durable and
+//! continues from there. The idempotency record is part of the same transaction and exists exactly
+//! if the charge does: a repeat with the same key is replayed or charged, never charged twice.
 //!
-//! What was altered in one account is that account's: the others go on. Where the end of the log is
-//! not what this process wrote or read before, nothing can be put behind it, and all stop.
+//! An alteration in one account's rows stops only that account. If the end of the log is not what
+//! this process wrote or read, nothing can be appended, and all accounts stop.
 //!
-//! A group in which nobody wants to write, balances that are looked up, takes `BEGIN` alone.
+//! A group without writes (balances only) takes `BEGIN` alone.
 //!
-//! # What is written
+//! # Layout
 //!
 //! ```text
-//! log       row 1 ── row 2 ── … ── row c ── … ── row n        each with the balance behind it
+//! log       row 1 ── row 2 ── … ── row c ── … ── row n        each with the balance after it
 //! chains      └────── of an account ──┴───────────┘           a hash over the account's row before
-//! heads     where each account stood at row c, the checkpoint, each with a hash
+//! heads     state of each account at row c, the checkpoint, each with a hash
 //! seal      c, n, and a hash over all rows up to either, in order
 //! ```
 //!
-//! Rows are added at the end of one table whoever they belong to, so that a group fills a page or
-//! two; a balance is never rewritten for a charge. Every 16,384 rows the accounts that moved since
-//! have their heads written, so that opening the ledger reads few rows, and checks them. A chain
-//! shows what was altered in an account; the seal shows what was taken out or cut off anywhere.
-//! [`Ledger::verify`] walks it all. That the whole file is an older copy, no file can show by itself.
+//! Rows of all accounts are appended to one table, so that a group fills a page or two; a charge
+//! rewrites no balance. After every 16,384 rows the heads of the accounts with new rows are written
+//! as a checkpoint, so that opening the ledger reads and checks few rows. The chain shows
+//! alterations in an account; the seal shows rows that were removed or cut off anywhere.
+//! [`Ledger::verify`] checks everything. No file can show by itself that it is an older copy.
 
 mod decide;
 mod entries;
@@ -126,18 +125,18 @@ enum Unfit {
     NoPrice,
 }
 
-/// The ledger is not what was written into it.
+/// The ledger differs from what Enrich wrote into it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the ledger is not as it was written: {0}")]
 struct NotAsWritten(Cow<'static, str>);
 
 impl NotAsWritten {
-    /// Says where that shows.
+    /// Describes where the difference shows.
     fn new(fault: impl Into<Cow<'static, str>>) -> Self {
         Self(fault.into())
     }
 
-    /// It was made with a secret that was not there when this process began.
+    /// A row was made with a secret that this process did not load at its start.
     fn unknown_secret(what: &str, number: u32) -> Self {
         Self::new(format!(
             "{what} was made with secret {number}, which was not in secret.key when this process \
@@ -146,8 +145,8 @@ impl NotAsWritten {
     }
 }
 
-/// A row that was read; `None` where a value of it is none that is written there. What remains of
-/// errors is that the file cannot be read.
+/// Reads a row; `None` when it holds a value that Enrich never writes. A remaining error means that
+/// the file cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -156,18 +155,18 @@ fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     }
 }
 
-/// Begins the log of a ledger that has just been made.
+/// Starts the log of a new ledger.
 pub(crate) fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
     Seal::begin(connection, secrets)
 }
 
-/// Walks the ledger at `path`, also one that cannot be opened to be charged.
+/// Verifies the ledger at `path`, also one that cannot be opened for charging.
 pub(crate) fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
     verify::verify(path, secrets)
 }
 
 impl SqliteLedger {
-    /// The ledger at `path`, which has been prepared. Starts its thread.
+    /// Opens the prepared ledger at `path` and starts its thread.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -199,33 +198,33 @@ impl SqliteLedger {
         })
     }
 
-    /// The files that it is open on.
+    /// The files that the ledger has open.
     pub(crate) fn files(&self) -> Arc<LedgerFiles> {
         Arc::clone(&self.files)
     }
 
-    /// Whether charging has not stopped, as far as is known.
+    /// Whether charging goes on, as far as this process knows.
     fn is_deciding(&self) -> bool {
         self.is_charging.load(Ordering::Acquire)
     }
 
-    /// The account's balance as far as it is in memory.
+    /// The account's balance, if it is in memory.
     fn known_balance(&self, account: AccountId) -> Option<Credits> {
         self.heads.get(account).map(|head| head.balance)
     }
 
-    /// Where the account stands, its rows up to there being there for every reader; `None` when
-    /// there is no such account.
+    /// The account's head, with all rows up to it visible to every reader; `None` when there is no
+    /// such account.
     async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
         if self.balance(account).await?.is_none() {
             return Ok(None);
         }
-        // Absent when it was forgotten since, to make room for others.
+        // Missing when the entry was evicted to make room for other accounts.
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
-    /// Asks for a decision. What is asked goes into the queue from here and not from the future that
-    /// waits for what was decided, which would keep places for it on its way.
+    /// Asks for a decision. The job enters the queue here and not in the future that waits for the
+    /// decision: the future would keep memory for the job.
     fn ask<A, T>(
         &self,
         job: impl FnOnce(Open<A, T>) -> Job,
@@ -250,7 +249,7 @@ impl SqliteLedger {
         if charge.price == Price::PerItems(0) {
             return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
         }
-        // Sealed here and not by the one thread that everyone waits for.
+        // Encrypted here and not on the ledger's single thread.
         let to_keep = match charge.idempotency.take() {
             Some(idempotency) => Some(
                 idempotency_store::seal(&self.secrets, charge.account, &idempotency, charge.at)
@@ -262,7 +261,7 @@ impl SqliteLedger {
     }
 }
 
-/// What is decided, once it is.
+/// Waits for the decision.
 async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
     decision.await.unwrap_or_else(|lost| Err(ChargeError::Unknown(lost.into())))
 }
@@ -271,7 +270,7 @@ async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
 impl Ledger for SqliteLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         if !self.is_deciding() {
-            // What was acknowledged until then still counts.
+            // What was acknowledged before the stop still counts.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
         let looked = match self.ask(Job::Look, account) {
@@ -365,7 +364,7 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // Another log than the one that its index tells of.
+                // The log was replaced; its index belongs to the old one.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };
@@ -388,7 +387,7 @@ impl Drop for SqliteLedger {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has told everyone who waited by dropping their replies.
+            // A thread that panicked dropped its replies, which reported the loss to every waiter.
             let _ = thread.join();
         }
     }

@@ -1,7 +1,7 @@
-//! Deciding a charge or a grant, inside the transaction of its group.
+//! Decides charges and grants inside the transaction of their group.
 //!
-//! Every decision starts from where the account stands on the page of the group: what another
-//! process wrote counts, and what came earlier in the same group.
+//! Every decision starts from the account's head in the group's write batch. So rows of other
+//! processes and earlier rows of the same group count.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
@@ -16,27 +16,27 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Row, kind};
 use crate::secret::Secrets;
 
-/// What a group is decided with.
+/// Decides the jobs of one group.
 pub(super) struct GroupDecider<'a> {
     /// The connection, in a transaction.
     pub(super) connection: &'a Connection,
     pub(super) secrets: &'a Secrets,
     /// The rows of the group.
     pub(super) batch: WriteBatch<'a>,
-    /// The idempotency records, this group's counted; up to date in a group that keeps any.
+    /// The number of idempotency records, this group's included; current if the group stores any.
     pub(super) record_count: Option<RecordCount>,
-    /// How many there may be.
+    /// The most idempotency records.
     pub(super) max_kept: u64,
 }
 
-/// A group cannot be decided: its transaction has to be rolled back.
+/// A group cannot be decided; its transaction must be rolled back.
 #[derive(Debug)]
 pub(super) struct GroupFailed(pub(super) rusqlite::Error);
 
 type Decided<T> = Result<Result<T, ChargeError>, GroupFailed>;
 
 impl GroupDecider<'_> {
-    /// Decides a charge, and keeps its answer.
+    /// Decides a charge and stores its response.
     pub(super) fn charge(&mut self, charge: &Charge, to_keep: Option<&ToKeep>) -> Decided<Charged> {
         if let Some(to_keep) = to_keep {
             let names = &to_keep.names;
@@ -88,7 +88,7 @@ impl GroupDecider<'_> {
                     self.record_count =
                         self.record_count.map(|record_count| record_count.after_growing(grown))
                 }
-                // The row of the charge is written: only the group's end can take it back.
+                // The charge's row is written; only a rollback of the group removes it.
                 Err(error) if is_charged => return Err(GroupFailed(error)),
                 Err(error) => return self.sort_out(error),
             }
@@ -96,7 +96,7 @@ impl GroupDecider<'_> {
         Ok(Ok(Charged::Taken { balance }))
     }
 
-    /// Whether another answer of the account can be kept.
+    /// Whether the account may store another response.
     fn has_room(&self, account: AccountId) -> rusqlite::Result<bool> {
         match self.record_count {
             Some(record_count) if record_count.records >= self.max_kept => Ok(false),
@@ -110,7 +110,7 @@ impl GroupDecider<'_> {
         }
     }
 
-    /// The balance of an account; `None` when there is no such account.
+    /// The account's balance; `None` when there is no such account.
     pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
         match self.batch.head(account) {
             Ok(head) => Ok(Ok(head.map(|head| head.balance))),
@@ -150,10 +150,10 @@ impl GroupDecider<'_> {
             .exists((Column(id), Column(account)))
     }
 
-    /// Whether an error is that of one decision, or of the whole group.
+    /// Whether an error concerns one decision or the whole group.
     ///
-    /// A row that breaks a constraint, or that cannot be read, leaves the transaction as it was
-    /// before the statement: the others of the group are none the worse for it.
+    /// A row that breaks a constraint or cannot be read leaves the transaction as it was before the
+    /// statement. The other decisions of the group are not affected.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {
@@ -169,7 +169,7 @@ impl GroupDecider<'_> {
     }
 }
 
-/// The row of a charge, but for its place.
+/// The row of a charge, without its position.
 fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     Row {
         account: charge.account,
@@ -177,7 +177,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
         id: charge.id,
         kind: kind::CHARGE.into(),
         corrects: None,
-        // A price that was taken from a balance fits: a balance is at most `i64::MAX`.
+        // A price taken from a balance fits: a balance is at most `i64::MAX`.
         credits: i64::try_from(price.0).map_or(i64::MIN, |price| -price),
         balance,
         endpoint: Some(charge.endpoint.into()),
@@ -192,7 +192,7 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
     }
 }
 
-/// The row of a grant, but for its place.
+/// The row of a grant, without its position.
 fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
     let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
     Row {

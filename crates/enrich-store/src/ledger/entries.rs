@@ -1,9 +1,10 @@
-//! Reading an account's rows, which lie scattered in the log.
+//! Reads an account's rows, which are scattered over the log.
 //!
-//! Each row names the position of the account's row before it, and every 256th is marked: reading
-//! begins at a mark not far behind what is asked for and goes back from row to row, each a point
-//! read. So a page costs about the same wherever it is, and nothing was written for it with the row.
-//! A time is looked for among the marks first, each with the times of the rows before it.
+//! Each row names the position of the account's row before it, and every 256th row is in the
+//! sequence index. A read starts at the index entry after the requested row and goes back row by
+//! row, each a point read. So a page costs about the same at every position, and writing a row
+//! costs nothing extra. A search by time goes through the index entries first, which hold the times
+//! of the rows before them.
 
 use std::ops::ControlFlow;
 
@@ -19,11 +20,11 @@ use crate::ledger::row::{Link, Row, link_columns, row_columns};
 const ROW: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry WHERE position = ?1");
 
-/// When one row was written, and where the account's row before it lies.
+/// Reads the time of a row and the position of the account's row before it.
 const TIME: &str = "SELECT account, sequence, at, previous FROM entry WHERE position = ?1";
 
-/// The rows of an account behind the one numbered `after`, in order, at most `limit` of them and
-/// none behind `head`.
+/// The rows of an account after sequence `after`, in order, at most `limit` of them and none after
+/// `head`.
 pub(super) fn entries(
     connection: &Connection,
     account: AccountId,
@@ -37,8 +38,8 @@ pub(super) fn entries(
     Ok(entries)
 }
 
-/// The rows of an account before the one numbered `before`, the newest first, at most `limit` of
-/// them and none behind `head`.
+/// The rows of an account before sequence `before`, newest first, at most `limit` of them and none
+/// after `head`.
 pub(super) fn newest(
     connection: &Connection,
     account: AccountId,
@@ -50,11 +51,11 @@ pub(super) fn newest(
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
-/// The number of an account's first row that was written at or after `at`; one more than `head`'s
-/// when none was.
+/// The sequence of an account's first row written at or after `at`; `head`'s sequence plus one when
+/// there is no such row.
 ///
-/// Of ten million rows the times of 39,000 marks are looked through, which lie side by side, and 256
-/// rows before one of them.
+/// For ten million rows this reads 39,000 index entries, which are adjacent, and 256 rows before
+/// one of them.
 pub(super) fn first_at(
     connection: &Connection,
     account: AccountId,
@@ -78,7 +79,8 @@ pub(super) fn first_at(
     }
 }
 
-/// One more than the number of an account's last row that was written before `at`; 1 when none was.
+/// One more than the sequence of an account's last row written before `at`; 1 when there is no such
+/// row.
 pub(super) fn end_before(
     connection: &Connection,
     account: AccountId,
@@ -96,7 +98,7 @@ pub(super) fn end_before(
         })?;
         Ok::<_, LedgerStateError>(last)
     };
-    // The rows behind the last mark first.
+    // The rows after the last index entry first.
     if !head.sequence.is_multiple_of(MARK_ROWS)
         && let Some(last) = last_of_block((head.sequence, head.position))?
     {
@@ -110,7 +112,7 @@ pub(super) fn end_before(
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
 
-/// When the rows were written that end with the marked one of this number, at this position.
+/// The time span of the block of rows that ends with this indexed row.
 pub(super) fn span_of(
     connection: &Connection,
     sequence: u64,
@@ -130,7 +132,7 @@ pub(super) fn span_of(
     Ok(span)
 }
 
-/// A mark of an account, which `select` finds by a time: its number and position.
+/// The index entry of an account that `select` finds by a time: its sequence and position.
 fn marked(
     select: &mut Statement<'_>,
     account: AccountId,
@@ -141,8 +143,8 @@ fn marked(
     select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
-/// Goes back from a row to the one behind the mark before it, and calls `each` with the number and
-/// the time of each, until that breaks off.
+/// Goes back from a row to the first one after the index entry before it. Calls `each` with the
+/// sequence and time of each row, until `each` breaks off.
 fn back_through_block(
     connection: &Connection,
     account: AccountId,
@@ -160,7 +162,7 @@ fn back_through_block(
     Ok(())
 }
 
-/// The rows of an account from the one numbered `last` back to the one behind `after`.
+/// The rows of an account from sequence `last` back to the one after `after`.
 fn back_from(
     connection: &Connection,
     account: AccountId,
@@ -191,7 +193,7 @@ fn back_from(
     Ok(entries)
 }
 
-/// When the row of this number at this position was written, and the position of the one before.
+/// The time of this row, and the position of the account's row before it.
 fn time_of(
     connection: &Connection,
     account: AccountId,
@@ -214,7 +216,7 @@ fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
     NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
 }
 
-/// The row numbered `last`, or one not far behind it: its number and position.
+/// The sequence and position of row `last`, or of a row shortly after it.
 fn begin_at(
     connection: &Connection,
     account: AccountId,

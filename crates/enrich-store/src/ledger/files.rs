@@ -1,9 +1,9 @@
-//! Whether the files that the ledger is open on are still those at its path.
+//! Checks that the ledger's open files are still the ones at its path.
 //!
-//! A process goes on writing into a file that was unlinked or replaced, and all of it is gone once
-//! the process is killed. SQLite doesn't look. So the identities of the database, its write-ahead
-//! log and the log's index are noted when the ledger is opened, and compared before a group of
-//! charges is decided and before it is acknowledged: three calls to the system each time.
+//! A process can go on writing into a file that was unlinked or replaced; the data is lost when the
+//! process ends. SQLite does not check this. So the identities of the database, its write-ahead log
+//! and the log's index are recorded when the ledger is opened. They are compared before a group of
+//! charges is decided and before it is acknowledged: three system calls each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,24 +15,24 @@ use rusqlite::Connection;
 use crate::error::OpenError;
 use crate::sqlite::{self, Durability};
 
-/// The files that a ledger is open on, as they were when it was opened.
+/// The identities of a ledger's files when it was opened.
 pub(crate) struct LedgerFiles {
     database: OpenFile,
     log: OpenFile,
     index: OpenFile,
-    /// Has the log open, so that nobody who closes the ledger removes it (the last one does), and
-    /// is what a log is moved into the database by after it was unlinked.
+    /// Keeps the write-ahead log open, so that no other process removes it by closing the ledger
+    /// last. Also moves the log into the database after the log was unlinked.
     connection: Mutex<Connection>,
     is_told: AtomicBool,
 }
 
-/// A file that was there.
+/// A file that existed.
 struct OpenFile {
     path: PathBuf,
     identity: Option<Identity>,
 }
 
-/// What one file is told from another by, whatever its name: the device and the number on it.
+/// The identity of a file under any name: its device and inode number.
 type Identity = (u64, u64);
 
 /// A file of the ledger is no longer the one that was opened.
@@ -44,14 +44,14 @@ type Identity = (u64, u64);
 pub(crate) struct FileReplaced(String);
 
 impl LedgerFiles {
-    /// Notes the files of the ledger at `path`, which has been prepared.
+    /// Records the files of the prepared ledger at `path`.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(path, source);
         let connection = sqlite::writer(path, Durability::Commit).map_err(failed)?;
-        // Only a connection that has read something has the log open.
+        // A connection opens the log with its first read.
         let read = connection.query_row("SELECT count(*) FROM seal", [], |_| Ok(()));
         read.map_err(failed)?;
-        // SQLite puts the log beside the file itself, wherever a link to it is.
+        // SQLite puts the log beside the file itself, not beside a link to it.
         let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
         let [log, index] = sqlite::beside(&path);
         Ok(Self {
@@ -63,8 +63,8 @@ impl LedgerFiles {
         })
     }
 
-    /// Fails when a file is not the one that was opened. Then what the log holds is moved into the
-    /// database, if the log is all that is gone, and the first time the system's log says so.
+    /// Fails when a file is not the one that was opened. If only the log is missing, its content is
+    /// moved into the database. The first failure is logged.
     pub(crate) fn check(&self) -> Result<(), FileReplaced> {
         let files = [&self.log, &self.database, &self.index];
         let Some(replaced) = files.into_iter().find(|file| file.is_replaced()) else {
@@ -92,15 +92,15 @@ impl LedgerFiles {
         Err(error)
     }
 
-    /// Whether the log was unlinked and nobody has written another one. Else what stands in the
-    /// log's index is not what this process wrote into its log.
+    /// Whether the log was unlinked and no other process has written a new one. Otherwise the log's
+    /// index does not describe this process's log.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()
     }
 
-    /// Moves the log, which is still open though it has no name, into the database; whether all of
-    /// it was moved, and is on the disk.
+    /// Moves the log, which is open but has no name, into the database. Returns whether all of it
+    /// was moved and is on disk.
     fn move_log(&self) -> bool {
         sqlite::move_log(&self.connection.lock()).unwrap_or(false)
     }
@@ -118,7 +118,8 @@ impl OpenFile {
         Self { path, identity }
     }
 
-    /// Whether another file, or none, is there now. What cannot be told is taken to be the same.
+    /// Whether the path now has another file or none. If that cannot be read, it counts as the
+    /// same.
     fn is_replaced(&self) -> bool {
         self.identity.is_some() && identity(&self.path).is_ok_and(|now| now != self.identity)
     }
@@ -128,7 +129,7 @@ impl OpenFile {
     }
 }
 
-/// What is at a path; `None` when nothing is.
+/// The identity of the file at a path; `None` when there is no file.
 #[cfg(unix)]
 fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
     use std::os::unix::fs::MetadataExt;
@@ -139,7 +140,7 @@ fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
     }
 }
 
-/// Elsewhere a file that is open cannot be removed or replaced.
+/// On other systems an open file cannot be removed or replaced.
 #[cfg(not(unix))]
 fn identity(_: &Path) -> std::io::Result<Option<Identity>> {
     Ok(None)

@@ -1,4 +1,4 @@
-//! Where an account stands: its last row, and the balance there.
+//! The head of an account: its last row and its balance.
 
 use enrich_core::{AccountId, Credits, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -8,21 +8,22 @@ use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
 use crate::secret::{Purpose, Secret, Secrets};
 
-/// Each so many rows of an account one is marked, for reading to begin at.
+/// Interval of the sequence index, in rows of an account.
 pub(super) const MARK_ROWS: u64 = 256;
 
-/// Where an account stands behind one of its rows.
+/// The state of an account after one of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The row's number in the account; 0 before the first.
+    /// The row's sequence in the account; 0 before the first.
     pub(super) sequence: u64,
-    /// The balance behind it.
+    /// The balance after the row.
     pub(super) balance: Credits,
-    /// Its position in the log; 0 before the first.
+    /// The row's position in the log; 0 before the first.
     pub(super) position: u64,
-    /// Its hash.
+    /// The row's hash.
     pub(super) chain: Chain,
-    /// When the rows behind its last mark were written. Not known behind a checkpoint that was read.
+    /// The times of the rows after the last index entry. Unknown when the head was read from a
+    /// checkpoint.
     pub(super) span: Option<Span>,
 }
 
@@ -34,20 +35,20 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Of one row.
+    /// The span of one row.
     pub(super) fn of(at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: at, latest: at }
     }
 
-    /// Of these and another row.
+    /// The span of these rows and another one.
     pub(super) fn and(self, at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
     }
 
-    /// Of an account's rows behind its last mark with the next one, where that of those up to row
-    /// `sequence` is `before`.
+    /// The span of an account's rows after its last index entry, including the next row. `before`
+    /// is the span up to row `sequence`.
     pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
         match before {
             _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),
@@ -60,11 +61,11 @@ impl Span {
 const LAYOUT: u8 = 1;
 
 impl Head {
-    /// An account without rows.
+    /// The head of an account without rows.
     pub(super) const NEW: Self =
         Self { sequence: 0, balance: Credits::ZERO, position: 0, chain: NO_ROW, span: None };
 
-    /// Where the account stood at the last checkpoint; `None` when there is no such account.
+    /// The account's head at the last checkpoint; `None` when there is no such account.
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
@@ -97,7 +98,7 @@ impl Head {
         })
     }
 
-    /// Writes where the account stands over where it stood.
+    /// Replaces the account's stored head.
     pub(super) fn write(
         &self,
         connection: &Connection,

@@ -1,11 +1,11 @@
-//! The answers kept for repeats: what they are found by, and how they are sealed.
+//! Stores responses for repeats: how they are found, and how they are encrypted.
 //!
-//! Neither the caller's idempotency key nor what was asked stands in the table, only keyed hashes
-//! of them, made together with the account so that equal keys of two accounts look different. The
-//! answer is sealed together with these hashes and its time, by who asks. What it was told with, its
-//! balance and its charge, is known when it is decided, and a keyed hash behind the sealed answer
-//! vouches for that. So a record opens only as it was written: one that was altered is an error for
-//! its repeat, and a fault for `verify`.
+//! The table holds neither the caller's idempotency key nor the question, only keyed hashes of
+//! them. The account is part of both hashes, so that equal keys of two accounts look different. The
+//! caller's thread encrypts the response and binds it to these hashes and its time. The balance and
+//! the charge are known only when the call is decided; a keyed hash after the encrypted response
+//! authenticates them. So an altered record cannot be opened: it is an error for its repeat, and a
+//! fault for `verify`.
 
 use std::time::{Duration, Instant};
 
@@ -17,14 +17,14 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use crate::columns::Column;
 use crate::secret::{NotOurs, Purpose, SealError, Secret, Secrets};
 
-/// How long the hash is that vouches for what an answer was told with.
+/// Length of the hash that authenticates a record's balance and charge.
 const VOUCHER_BYTES: usize = 32;
-/// As many accounts can have a share of the room each; the other half of it is anybody's.
+/// Once half of the space is used, an account may have one part in so many of it.
 const SHARES: u64 = 16;
-/// How old a count may be while there is room.
+/// Maximum age of a count while there is space.
 const RECOUNT: Duration = Duration::from_secs(1);
 
-/// What a record is found by and compared with, under one secret.
+/// What finds and identifies a record, under one secret.
 #[derive(Clone, Debug)]
 pub(super) struct Name {
     secret: u32,
@@ -32,58 +32,58 @@ pub(super) struct Name {
     asked_hash: [u8; 32],
 }
 
-/// What an answer was told with.
+/// What a response reported beside its content.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordedCharge {
-    /// The balance that it names.
+    /// The reported balance.
     pub(super) balance: Credits,
-    /// What was charged for it; absent where nothing was found.
+    /// The charge for the response; absent when nothing was found.
     pub(super) charge: Option<ChargeId>,
 }
 
-/// A record as it stands in the table.
+/// A record as stored in the table.
 struct Record<'r> {
     account: AccountId,
     name: Name,
-    /// The answer, and the hash that vouches for what it was told with.
+    /// The encrypted response, and the hash that authenticates its balance and charge.
     sealed: &'r [u8],
     told: RecordedCharge,
     at: Timestamp,
 }
 
-/// What a record is read from.
+/// The columns of a record.
 macro_rules! record_columns {
     () => {
         "account, key_hash, asked_hash, secret, sealed, balance, charge, at"
     };
 }
 
-/// An answer ready to be kept, but for what it is told with.
+/// A response ready to be stored, without its balance and charge.
 #[derive(Debug)]
 pub(super) struct ToKeep {
-    /// Under every secret, the current one first; never empty.
+    /// The names under every secret, the current one first; never empty.
     pub(super) names: Vec<Name>,
     sealed: Vec<u8>,
 }
 
-/// What stands under a name.
+/// The state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RecordState {
-    /// Nothing.
+    /// There is no record.
     Free,
-    /// A record that has outlived its time.
+    /// The record has expired.
     Expired,
-    /// A record that holds.
+    /// The record is valid.
     StoredResponse(StoredResponse),
 }
 
-/// How many records one connection counted, and when that was.
+/// The number of records that one connection counted, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
-    /// How many there are.
+    /// The number of records.
     pub(super) records: u64,
-    /// SQLite's `data_version` at that time: another value means that another connection, of this
-    /// process or of another one, has written since.
+    /// SQLite's `data_version` at that time. Another value means that another connection, of this
+    /// or another process, has written since.
     version: i64,
     /// When they were counted.
     pub(super) counted: Instant,
@@ -98,7 +98,7 @@ pub(super) enum KeepError {
     Altered(#[from] NotOurs),
 }
 
-/// The names a record can have, under each secret.
+/// The names that a record can have, one for each secret.
 pub(super) fn names(
     secrets: &Secrets,
     account: AccountId,
@@ -116,7 +116,7 @@ pub(super) fn names(
     secrets.newest_first().map(name).collect()
 }
 
-/// Seals an answer under its name.
+/// Encrypts a response under its name.
 pub(super) fn seal(
     secrets: &Secrets,
     account: AccountId,
@@ -129,7 +129,7 @@ pub(super) fn seal(
     Ok(ToKeep { names, sealed })
 }
 
-/// What stands under the names at `now`.
+/// The state of the names at `now`.
 pub(super) fn find(
     connection: &Connection,
     secrets: &Secrets,
@@ -164,7 +164,7 @@ pub(super) fn find(
     Ok(record_state)
 }
 
-/// How many items an answer holds: those of its charge, which was written with it.
+/// The number of items of a response, read from its charge.
 fn charged_items(connection: &Connection, told: RecordedCharge) -> rusqlite::Result<u64> {
     let Some(charge) = told.charge else {
         return Ok(0);
@@ -173,7 +173,7 @@ fn charged_items(connection: &Connection, told: RecordedCharge) -> rusqlite::Res
         .prepare_cached("SELECT items FROM entry WHERE id = ?1")?
         .query_row([Column(charge)], |row| row.get::<_, Option<u64>>(0))
         .optional()?;
-    // A charge that is not there is for `verify` to find; its answer was found all the same.
+    // `verify` reports a missing charge; the response was found all the same.
     Ok(items.flatten().unwrap_or(1))
 }
 
@@ -188,7 +188,7 @@ impl<'r> Record<'r> {
         Ok(Self { account, name, sealed, told, at })
     }
 
-    /// The answer.
+    /// Decrypts the response.
     fn open(&self, secrets: &Secrets) -> Result<Vec<u8>, NotOurs> {
         let secret = secrets.with_id(self.name.secret).ok_or(NotOurs)?;
         let place = place(self.account, &self.name, self.at);
@@ -196,15 +196,15 @@ impl<'r> Record<'r> {
             Some((sealed, voucher)) if *voucher == vouch(secret, &place, self.told) => {
                 secret.open(Purpose::KeptAnswer, &place, sealed)
             }
-            // By a build before schema 4, unless it was altered. What that kept is no longer given
-            // out a day later, and stays in the table until a call that keeps an answer prunes it.
+            // Written by a build before schema 4, or altered. Such a record expires within a day,
+            // and is deleted by the next call that stores a response.
             _ => secret.open(Purpose::KeptSeal, &place, self.sealed),
         }
     }
 }
 
-/// Goes through all records and calls `altered` with the account of each that is not as it was
-/// written, if that can be read.
+/// Goes through all records. Calls `altered` with the account of each altered record, if the
+/// account can be read.
 pub(super) fn check(
     connection: &Connection,
     secrets: &Secrets,
@@ -221,9 +221,9 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Keeps an answer, in place of an expired one under the same name.
+/// Stores a response, in place of an expired one under the same name.
 ///
-/// Gives back by how many records the table has grown.
+/// Returns by how many records the table has grown.
 pub(super) fn write(
     connection: &Connection,
     secrets: &Secrets,
@@ -277,11 +277,11 @@ pub(super) fn prune(
     statement.execute((Column(until), limit))
 }
 
-/// Whether an account may keep another record where there are `records` and may be `most`.
+/// Whether an account may store another record when there are `records` of at most `most`.
 ///
-/// Half of the room is for whoever comes first. Once that is taken, an account that holds a sixteenth of
-/// all there may be gets no more, so that the rest is there for the others. Where that would be less
-/// than one, there are no shares.
+/// The first half of the space is open to every account. After that, an account that has a
+/// sixteenth of `most` may store no more, so that the rest is left for the others. There are no
+/// shares where a share would be less than one record.
 pub(super) fn has_share(
     connection: &Connection,
     account: AccountId,
@@ -299,11 +299,11 @@ pub(super) fn has_share(
 }
 
 impl RecordCount {
-    /// How many records there are, seen from inside a transaction that writes: nobody else changes
-    /// them before its end. `known` is what `connection` knew after its own last change. Where
-    /// others wrote meanwhile it is counted anew, which takes milliseconds for a million records. So
-    /// while there is room for `wanted` more among the `most` that there may be, that is done once a
-    /// second, since it keeps a size and not an account; else each time.
+    /// The number of records, seen inside a write transaction, in which no other process changes
+    /// them. `known` is the count after the connection's own last change. If others have written
+    /// since, the records are counted again, which takes milliseconds for a million records. So
+    /// while there is space for `wanted` more within `most`, they are counted at most once a
+    /// second: this limits a size, not an account. Otherwise they are counted each time.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,
@@ -330,30 +330,31 @@ impl RecordCount {
         self.records.saturating_add(wanted) <= most
     }
 
-    /// The same after so many more, or fewer, by the connection's own doing.
+    /// The count after the connection has added `by` records, or removed them.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
     }
 
-    /// The same after so many fewer by the connection's own doing.
+    /// The count after the connection has removed some records.
     pub(super) fn after_losing(self, records: usize) -> Self {
         Self { records: self.records.saturating_sub(records as u64), ..self }
     }
 }
 
-/// Whether a record made at `at` no longer holds at `now`: from 24 hours on.
+/// Whether a record made at `at` has expired at `now`: after 24 hours.
 fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// The keyed hash of what an answer was told with, of the record at `place`.
+/// The keyed hash of the balance and charge of the record at `place`.
 fn vouch(secret: &Secret, place: &[u8], told: RecordedCharge) -> [u8; VOUCHER_BYTES] {
     let balance = told.balance.0.to_le_bytes();
     let charge = told.charge.as_ref().map(|charge| &charge.0.as_bytes()[..]);
     secret.hash(Purpose::KeptTold, &[place, &balance, charge.unwrap_or_default()])
 }
 
-/// What a sealed answer belongs to: the account, the hashes, the time in microseconds since 1970.
+/// The associated data of an encrypted response: account, hashes, and time in microseconds since
+/// 1970.
 fn place(account: AccountId, name: &Name, at: Timestamp) -> Vec<u8> {
     let at = at.as_microsecond().to_le_bytes();
     [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()

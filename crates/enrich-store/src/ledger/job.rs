@@ -1,4 +1,4 @@
-//! What the writer is asked to decide, and how a group of it is decided and told.
+//! Jobs of the writer; how a group of them is decided and answered.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use crate::ledger::decide::{GroupDecider, GroupFailed};
 use crate::ledger::idempotency_store::{self, RecordCount, ToKeep};
 use crate::ledger::reply::{self, Decision, List, Reply, Round, Waiter, Woken};
 
-/// Something to decide.
+/// A job for the writer.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// A charge, and the answer to keep for it.
+    /// A charge, and the response to store for it.
     Charge(Open<(Charge, Option<ToKeep>), Charged>),
     /// A grant.
     Grant(Open<Grant, Granted>),
-    /// An account's balance, other processes' rows counted; nothing is written for it.
+    /// An account's balance, with other processes' rows; writes nothing.
     Look(Open<AccountId, Option<Credits>>),
 }
 
-/// What is asked, what was decided once it is, and whom to tell.
+/// A request, its decision once there is one, and where to send it.
 #[derive(Debug)]
 pub(super) struct Open<A, T> {
     asked: A,
@@ -32,14 +32,13 @@ pub(super) struct Open<A, T> {
 pub(super) type Awaited<T> = Decision<Result<T, ChargeError>>;
 
 impl<A, T> Open<A, T> {
-    /// Something undecided, and where its decision will arrive.
+    /// An undecided request, and where its decision will arrive.
     pub(super) fn new(asked: A) -> (Self, Awaited<T>) {
         let (reply, decision) = reply::pair();
         (Self { asked, decided: None, reply }, decision)
     }
 
-    /// Tells the decision. One that was never made is not told, and who waits for it learns that
-    /// nobody knows.
+    /// Sends the decision. Without one, the waiter gets [`Lost`](super::reply::Lost).
     fn tell(self, list: Option<Arc<List>>) {
         match self.decided {
             Some(decided) => self.reply.tell(decided, list),
@@ -49,7 +48,7 @@ impl<A, T> Open<A, T> {
 }
 
 impl Job {
-    /// Whether deciding it writes anything.
+    /// Whether the decision writes anything.
     pub(super) fn writes(&self) -> bool {
         match self {
             Self::Charge(_) | Self::Grant(_) => true,
@@ -57,7 +56,7 @@ impl Job {
         }
     }
 
-    /// When a charge was asked for whose answer is to be kept.
+    /// When a charge was requested whose response is to be stored.
     fn keeps_at(&self) -> Option<Timestamp> {
         match self {
             Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),
@@ -74,7 +73,7 @@ impl Job {
     }
 }
 
-/// Decides a group in order of arrival, after making room for its idempotency records.
+/// Decides a group in order of arrival, after removing expired idempotency records.
 pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
     if let Some(now) = group.iter().filter_map(Job::keeps_at).max() {
         let wanted = group.iter().filter_map(Job::keeps_at).count() as u64;
@@ -85,8 +84,8 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.max_kept,
         )
         .map_err(GroupFailed)?;
-        // Twice what the group can bring, so that expired records become fewer, bounded so that
-        // nobody waits long for it.
+        // Twice what the group can add, so that expired records become fewer; bounded, to keep the
+        // delay short.
         let limit = 2 * group.len() + 16;
         let pruned =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;
@@ -105,7 +104,7 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
     Ok(())
 }
 
-/// Tells everyone in a group what was decided, and empties it.
+/// Sends the decisions of a group and empties it.
 pub(super) fn tell(group: &mut Vec<Job>) -> Woken {
     let mut round = Round::default();
     let lists: Vec<_> =
@@ -120,7 +119,7 @@ pub(super) fn tell(group: &mut Vec<Job>) -> Woken {
     round.wake()
 }
 
-/// Tells everyone in a group that it was not decided, and empties it.
+/// Sends a failure to everyone in a group and empties it.
 pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) -> Woken {
     for job in group.iter_mut() {
         match job {

@@ -1,9 +1,9 @@
-//! What is known of the log without reading it: where it ends, and where accounts stand.
+//! The log as known in memory: where it ends, and the heads of accounts.
 //!
-//! The book is the writer's. It is opened from the last checkpoint and the rows behind it, every
-//! one of them checked, and then kept up with each group: a group is written on a [`WriteBatch`], which
-//! is turned once it is durable and torn out when it is not. Rows that another process adds are
-//! noticed at the beginning of the next transaction (SQLite's `data_version`) and read in.
+//! The writer owns the state. It is built from the last checkpoint and the rows after it, which are
+//! all checked, and is then updated with each group. A group is written on a [`WriteBatch`], which
+//! is applied once it is durable and dropped when it is not. Rows of other processes are noticed at
+//! the beginning of the next transaction (by SQLite's `data_version`) and read in.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::ledger::seal::{LogPosition, Seal};
 use crate::refresh_gate::{Moment, RefreshGate};
 use crate::secret::Secrets;
 
-/// How many rows there are between two checkpoints: at most so many are read when the ledger is
-/// opened, and that many heads are written at one.
+/// Rows between two checkpoints: the most rows that are read when the ledger is opened, and the
+/// most heads that one checkpoint writes.
 const CHECKPOINT_ROWS: u64 = 16_384;
-/// How many accounts are remembered beside those with rows behind the checkpoint: about 15 MB.
+/// The most accounts in memory beside those with rows after the checkpoint: about 15 MB.
 const MAX_KNOWN: usize = 100_000;
 const ROWS_BEHIND: &str = concat!(
     "SELECT ",
@@ -35,11 +35,11 @@ const ROWS_BEHIND: &str = concat!(
     " FROM entry WHERE position > ?1 ORDER BY position"
 );
 
-/// Where accounts stand, for everyone to read.
+/// The heads of accounts, readable by every thread.
 #[derive(Debug)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// When other processes' rows were last looked for. Whoever decides something looks every time.
+    /// When other processes' rows were last looked for. A decision looks every time.
     refresh_gate: RefreshGate,
 }
 
@@ -49,13 +49,13 @@ pub(super) struct LedgerState {
     secrets: Secrets,
     seal: Seal,
     heads: Arc<Heads>,
-    /// The accounts with rows behind the checkpoint; all of them are known.
+    /// The accounts with rows after the checkpoint; all of them are in memory.
     behind: FxHashSet<AccountId>,
-    /// The `data_version` that all this was read at; absent before anything was.
+    /// The `data_version` at the last read; absent before the first.
     version: Option<i64>,
 }
 
-/// A group of rows, before it is durable.
+/// The rows of a group before they are durable.
 pub(super) struct WriteBatch<'a> {
     ledger_state: &'a LedgerState,
     connection: &'a Connection,
@@ -63,42 +63,42 @@ pub(super) struct WriteBatch<'a> {
     written: Written,
 }
 
-/// What a page says, to be entered into the book.
+/// The content of a write batch, to be applied to the state.
 pub(super) struct Written {
     seal: Seal,
     heads: FxHashMap<AccountId, Head>,
     marks: Vec<SequenceIndexEntry>,
 }
 
-/// A row to be marked.
+/// A row to be added to the sequence index.
 struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
     position: u64,
-    /// Of the rows since the mark before it, this one included; absent where the first of them were
-    /// written before the ledger was opened.
+    /// The span of the rows since the index entry before it, this one included; absent when the
+    /// first of them were written before the ledger was opened.
     span: Option<Span>,
 }
 
 impl Heads {
-    /// Nothing known yet.
+    /// An empty set of heads.
     fn new() -> Self {
         Self { known: RwLock::default(), refresh_gate: RefreshGate::new() }
     }
 
-    /// Where the account stands, if that is known.
+    /// The account's head, if it is in memory.
     pub(super) fn get(&self, account: AccountId) -> Option<Head> {
         self.known.read().get(&account).copied()
     }
 
-    /// Whether the caller is to have other processes' rows looked for.
+    /// Whether the caller should have other processes' rows read in.
     pub(super) fn is_look_due(&self) -> bool {
         self.refresh_gate.is_due()
     }
 }
 
 impl LedgerState {
-    /// Opens the book of the log that `connection` is at.
+    /// Builds the state of the log that `connection` reads.
     pub(super) fn open(
         connection: &mut Connection,
         secrets: Secrets,
@@ -112,17 +112,17 @@ impl LedgerState {
         Ok(ledger_state)
     }
 
-    /// Where accounts stand, for everyone to read.
+    /// The heads of accounts, readable by every thread.
     pub(super) fn heads(&self) -> Arc<Heads> {
         Arc::clone(&self.heads)
     }
 
-    /// Forgets how far was read, for a connection that has not read anything yet.
+    /// Resets the read position, for a connection that has not read anything yet.
     pub(super) fn new_connection(&mut self) {
         self.version = None;
     }
 
-    /// Reads in what others have written since. `connection` must be in a transaction.
+    /// Reads in what other processes have written. `connection` must be in a transaction.
     pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), LedgerStateError> {
         let moment = self.heads.refresh_gate.moment();
         let version =
@@ -138,7 +138,7 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Reads the rows up to the end of the log, each checked against the one before it.
+    /// Reads the rows up to the end of the log and checks each against the one before it.
     fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), LedgerStateError> {
         if there.end.position < self.seal.end.position {
             let next = there.end.position + 1;
@@ -146,7 +146,7 @@ impl LedgerState {
         }
         let mut place = self.seal.end;
         if there.checkpoint.position > place.position {
-            // So much was written that what is known may have been passed over.
+            // So many rows were written that heads in memory may be outdated.
             self.forget();
             place = there.checkpoint;
         }
@@ -184,7 +184,7 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Where the account stands behind a row, which must be the next of the log and of the account.
+    /// The account's head after a row, which must be the next of the log and of the account.
     fn follow(
         &self,
         row: &Row<'_>,
@@ -219,7 +219,7 @@ impl LedgerState {
         self.behind.clear();
     }
 
-    /// Where the account stands; `None` when there is no such account.
+    /// The account's head; `None` when there is no such account.
     fn head(
         &self,
         connection: &Connection,
@@ -231,8 +231,8 @@ impl LedgerState {
         }
     }
 
-    /// A page for a group; `connection` must be in the transaction that the group is written in,
-    /// and have been [refreshed](Self::refresh) in it.
+    /// A write batch for a group. `connection` must be in the group's transaction and have been
+    /// [refreshed](Self::refresh) in it.
     pub(super) fn batch<'a>(
         &'a self,
         connection: &'a Connection,
@@ -242,13 +242,13 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// The present moment, for a [turn](Self::turn).
+    /// The present moment, for [`Self::turn`].
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }
 
-    /// Enters a page that has become durable. `moment` was before its transaction ended, when nobody
-    /// else could write; SQLite may have done more since than end it.
+    /// Applies a batch that has become durable. `moment` was taken before the transaction ended,
+    /// while nobody else could write; the commit itself may take long, for a checkpoint.
     pub(super) fn turn(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();
@@ -290,7 +290,7 @@ impl SequenceIndexEntry {
     }
 }
 
-/// Forgets, where too many are known, those that can be read from their checkpoints again.
+/// Evicts heads that a checkpoint holds when there are too many in memory.
 fn keep_to_bounds(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
@@ -299,21 +299,20 @@ fn keep_to_bounds(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<Acc
 }
 
 impl WriteBatch<'_> {
-    /// Where the account stands, the rows of this page counted; `None` when there is no such
-    /// account.
+    /// The account's head, with the rows of this batch; `None` when there is no such account.
     pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, LedgerStateError> {
         if let Some(head) = self.written.heads.get(&account) {
             return Ok(Some(*head));
         }
         let head = self.ledger_state.head(self.connection, account)?;
         if let Some(head) = head {
-            // Remembered, also where nothing is added behind it.
+            // Also kept in memory when no row is added.
             self.written.heads.insert(account, head);
         }
         Ok(head)
     }
 
-    /// Adds a row behind `head`, which is where its account stands.
+    /// Adds a row after `head`, the head of its account.
     pub(super) fn add(&mut self, mut row: Row<'_>, head: &Head) -> rusqlite::Result<()> {
         let secret = self.ledger_state.secrets.current();
         let (account, sequence) = (row.account, head.sequence + 1);
@@ -332,7 +331,7 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    /// Writes what goes with the rows: marks, the seal, and a checkpoint where one is due.
+    /// Writes what belongs to the rows: index entries, the seal, and a checkpoint if one is due.
     pub(super) fn close(mut self) -> rusqlite::Result<Written> {
         let seal = &mut self.written.seal;
         if seal.end == self.ledger_state.seal.end {

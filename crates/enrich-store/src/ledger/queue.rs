@@ -1,9 +1,8 @@
-//! What waits to be decided: a bounded queue from many callers to one thread.
+//! A bounded queue of jobs, from many callers to one thread.
 //!
-//! Whoever decides takes all that waits at once, and leaves the emptied memory of what was taken last.
-//! So the same few pages are written over and over, which a ring of as many places as the queue may
-//! hold is not: each charge went through memory that had left the processor's caches
-//! (`docs/performance.md`).
+//! The thread takes all waiting items at once, and hands back the emptied memory of the last batch.
+//! So the same few pages are reused. A ring buffer of the queue's full capacity would use memory
+//! that has left the processor's caches (`docs/performance.md`).
 
 use std::mem;
 use std::sync::Arc;
@@ -11,52 +10,52 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// The callers' end. Dropping it ends the queue once what waits is taken.
+/// The callers' end. Dropping it ends the queue once the waiting items are taken.
 #[derive(Debug)]
 pub(super) struct Entrance<T>(Arc<Queue<T>>);
 
-/// The deciding thread's end. Dropping it drops what waits.
+/// The deciding thread's end. Dropping it drops the waiting items.
 #[derive(Debug)]
 pub(super) struct Exit<T>(Arc<Queue<T>>);
 
 #[derive(Debug)]
 struct Queue<T> {
     waiting: Mutex<Waiting<T>>,
-    /// Something waits now, or nothing will any more.
+    /// Signalled when an item arrives or the queue ends.
     changed: Condvar,
-    /// How much may wait.
+    /// The most waiting items.
     room: usize,
 }
 
 #[derive(Debug)]
 struct Waiting<T> {
-    /// In the order of its arrival.
+    /// The waiting items in order of arrival.
     items: Vec<T>,
-    /// Whether both ends are there.
+    /// Whether both ends exist.
     is_open: bool,
 }
 
-/// Why something was not put into the queue.
+/// Why an item was not put into the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// As much waits as may.
+    /// The queue is full.
     Full,
-    /// Nobody takes anything any more.
+    /// The deciding thread has ended.
     Closed,
 }
 
-/// What waiting led to.
+/// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waited {
-    /// Something can be taken.
+    /// Items can be taken.
     Arrived,
-    /// Nothing came in time.
+    /// The time limit has passed.
     InVain,
-    /// Nothing is there, and nothing will come any more.
+    /// The queue is empty and has ended.
     Closed,
 }
 
-/// A queue that holds as much as there is `room` for.
+/// A queue of at most `room` items.
 pub(super) fn bounded<T>(room: usize) -> (Entrance<T>, Exit<T>) {
     let waiting = Mutex::new(Waiting { items: Vec::new(), is_open: true });
     let queue = Arc::new(Queue { waiting, changed: Condvar::new(), room });
@@ -70,13 +69,13 @@ impl<T> Queue<T> {
 }
 
 impl<T> Entrance<T> {
-    /// How much waits.
+    /// The number of waiting items.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Puts something at the end of the queue.
+    /// Puts an item at the end of the queue.
     pub(super) fn put(&self, item: T) -> Result<(), Refused> {
         let mut waiting = self.0.waiting.lock();
         if !waiting.is_open {
@@ -93,7 +92,7 @@ impl<T> Entrance<T> {
 }
 
 impl<T> Exit<T> {
-    /// Waits until something can be taken; with a limit, no longer than that.
+    /// Waits until an item can be taken, at most for `limit`.
     pub(super) fn wait(&self, limit: Option<Duration>) -> Waited {
         let mut waiting = self.0.waiting.lock();
         let goes_on = |waiting: &mut Waiting<T>| waiting.items.is_empty() && waiting.is_open;
@@ -110,18 +109,18 @@ impl<T> Exit<T> {
         }
     }
 
-    /// How much waits.
+    /// The number of waiting items.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Takes what waits, the first `most` of it, in the order of its arrival. What is still in `taken`
-    /// is dropped; its memory is filled next.
+    /// Takes the first `most` waiting items, in order of arrival. Drops what is still in `taken`
+    /// and reuses its memory.
     pub(super) fn take(&self, most: usize, taken: &mut Vec<T>) {
         taken.clear();
         let mut waiting = self.0.waiting.lock();
         mem::swap(&mut waiting.items, taken);
-        // Under overload alone.
+        // Only under overload.
         if taken.len() > most {
             waiting.items.extend(taken.drain(most..));
         }
@@ -140,7 +139,7 @@ impl<T> Drop for Exit<T> {
         let mut waiting = self.0.waiting.lock();
         waiting.is_open = false;
         let left = mem::take(&mut waiting.items);
-        // Who waits for one of them is told, which is nothing to hold up others for.
+        // Dropping an item notifies its waiter; that must not hold the lock.
         drop(waiting);
         drop(left);
     }
@@ -212,7 +211,7 @@ mod tests {
     fn who_waits_is_woken_by_what_arrives_and_by_the_end() {
         let (entrance, exit) = bounded(1);
         let waits = thread::spawn(move || (exit.wait(None), taken(&exit, 9), exit.wait(None)));
-        // Long enough for it to wait, on most machines.
+        // Long enough for the thread to wait, on most machines.
         thread::sleep(Duration::from_millis(20));
         entrance.put(7).unwrap();
         thread::sleep(Duration::from_millis(20));
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(waits.join().unwrap(), (Waited::Arrived, vec![7], Waited::Closed));
     }
 
-    /// However many put something in, all of it is taken, each one's in its order.
+    /// All items of several senders are taken, each sender's in order.
     #[test]
     fn nothing_is_lost_between_many_and_one() {
         const EACH: u32 = 20_000;

@@ -1,21 +1,21 @@
-//! How decisions reach those who wait for them.
+//! Delivers decisions to the callers that wait for them.
 //!
-//! A group is told at once. Waking each of its waiters from the writer's thread would cost a call
-//! to the system each, so one waiter of each thread is woken, and that one wakes the others of its
-//! thread, which costs next to nothing there:
+//! All decisions of a group are delivered at once. Waking each waiter from the writer's thread
+//! would cost one system call each. So the writer wakes one waiter of each thread, and that one
+//! wakes the others of its thread, which costs very little there:
 //!
 //! ```text
-//! 1. take every waiter's waker, and put it on the list of its thread
-//! 2. leave every decision, each with the list of its thread
-//! 3. wake one from each list; whoever takes a decision, or drops it, wakes all that are on its list
+//! 1. take the waker of every waiter, and add it to the list of its thread
+//! 2. store every decision, each with the list of its thread
+//! 3. wake one waiter of each list; a waiter that takes or drops its decision wakes its whole list
 //! ```
 //!
-//! No list grows once the first decision is left, and whoever ends with a decision empties the list.
-//! A waiter that comes back between 1 and 2 is not on a list any more and is woken by itself.
+//! No list grows after the first decision is stored, and every waiter that ends empties its list. A
+//! waiter that is polled between 1 and 2 is not on a list any more and is woken by itself.
 //!
-//! A waker wakes a task, and a task that waits for several things at once may leave the decision
-//! for later. So the writer looks a moment afterwards whether a list still holds somebody, and wakes
-//! all of them ([`Woken`]).
+//! A waker wakes a task, and a task that waits for several things may take its decision later. So
+//! the writer checks after a short delay whether a list still has waiters, and wakes them
+//! ([`Woken`]).
 
 use std::future::Future;
 use std::mem;
@@ -26,15 +26,15 @@ use std::thread::{self, ThreadId};
 
 use parking_lot::Mutex;
 
-/// Where a decision is left. Dropping it without one says that it was lost.
+/// Where a decision is stored. Dropping it without one reports the decision as lost.
 #[derive(Debug)]
 pub(super) struct Reply<T>(Arc<Slot<T>>);
 
-/// What waits for a decision.
+/// The future of a decision.
 #[derive(Debug)]
 pub(super) struct Decision<T>(Arc<Slot<T>>);
 
-/// The one who was to decide is gone, and so nobody knows.
+/// The writer ended without a decision, so the outcome is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the decision was lost")]
 pub(super) struct Lost;
@@ -43,22 +43,22 @@ type Slot<T> = Mutex<State<T>>;
 
 #[derive(Debug)]
 enum State<T> {
-    /// Not decided; whom to wake, while somebody waits.
+    /// Not decided; the waiter, if there is one.
     Open(Option<Waiter>),
-    /// Decided, or lost; the others to wake.
+    /// Decided or lost; the list of other waiters to wake.
     Decided(Result<T, Lost>, Option<Arc<List>>),
-    /// Taken, or nobody waits any more.
+    /// Taken, or its future was dropped.
     Done,
 }
 
-/// Who waits, and on which thread.
+/// A waiting task and its thread.
 #[derive(Debug)]
 pub(super) struct Waiter {
     thread: ThreadId,
     waker: Waker,
 }
 
-/// The waiters of one thread that are told together.
+/// The waiters of one thread that are woken together.
 #[derive(Debug, Default)]
 pub(super) struct List(Mutex<Vec<Waker>>);
 
@@ -66,19 +66,19 @@ pub(super) struct List(Mutex<Vec<Waker>>);
 #[derive(Default)]
 pub(super) struct Round(Vec<(ThreadId, Arc<List>)>);
 
-/// The lists of a group of which one waiter each was woken.
+/// The lists of a group after one waiter of each was woken.
 #[derive(Default)]
 #[must_use = "dropped, it wakes everybody at once"]
 pub(super) struct Woken(Vec<Arc<List>>);
 
-/// A place for a decision, and what waits for it.
+/// A reply and the future of its decision.
 pub(super) fn pair<T>() -> (Reply<T>, Decision<T>) {
     let slot = Arc::new(Mutex::new(State::Open(None)));
     (Reply(Arc::clone(&slot)), Decision(slot))
 }
 
 impl<T> Reply<T> {
-    /// Who waits at this moment.
+    /// The current waiter.
     pub(super) fn waiter(&self) -> Option<Waiter> {
         match &mut *self.0.lock() {
             State::Open(waiter) => waiter.take(),
@@ -86,12 +86,12 @@ impl<T> Reply<T> {
         }
     }
 
-    /// Leaves the decision. That nobody waits any more changes nothing about it.
+    /// Stores the decision, also when its future was dropped.
     pub(super) fn tell(self, decision: T, list: Option<Arc<List>>) {
         self.leave(Ok(decision), list);
     }
 
-    /// Says that there is no decision, and that nobody knows of one.
+    /// Reports that there is no decision.
     pub(super) fn lose(self, list: Option<Arc<List>>) {
         self.leave(Err(Lost), list);
     }
@@ -100,7 +100,7 @@ impl<T> Reply<T> {
         let mut state = self.0.lock();
         let State::Open(waiter) = &mut *state else {
             drop(state);
-            // What was on the list waits for the others on it, who are gone too.
+            // The future is gone, so nobody else would wake the waiters of its list.
             return list.iter().for_each(|list| list.wake_all());
         };
         let came_back = waiter.take();
@@ -114,7 +114,7 @@ impl<T> Reply<T> {
 
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
-        // Does nothing where a decision was left.
+        // Does nothing if a decision was stored.
         self.leave(Err(Lost), None);
     }
 }
@@ -157,7 +157,7 @@ impl List {
     }
 
     fn wake_one(&self) {
-        // Not while the list is locked: the woken may come for it at once.
+        // The list must not be locked here: the woken waiter may use it at once.
         let one = self.0.lock().pop();
         if let Some(waker) = one {
             waker.wake();
@@ -166,7 +166,7 @@ impl List {
 }
 
 impl Round {
-    /// Puts a waiter on the list of its thread.
+    /// Adds a waiter to the list of its thread.
     pub(super) fn add(&mut self, waiter: Waiter) -> Arc<List> {
         let known = self.0.iter().find(|(thread, _)| *thread == waiter.thread);
         let list = match known {
@@ -181,14 +181,14 @@ impl Round {
         list
     }
 
-    /// Wakes one of each list; all decisions of the group must have been left.
+    /// Wakes one waiter of each list. All decisions of the group must be stored before.
     pub(super) fn wake(self) -> Woken {
         self.0.iter().for_each(|(_, list)| list.wake_one());
         Woken(self.0.into_iter().map(|(_, list)| list).collect())
     }
 }
 
-/// Also when the writer's thread panics: those on the lists have their decisions.
+/// Also when the writer's thread panics: the decisions of these waiters are stored.
 impl Drop for Woken {
     fn drop(&mut self) {
         self.complete();
@@ -196,12 +196,12 @@ impl Drop for Woken {
 }
 
 impl Woken {
-    /// Whether nobody is left on any list.
+    /// Whether all lists are empty.
     pub(super) fn is_complete(&self) -> bool {
         self.0.iter().all(|list| list.0.lock().is_empty())
     }
 
-    /// Wakes whoever is left.
+    /// Wakes the remaining waiters.
     pub(super) fn complete(&mut self) {
         self.0.drain(..).for_each(|list| list.wake_all());
     }
@@ -225,14 +225,14 @@ mod tests {
         }
     }
 
-    /// Someone who waits for a decision.
+    /// A thread that waits for a decision.
     struct Waiting {
         decision: Option<Decision<u8>>,
         woken: Arc<Count>,
     }
 
     impl Waiting {
-        /// Waits from now on, on this thread.
+        /// Starts waiting on this thread.
         fn begin() -> (Reply<u8>, Self) {
             let (reply, decision) = pair();
             let mut waiting = Self { decision: Some(decision), woken: Arc::default() };
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(pollster::block_on(decision), Ok(7));
     }
 
-    /// However many wait on however many threads, all are told.
+    /// Every waiter on every thread gets its decision.
     #[test]
     fn everyone_is_told() {
         let (sender, replies) = mpsc::channel();
@@ -363,7 +363,7 @@ mod tests {
             });
         }
         drop(sender);
-        // Kept, so that nobody is woken but by one another.
+        // Kept, so that waiters are woken by each other only.
         let mut woken = Vec::new();
         while let Ok(first) = replies.recv() {
             woken.push(tell(std::iter::once(first).chain(replies.try_iter().take(300)).collect()));

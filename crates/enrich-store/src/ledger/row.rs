@@ -1,4 +1,4 @@
-//! A row of the ledger as it stands in the table, and the hash that chains it to the one before.
+//! A ledger row as stored in the table, and the hash that chains it to the row before.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use crate::secret::{Purpose, Secret};
 /// The hash that chains a row to the one before it.
 pub(super) type Chain = [u8; 32];
 
-/// What the first row of an account is chained to.
+/// The hash before the first row of an account.
 pub(super) const NO_ROW: Chain = [0; 32];
 
 /// The version of [`Row::bytes`]; another layout takes another number.
 const LAYOUT: u8 = 1;
 
-/// A row, before what it says is trusted.
+/// A row whose content is not checked yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row<'a> {
     pub(super) account: AccountId,
@@ -40,12 +40,12 @@ pub(super) struct Row<'a> {
     pub(super) secret: u32,
 }
 
-/// A row does not say what a row of its kind says.
+/// A row whose content does not fit its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it is no row of its kind")]
 pub(super) struct Malformed;
 
-/// The names of the kinds, as they stand in the table.
+/// The names of the kinds in the table.
 pub(super) mod kind {
     pub(in crate::ledger) const GRANT: &str = "grant";
     pub(in crate::ledger) const CHARGE: &str = "charge";
@@ -61,7 +61,7 @@ macro_rules! row_columns {
 }
 pub(super) use row_columns;
 
-/// The columns that [`Link::read`] reads, to stand behind those of [`row_columns`].
+/// The columns that [`Link::read`] reads, after those of [`row_columns`].
 macro_rules! link_columns {
     () => {
         "chain, position, previous"
@@ -69,31 +69,31 @@ macro_rules! link_columns {
 }
 pub(super) use link_columns;
 
-/// Where [`Link`]'s hash stands there.
+/// The column of [`Link`]'s hash.
 pub(super) const CHAIN_COLUMN: usize = 16;
-/// And its position.
+/// The column of [`Link`]'s position.
 pub(super) const POSITION_COLUMN: usize = 17;
 
-/// How a row hangs together with the others: its columns that are no part of what it says.
+/// The columns that link a row to other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     /// The hash that chains it to the account's row before.
     pub(super) chain: Chain,
-    /// Its place in the log.
+    /// Its position in the log.
     pub(super) position: u64,
-    /// The place of the account's row before; 0 for the first.
+    /// The position of the account's row before; 0 for the first.
     pub(super) previous: u64,
 }
 
 impl Link {
-    /// Reads the columns of [`link_columns`] behind those of [`row_columns`].
+    /// Reads the columns of [`link_columns`], which follow those of [`row_columns`].
     pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         let (chain, position) = (row.get(CHAIN_COLUMN)?, row.get(POSITION_COLUMN)?);
         Ok(Self { chain, position, previous: row.get(18)? })
     }
 }
 
-/// Adds a row; its columns in the order in which [`Row::insert`] binds them.
+/// Inserts a row; columns in the order in which [`Row::insert`] binds them.
 pub(super) const INSERT: &str = concat!(
     "INSERT INTO entry (",
     row_columns!(),
@@ -130,7 +130,7 @@ impl Row<'_> {
         })
     }
 
-    /// Adds the row by the [`INSERT`] statement.
+    /// Inserts the row by the [`INSERT`] statement.
     pub(super) fn insert(&self, insert: &mut Statement<'_>, link: &Link) -> rusqlite::Result<()> {
         insert.execute(params![
             Column(self.account),
@@ -161,9 +161,9 @@ impl Row<'_> {
         secret.hash_bytes(Purpose::LedgerChain, &self.bytes(before))
     }
 
-    /// The row, behind the hash before it, in a form of which no two share one: the layout's
-    /// number, then each column in order, each with its length, an absent one with a length that
-    /// none has.
+    /// The bytes of the row and the hash before it, different for different rows: the layout's
+    /// number, then each column in order with its length. An absent column has a length that no
+    /// value has.
     fn bytes(&self, before: &Chain) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(384);
         bytes.push(LAYOUT);
@@ -192,7 +192,7 @@ impl Row<'_> {
         bytes
     }
 
-    /// What the row says.
+    /// The row's content.
     pub(super) fn entry(self) -> Result<Entry, Malformed> {
         let kind = match self.kind.as_ref() {
             kind::GRANT => EntryKind::Grant,
@@ -220,8 +220,8 @@ impl Row<'_> {
     }
 }
 
-/// The rule as it stands in the table, in a form of the ledger's own: a text that people read
-/// may change, what is hashed may not.
+/// The price as text for the table. The ledger has its own form, since the displayed form may
+/// change but hashed bytes must not.
 pub(super) fn price_text(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("answer/{credits}"),
@@ -229,7 +229,7 @@ pub(super) fn price_text(price: Price) -> String {
     }
 }
 
-/// Reads [`price_text`] back; `None` for any other text, one credit for every 0 items included.
+/// Reads [`price_text`] back; `None` for any other text, including a credit for every 0 items.
 pub(super) fn parse_price(text: &str) -> Option<Price> {
     let (kind, number) = text.split_once('/')?;
     let number: u64 = number.parse().ok()?;

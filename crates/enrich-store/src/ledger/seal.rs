@@ -1,8 +1,8 @@
-//! The seal: where the log ends, and a hash of everything in it up to there.
+//! The seal: the end of the log, and a hash of the whole log up to there.
 //!
-//! One row, rewritten with every group of rows. Whoever cuts rows off the end, takes one out,
-//! or puts them in another order cannot make the seal that would fit without the secret. An older
-//! copy of the whole file has an older seal that fits it: that, no file can show by itself.
+//! The seal is one row, rewritten with every group of rows. Without the secret nobody can make the
+//! seal that fits a log with rows removed or reordered. An older copy of the whole file has an
+//! older seal that fits; no file can show that by itself.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -10,24 +10,24 @@ use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
 use crate::secret::{Purpose, Secret, Secrets};
 
-/// A hash of every row of the log up to one, in order.
+/// A hash of all rows of the log up to one, in order.
 pub(super) type Digest = [u8; 32];
 
-/// A place in the log.
+/// A position in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPosition {
     /// The row's position; 0 before the first.
     pub(super) position: u64,
-    /// The digest of the log up to it.
+    /// The digest of the log up to the row.
     pub(super) digest: Digest,
 }
 
-/// Where the log ends and where its last checkpoint is.
+/// The end of the log and its last checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
-    /// Behind the last row.
+    /// After the last row.
     pub(super) end: LogPosition,
-    /// Every row up to here is accounted for in the heads.
+    /// The heads include every row up to here.
     pub(super) checkpoint: LogPosition,
 }
 
@@ -38,7 +38,7 @@ impl LogPosition {
     /// Before the first row.
     pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
 
-    /// The place behind the next row, whose hash is `chain`.
+    /// The position after the next row, whose hash is `chain`.
     pub(super) fn after(&self, chain: &Chain, secret: &Secret) -> Self {
         let mut bytes = [0; 64];
         bytes[..32].copy_from_slice(&self.digest);
@@ -51,7 +51,7 @@ impl LogPosition {
 }
 
 impl Seal {
-    /// Seals a log that has no rows yet; it must not have been sealed before.
+    /// Seals an empty log that was not sealed before.
     pub(super) fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
         connection.execute(
             "INSERT INTO seal (id, position, digest, checkpoint, checkpoint_digest, secret, hash)
@@ -62,7 +62,7 @@ impl Seal {
             .write(connection, secrets.current())
     }
 
-    /// Reads the seal, which must be as it was written.
+    /// Reads the seal and checks that it was not altered.
     pub(super) fn read(
         connection: &Connection,
         secrets: &Secrets,
@@ -93,7 +93,7 @@ impl Seal {
         Ok(if seal.hash(secret) == hash { Ok(seal) } else { Err(broken()) })
     }
 
-    /// Writes the seal over the one before it.
+    /// Replaces the stored seal.
     pub(super) fn write(&self, connection: &Connection, secret: &Secret) -> rusqlite::Result<()> {
         let mut update = connection.prepare_cached(
             "UPDATE seal SET position = ?1, digest = ?2, checkpoint = ?3, checkpoint_digest = ?4,

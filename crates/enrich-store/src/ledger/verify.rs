@@ -1,9 +1,8 @@
-//! Walking the whole ledger and adding everything up.
+//! Verifies the whole ledger and adds everything up.
 //!
-//! The rows are read once, in the order of the log, whatever accounts they belong to; what is
-//! expected of each account's next row is kept in memory. What the rows add up to is then held
-//! against everything else that says where accounts stand, and against what stands beside the log
-//! ([`beside`]).
+//! The rows are read once, in log order across accounts; the expected next row of each account is
+//! kept in memory. The sums are then compared with everything else that records account states, and
+//! with the tables beside the log ([`beside`]).
 
 mod beside;
 
@@ -27,17 +26,17 @@ use crate::ledger::verify::beside::Ids;
 use crate::secret::Secrets;
 use crate::sqlite;
 
-/// The most faults that are told apart; a wrong file would have one a row.
+/// The most faults that are reported; a wrong file could have one per row.
 const MAX_FAULTS: usize = 1000;
 
 const ROWS: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
 
-/// Walks every row, as the ledger is at one moment, while charging goes on.
+/// Checks every row in one snapshot of the ledger, while charging goes on.
 ///
 /// # Errors
 ///
-/// When the file itself cannot be read. What is wrong with what it says is a fault, not an error.
+/// When the file itself cannot be read. Wrong content is a fault, not an error.
 pub(super) fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
     let mut connection = sqlite::reader(path)?;
     let moment = connection.transaction()?;
@@ -77,31 +76,31 @@ struct Walk<'a> {
     secrets: &'a Secrets,
     seal: Option<Seal>,
     found: Found,
-    /// The ids of the rows; absent behind a row that cannot be read.
+    /// The ids of the rows; absent after a row that cannot be read.
     ids: Option<Ids>,
-    /// Behind the last row, as long as the log up to there is whole.
+    /// The position after the last row, as long as the log up to there has no fault.
     place: Option<LogPosition>,
-    /// Where each account stands.
+    /// The state of each account.
     stands: HashMap<AccountId, Stand>,
-    /// Where each stood at the checkpoint, once that was passed.
+    /// The state of each account at the checkpoint, once that was passed.
     at_checkpoint: Option<HashMap<AccountId, Stand>>,
-    /// The rows that have to be marked.
+    /// The rows that must be in the sequence index.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
-/// Where the walk stands in an account.
+/// The state of one account during the walk.
 #[derive(Clone, Copy)]
 struct Stand {
-    /// The number of its last row, and that row's position.
+    /// The sequence of its last row, and that row's position.
     sequence: u64,
     position: u64,
-    /// The balance there; absent behind a row that is missing or cannot be read.
+    /// The balance; absent after a row that is missing or cannot be read.
     balance: Option<Credits>,
-    /// The hash there; absent likewise.
+    /// The last row's hash; absent likewise.
     chain: Option<Chain>,
-    /// When the rows behind its last mark were written; absent likewise.
+    /// The times of the rows after the last index entry; absent likewise.
     span: Option<Span>,
-    /// What its charges add up to.
+    /// The sum of its charges.
     charged: i128,
 }
 
@@ -129,7 +128,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes a step. Fails only when the file cannot be read.
+    /// Checks one row. Fails only when the file cannot be read.
     fn row(&mut self, raw: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
         self.found.entries += 1;
         let position: u64 = raw.get(POSITION_COLUMN).unwrap_or_default();
@@ -164,7 +163,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Keeps where the accounts stood at the checkpoint, when the walk comes to a row behind it.
+    /// Saves the account states when the walk passes the checkpoint.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
@@ -173,11 +172,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the log up to here is the one that was sealed.
+    /// Checks that the log up to here is the one that was sealed.
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
-        // Where the log is not whole, that has been told.
+        // An earlier fault in the log is already reported.
         if self.place.is_some_and(|place| place != sealed) {
             self.found.fault(format_args!(
                 "the log: the rows up to {} are not those that were sealed",
@@ -196,7 +195,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where the account stood before a row; names what is missing between.
+    /// The account's state before a row; reports missing rows between.
     fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<Stand> {
         let before = match self.stands.get(&account) {
             Some(stand) => *stand,
@@ -215,7 +214,7 @@ impl<'a> Walk<'a> {
         Ok(Stand { balance: None, chain: None, span: None, ..before })
     }
 
-    /// Checks how a row hangs together with the one before it in its account, and in the log.
+    /// Checks the links of a row to the row before it in its account and in the log.
     fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &Stand) {
         let at = At(row.account, row.sequence);
         let secret = self.secrets.with_id(row.secret);
@@ -245,7 +244,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks what a row says by itself, and adds it up. Gives back what it charged.
+    /// Checks a row by itself and adds it up. Returns its charge.
     fn check_kind(&mut self, row: Row<'_>) -> rusqlite::Result<i128> {
         let at = At(row.account, row.sequence);
         let Ok(entry) = row.entry() else {
@@ -280,7 +279,7 @@ impl<'a> Walk<'a> {
         Ok(0)
     }
 
-    /// Holds what the rows add up to against the seal, the heads and the marks.
+    /// Compares the sums with the seal, the heads and the sequence index.
     fn end(&mut self) -> rusqlite::Result<()> {
         if let Some(seal) = self.seal {
             self.pass_checkpoint(u64::MAX);
@@ -324,7 +323,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether the account has a head; what it says is checked, read as every charge reads it.
+    /// Whether the account has a head; checks the head as every charge does.
     fn check_head(&mut self, account: AccountId, stand: &Stand) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,
@@ -333,7 +332,7 @@ impl<'a> Walk<'a> {
                 return Ok(true);
             }
         };
-        // An account that is not there has been told.
+        // A missing account is already reported.
         let Some(head) = head else { return Ok(false) };
         let (Some(balance), Some(chain)) = (stand.balance, stand.chain) else {
             return Ok(true);
@@ -363,7 +362,7 @@ impl Found {
         if self.more_faults > 0 {
             self.faults.push(format!("and {} more", self.more_faults));
         }
-        // Sums that do not fit have long shown as faults of single rows.
+        // Sums that do not fit have already shown as faults of single rows.
         let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
         Verification {
             accounts,

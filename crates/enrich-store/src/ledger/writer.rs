@@ -1,5 +1,5 @@
-//! The one thread that writes the ledger: groups of decisions, one transaction and one wait for
-//! the disk each.
+//! The one thread that writes the ledger: groups of decisions, each with one transaction and one
+//! disk sync.
 
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -24,27 +24,27 @@ use crate::ledger::reply::Woken;
 use crate::secret::Secrets;
 use crate::sqlite::{self, Durability};
 
-/// How far apart groups begin, while more than one decision at a time is asked for.
+/// Minimum interval between groups while more than one decision at a time is requested.
 ///
-/// A commit costs some 100 µs of the kernel's time whatever is in it, which this spreads over more
-/// decisions. With half of it, many callers together get fewer decisions a second where the processor
-/// is short, though few callers get more; with twice as much, many get no more and few get fewer
-/// (`docs/performance.md`).
+/// A commit costs some 100 µs of kernel time regardless of its size; the interval spreads that over
+/// more decisions. With half of it, many concurrent callers get fewer decisions a second where the
+/// processor is the limit, though few callers get more. With twice as much, many get no more and
+/// few get fewer (`docs/performance.md`).
 const GATHERING: Duration = Duration::from_millis(1);
-/// After how long without a newcomer everybody is taken to be there.
+/// Delay without a new job after which the group is taken as complete.
 const LULL: Duration = Duration::from_micros(200);
 
-/// After how long whoever was not woken by another is woken from here.
+/// Delay before the writer wakes remaining waiters.
 const OVERSLEPT: Duration = Duration::from_millis(2);
 
-/// How the ledger is written.
+/// Limits of the writer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// The most that is decided in one transaction.
+    /// The most decisions in one transaction.
     pub(super) group: usize,
     /// The most idempotency records.
     pub(super) kept: u64,
-    /// When what was told has reached the disk.
+    /// When acknowledged charges reach the disk.
     pub(super) durability: Durability,
 }
 
@@ -56,37 +56,37 @@ pub(super) struct Writer {
     path: PathBuf,
     secrets: Secrets,
     limits: Limits,
-    /// Absent after a connection could not be used any more; opened again for the next group.
+    /// Absent after a connection became unusable; opened again for the next group.
     connection: Option<Connection>,
     ledger_state: LedgerState,
-    /// The idempotency records as this connection last saw them; counted when the first is kept.
+    /// The idempotency records as this connection last saw them; counted when the first is stored.
     record_count: Option<RecordCount>,
     is_charging: Arc<AtomicBool>,
     files: Arc<LedgerFiles>,
     commit: Commit,
-    /// Who was told last.
+    /// The waiters of the last group.
     woken: Woken,
 }
 
-/// What became of a group.
+/// The outcome of a group.
 enum Settled {
-    /// Durable.
+    /// Written and durable.
     Written,
-    /// Certainly not written; what failed.
+    /// Not written, because of this error.
     NotWritten(rusqlite::Error),
-    /// Certainly not written: others kept the database busy for too long.
+    /// Not written: other processes kept the database busy for too long.
     Busy,
-    /// Certainly not written: the log is not what it was.
+    /// Not written: the log was altered.
     Altered(NotAsWritten),
-    /// Perhaps written; what failed.
+    /// Outcome unknown, because of this error.
     Unknown(rusqlite::Error),
-    /// Certainly not written: a file of the ledger is another one.
+    /// Not written: a file of the ledger was replaced.
     Replaced(FileReplaced),
-    /// Written, perhaps into a file that is lost.
+    /// Written, but perhaps into a file that is lost.
     Lost(FileReplaced),
 }
 
-/// One failure that a whole group met.
+/// One error, shared by all decisions of a group.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the group of charges could not be written")]
 struct SharedWriteError(#[source] Arc<dyn std::error::Error + Send + Sync>);
@@ -127,24 +127,24 @@ impl Writer {
         })
     }
 
-    /// The files that it is open on.
+    /// The files that the ledger has open.
     pub(super) fn files(&self) -> Arc<LedgerFiles> {
         Arc::clone(&self.files)
     }
 
-    /// Where accounts stand, for everyone to read.
+    /// The heads of accounts, readable by every thread.
     pub(super) fn heads(&self) -> Arc<Heads> {
         self.ledger_state.heads()
     }
 
-    /// Decides what arrives until nobody can send any more and the queue is empty.
+    /// Decides jobs until all senders are gone and the queue is empty.
     pub(super) fn run(mut self, queue: &Exit<Job>) {
-        // Also when this thread panics: who asks then must not wait for an answer.
+        // Also when this thread panics: later callers must not wait for an answer.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
         while self.wait(queue) {
-            // Where one at a time asks, nobody else is waited for.
+            // A single caller does not wait for others.
             if last_len > 1 {
                 self.gather(queue, began + GATHERING);
             }
@@ -156,8 +156,8 @@ impl Writer {
         self.woken.complete();
     }
 
-    /// Waits for a job; meanwhile sees to it that everybody who was told is awake. `false` when there
-    /// will be none.
+    /// Waits for a job, and wakes the remaining waiters of the last group meanwhile. Returns
+    /// `false` when there will be no more jobs.
     fn wait(&mut self, queue: &Exit<Job>) -> bool {
         if !self.woken.is_complete() {
             match queue.wait(Some(OVERSLEPT)) {
@@ -168,8 +168,8 @@ impl Writer {
         queue.wait(None) == Waited::Arrived
     }
 
-    /// Waits for others until then, as long as they keep coming. This thread sleeps meanwhile: to be
-    /// woken by each would cost each a call to the system.
+    /// Waits until `until` for more jobs, as long as they keep coming. The thread sleeps meanwhile:
+    /// a wake-up for each job would cost its caller a system call.
     fn gather(&self, queue: &Exit<Job>, until: Instant) {
         let (mut known, mut waiting) = (0, queue.len());
         while waiting < self.limits.group && waiting > known && Instant::now() < until {
@@ -179,13 +179,13 @@ impl Writer {
         }
     }
 
-    /// Decides a group, tells everyone in it and empties it.
+    /// Decides a group, delivers the decisions and empties the group.
     fn settle(&mut self, group: &mut Vec<Job>) {
         let told = if self.is_charging.load(Ordering::Acquire) {
             match self.write(group) {
                 Settled::Written => tell(group),
                 Settled::Busy => refuse(group, || ChargeError::Overloaded),
-                // Perhaps it is one of them that fails: each for itself.
+                // One of them may be the cause: retry each alone.
                 Settled::NotWritten(_) if group.len() > 1 => {
                     return mem::take(group).into_iter().for_each(|job| {
                         self.settle(&mut vec![job]);
@@ -203,12 +203,12 @@ impl Writer {
         } else {
             refuse(group, || ChargeError::Stopped)
         };
-        // Those of the group before have had as long as this one took.
+        // Waiters of the group before had as long as this group took.
         self.woken.complete();
         self.woken = told;
     }
 
-    /// Stops, with a group of which nothing was written.
+    /// Stops charging, with a group that was not written.
     fn stop_without(
         &mut self,
         group: &mut Vec<Job>,
@@ -219,7 +219,7 @@ impl Writer {
         refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
     }
 
-    /// Stops, with a group that was perhaps written.
+    /// Stops charging, with a group that was perhaps written.
     fn stop_in_doubt(
         &mut self,
         group: &mut Vec<Job>,
@@ -230,7 +230,7 @@ impl Writer {
         refuse(group, || ChargeError::Unknown(Box::new(shared.clone())))
     }
 
-    /// Decides nothing any more.
+    /// Stops charging.
     fn stop(&mut self) {
         self.is_charging.store(false, Ordering::Release);
         self.connection = None;
@@ -245,7 +245,7 @@ impl Writer {
             Some(connection) => connection,
             None => match sqlite::writer(&self.path, self.limits.durability) {
                 Ok(connection) => {
-                    // What another connection saw says nothing about what this one will see.
+                    // The count of another connection is not valid for a new one.
                     self.record_count = None;
                     self.ledger_state.new_connection();
                     connection
@@ -254,7 +254,7 @@ impl Writer {
             },
         };
         let settled = self.write_on(&connection, group);
-        // A connection that is stuck in its transaction is closed, which ends that unwritten.
+        // If the rollback fails, closing the connection ends the transaction unwritten.
         if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
             self.connection = Some(connection);
         }
@@ -290,8 +290,8 @@ impl Writer {
                 }
             }
             Err(error) => match error.sqlite_error_code() {
-                // The record that ends the transaction did not fit into the log, or was not
-                // tried: there is nothing that could come back.
+                // The commit record did not fit into the log, or was not tried: nothing can come
+                // back after a crash.
                 Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Settled::NotWritten(error),
                 _ => Settled::Unknown(error),
             },
@@ -316,29 +316,29 @@ impl Writer {
     }
 }
 
-/// Makes durable what was found in the log: commits of a process that did not live to see them on
-/// the disk. What is built on them would be lost with them.
+/// Syncs the commits found in the log: those of a process that crashed before its disk sync. Later
+/// charges build on them and would be lost with them.
 ///
-/// In the log alone, waiting for the disk would not be enough: where it failed to take pages before,
-/// the system may count them as written. So they are written once more, into the database; or, where
-/// somebody reads an older state or moves the log at this moment, into the log itself.
+/// A sync of the log is not enough: after a failed write the system may count pages as written. So
+/// the commits are written once more, into the database. If another process reads an older state or
+/// moves the log at this moment, they are written into the log.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // Waits for the disk with the log first, and only then finds no room in the file.
+        // SQLite syncs the log first, and only then finds no space in the file.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
     }
-    // Nobody adds to the log meanwhile.
+    // The transaction keeps other processes from appending to the log.
     connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
     let written = sqlite::write_log_again(path);
     connection.execute_batch("ROLLBACK").map_err(failed)?;
     written.map_err(|error| OpenError::unusable(path, error))
 }
 
-/// Says that nothing is charged any more when the thread has ended.
+/// Stops charging when the thread has ended.
 struct StopAtEnd(Arc<AtomicBool>);
 
 impl Drop for StopAtEnd {

@@ -1,4 +1,4 @@
-//! What stands beside the log and has to agree with it: the index of ids, the kept answers, the
+//! Checks the tables that must agree with the log: the index of ids, the stored responses and the
 //! usage.
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,8 +12,8 @@ use crate::ledger::idempotency_store;
 use crate::ledger::verify::{At, Found, Stand};
 use crate::secret::Secrets;
 
-/// Which row has which id, as a sum over all of them in whatever order: no other rows have the same
-/// but by a chance of 1 in 2⁶⁴, new with each sum.
+/// The rows and their ids as a sum that does not depend on their order. Other rows have the same
+/// sum with a chance of 1 in 2⁶⁴; each sum uses new random keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,
@@ -27,8 +27,8 @@ impl Ids {
     }
 }
 
-/// No id stands in two rows, and every row is found by its own. `in_log` is what the rows themselves
-/// say, if all could be read.
+/// Checks that no id is in two rows and that every row is found by its own. `in_log` comes from the
+/// rows themselves, if all could be read.
 pub(super) fn check_ids(
     connection: &Connection,
     in_log: Option<Ids>,
@@ -66,7 +66,7 @@ pub(super) fn check_ids(
     Ok(())
 }
 
-/// Every kept answer is as it was written, and its charge is there.
+/// Checks that no stored response was altered and that its charge exists.
 pub(super) fn check_kept(
     connection: &Connection,
     secrets: &Secrets,
@@ -82,7 +82,7 @@ pub(super) fn check_kept(
     })
 }
 
-/// As many answers are counted for each account as are kept for it.
+/// Checks the number of stored responses of each account.
 fn check_kept_counts(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT account, max(counted), max(kept) FROM (
@@ -104,7 +104,7 @@ fn check_kept_counts(connection: &Connection, found: &mut Found) -> rusqlite::Re
     Ok(())
 }
 
-/// A kept answer that names a charge was written with it, and names its balance.
+/// Checks that a stored response was written with its charge and names the same balance.
 fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
@@ -133,7 +133,7 @@ fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::
     Ok(())
 }
 
-/// Usage is counted after the charge: it may have lost some, and never knows of more.
+/// Checks the usage, which is counted after the charge: it may miss charges, but never has more.
 pub(super) fn check_used(
     connection: &Connection,
     stands: &HashMap<AccountId, Stand>,
@@ -142,7 +142,7 @@ pub(super) fn check_used(
     let mut statement =
         connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
     let mut rows = statement.query([])?;
-    // Summed here: a sum that does not fit into 64 bits is an error to SQLite.
+    // Summed here: SQLite fails on a sum that exceeds 64 bits.
     let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         match (row.get(0), row.get::<_, i64>(1)) {

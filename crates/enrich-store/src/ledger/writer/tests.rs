@@ -111,7 +111,7 @@ impl LoneWriter {
         connection.pragma_update(None, name, value).unwrap();
     }
 
-    /// How many idempotency records there are.
+    /// The number of idempotency records.
     fn kept(&self) -> u64 {
         let connection = self.writer.connection.as_ref().unwrap();
         connection.query_row("SELECT count(*) FROM kept", [], |row| row.get(0)).unwrap()
@@ -177,7 +177,7 @@ fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
     };
     let (_, decision) = ask(charge);
     let thread = thread::spawn(move || writer.run(&exit));
-    // It is being written once it does not wait any more.
+    // An empty queue means that the writer has taken it.
     while entrance.len() > 0 {
         thread::yield_now();
     }
@@ -278,7 +278,7 @@ fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
     assert_eq!(lone.balance(), 98);
 
-    // The records are counted anew when the ledger is opened again.
+    // The records are counted again when the ledger is reopened.
     lone.writer = writer(lone.folder.path(), 2);
     let refused = lone.settle(vec![lone.charge(Some("c"))]).remove(0);
     assert!(matches!(refused, Err(ChargeError::IdempotencyStoreFull)), "{refused:?}");
@@ -310,7 +310,7 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
     for name in [[1_u8; 32], [2; 32]] {
         other.execute(copy, [name]).unwrap();
     }
-    // What was counted a moment ago still counts.
+    // A recent count is still used.
     let record_count = lone.writer.record_count.as_mut().unwrap();
     record_count.counted = record_count.counted.checked_sub(Duration::from_secs(1)).unwrap();
     let refused = lone.settle(vec![lone.charge(Some("e"))]).remove(0);
@@ -371,7 +371,7 @@ fn a_log_that_cannot_be_moved_is_written_once_more_as_it_is() {
 fn what_others_wrote_counts_as_seen_up_to_a_commit_and_not_after_it() {
     let mut lone = LoneWriter::with_credits(10);
     assert_eq!(lone.settle_one().unwrap(), taken(9));
-    // As long as bringing the log into the database may take.
+    // As long as moving the log into the database may take.
     lone.writer.commit = Box::new(|connection| {
         connection.execute_batch("COMMIT")?;
         thread::sleep(Duration::from_millis(20));

@@ -1,11 +1,11 @@
-//! The look-up data over SQLite: every look-up is a few point reads of an index.
+//! Look-ups over SQLite: each is a few point reads of an index.
 //!
-//! What is known are facts, a row a value; what is read is derived from them when they are
-//! written: a profile for each subject, and one index from everything exact to the subjects that
-//! have it (`migrations/directory`). Reads are done where they are asked for, on read-only
-//! connections with their statements prepared; only what may take long, lists and names that many
-//! companies have, goes to threads of its own. Each look-up sees one state of the directory,
-//! whatever is being imported.
+//! The facts are stored one row a value. What look-ups read is derived from them when they are
+//! written: a profile for each subject, and one index from every exact identifier to its subjects
+//! (`migrations/directory`). Reads run on the caller's thread, on read-only connections with
+//! prepared statements. Only reads that may take long, lists and names that many companies have,
+//! run on threads of their own. Each look-up sees one state of the directory, even during an
+//! import.
 
 pub(crate) mod codes;
 pub(crate) mod companies;
@@ -50,7 +50,7 @@ use lookup::{Lookup, Stop};
 use suppressed::Suppression;
 use view::{KnownDomain, View};
 
-/// What is counted when the directory is checked.
+/// The counts that a check of the directory reports.
 pub(crate) const COUNTS: [(&str, &str); 6] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
@@ -64,22 +64,22 @@ pub(crate) const COUNTS: [(&str, &str); 6] = [
 #[derive(Debug)]
 pub struct SqliteDirectory {
     readers: Readers,
-    /// What reads long lists.
+    /// The threads that read long lists.
     lists: Lists,
-    /// What searches for names that are not found as they are.
+    /// The threads that search for names without an exact match.
     searches: Lists,
     least_by_name: Confidence,
     suppression: Suppression,
-    /// Where identifiers lead.
+    /// The hash index of identifiers.
     index: Arc<hash_index::Current>,
-    /// They only have to be there, once many look-ups are made.
+    /// Background threads, started once many look-ups are expected.
     helpers: OnceLock<[Background; 2]>,
     _in_use: Arc<InUse>,
 }
 
 impl SqliteDirectory {
-    /// Reads the database at `path`, which must be there and have its schema.
-    /// A match by name is at least as sure as `least_by_name`.
+    /// Opens the database at `path`, which must exist and have its schema. A match by name has at
+    /// least the confidence `least_by_name`.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -105,16 +105,16 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Makes many look-ups quick, for a server; a command pays for what it needs.
+    /// Makes many look-ups fast, for a server; a command skips this.
     ///
-    /// What the first search for a name needs is made ready, apart: the lists of words are read
-    /// then, which takes a tenth of a second. What each read asks the system for is asked once for
-    /// all: the log is begun (`sqlite::begin_log`), and a read is held under way. And from the second
-    /// second on, an index of the identifiers is made in memory, which takes about ten bytes each.
+    /// Starts to read the lists of words that the first search for a name needs, in the background;
+    /// this takes a tenth of a second. Begins the log (`sqlite::begin_log`) and keeps a read open,
+    /// which saves each read some system calls. One second later, an index of the identifiers is
+    /// built in memory, about ten bytes each.
     ///
     /// # Errors
     ///
-    /// When the system gives no thread, or the directory cannot be read any more.
+    /// When the system gives no thread, or the directory cannot be read.
     pub fn prepare(&self) -> Result<(), OpenError> {
         self.searches.prepare(|connection| names::prepare(View::of(connection)));
         if self.helpers.get().is_some() {
@@ -125,19 +125,19 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // A full disk, or an import at work: reads may take a little longer, and nothing else.
+            // The disk is full, or an import is running: reads may take a little longer.
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
         let helpers = [hold::start(path)?, hash_index::start(path, Arc::clone(&self.index))?];
-        // Where another thread was quicker, these end here.
+        // If another thread was faster, these end here.
         let _ = self.helpers.set(helpers);
         Ok(())
     }
 
-    /// The company that alone bears a name, which is found without a search, and how sure such a
-    /// match is, before it is held against the least confidence and the trust in its sources;
-    /// `None` where the name is searched for.
+    /// The only company with this name, found without a search, and the confidence of the match
+    /// before the least confidence and the trust in its sources are applied. `None` when a search
+    /// is needed.
     pub fn only_bearer(
         &self,
         name: &CompanyName,
@@ -146,8 +146,7 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::find_only_bearer(View::of(connection), name, country))
     }
 
-    /// The companies that a name may mean, with what speaks for and against each, the likeliest
-    /// first.
+    /// The companies that a name may mean, with their features, the likeliest first.
     pub fn judged(
         &self,
         name: &CompanyName,
@@ -156,8 +155,8 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
 
-    /// What is found on the thread that asks, or that nothing is; outer `None` where that may take long
-    /// and is not for this thread.
+    /// Looks up on the caller's thread. The outer `None` means that the look-up may take long and
+    /// must run on another thread.
     fn find_here(
         &self,
         question: &Question,
@@ -197,7 +196,7 @@ impl SqliteDirectory {
         })
     }
 
-    /// Looks up on a thread for searches, or for lists.
+    /// Looks up on a thread for searches or lists.
     async fn find_apart(
         &self,
         tenant: Tenant,
@@ -209,7 +208,7 @@ impl SqliteDirectory {
         pool.read(tenant, move |connection| {
             match find(connection, None, &question, projection, least, true) {
                 Ok(found) => Ok(found),
-                // It may, so that it never does.
+                // Unreachable: `may_search` is true.
                 Err(Stop::NeedsSearch) => Ok(None),
                 Err(Stop::Sqlite(error)) => Err(error),
             }
@@ -241,7 +240,7 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_here(question, projection)? {
             return Ok(found);
         }
-        // A future of its own: most calls are answered by now, and keep no place for it.
+        // A future of its own: most calls are answered by now, and need no memory for it.
         Box::pin(self.find_apart(tenant, question, projection)).await
     }
 
@@ -254,7 +253,7 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// What is asked for by one identifier alone.
+/// The identifier of a question that has exactly one.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
@@ -263,7 +262,7 @@ fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     }
 }
 
-/// The look-up of a company by one identifier.
+/// Finds a company by one identifier.
 fn find_by(
     view: View<'_>,
     kind: IdentifierKind,
@@ -278,7 +277,7 @@ fn find_by(
     }))
 }
 
-/// One look-up, of one state of the directory.
+/// One look-up in one state of the directory.
 fn find(
     connection: &Connection,
     index: Option<&HashIndex>,
@@ -331,8 +330,8 @@ fn subject(
     }
 }
 
-/// What is known of a host, or of its registrable domain where that has a rank and the host none:
-/// an address is the host's alone, and a rank counts for what lies below.
+/// The facts of a host, or of its registrable domain if that has a rank and the host has none: an
+/// address belongs to the host alone, but a rank includes subdomains.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_sure.is_some()) {

@@ -1,15 +1,15 @@
-//! The numbers by which the schema names attributes and kinds of identifiers.
+//! The numbers of attributes and identifier kinds in the schema.
 //!
-//! They are stored: a number is never given another meaning.
+//! They are stored: a number never gets another meaning.
 
 use enrich_core::{Attribute, SubjectId};
 use enrich_text::Network;
 use rusqlite::ToSql;
 use rusqlite::types::{FromSqlError, ToSqlOutput};
 
-/// The kind of a subject that is a company.
+/// The kind of a company.
 pub(crate) const COMPANY: i64 = 1;
-/// The kind of a subject that is a person.
+/// The kind of a person.
 pub(crate) const PERSON: i64 = 2;
 
 const ATTRIBUTES: [(i64, Attribute); 18] = [
@@ -63,31 +63,31 @@ pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
     known.map(|&(_, attribute)| attribute).ok_or(FromSqlError::OutOfRange(code))
 }
 
-/// What a subject is found by.
+/// The kinds of identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum IdentifierKind {
     /// A company's domain; tier 0 is the main one.
     CompanyDomain = 1,
-    /// A company's page, by its key; tier 0 is the one that is returned.
+    /// The key of a company's page; tier 0 is the page that is returned.
     CompanyPage = 2,
-    /// A company's own address.
+    /// A company's own email address.
     CompanyEmail = 3,
-    /// A company's own number: nobody asks by it, but it may have to be forgotten.
+    /// A company's own phone number. No look-up uses it, but it may have to be forgotten.
     CompanyPhone = 4,
-    /// A company's name without legal form and spaces; tier 0 is its current name, 1 another, 2
-    /// the name of a company of which nothing else is known.
+    /// A company's name without legal form and spaces. Tier 0 is its current name, 1 an alias, 2
+    /// the name of a company of which only names are known.
     CompanyName = 5,
-    /// The roots of a company's name in alphabetical order, where that differs from its name.
+    /// The roots of a company's name in alphabetical order, if that differs from its name.
     CompanySorted = 6,
-    /// The label of a company's domain, where that differs from its names.
+    /// The label of a company's domain, if that differs from its names.
     CompanyLabel = 7,
     /// The initials of a company's name.
     CompanyInitials = 8,
-    /// A person's page, by its key.
+    /// The key of a person's page.
     PersonPage = 11,
-    /// A person's address.
+    /// A person's email address.
     PersonEmail = 12,
-    /// A person's number.
+    /// A person's phone number.
     PersonPhone = 13,
     /// A person's name in a country: `GB|ada|lovelace`.
     PersonInCountry = 14,
@@ -101,12 +101,12 @@ impl ToSql for IdentifierKind {
     }
 }
 
-/// An id as SQLite keeps it. Ids are counted up from 1, so that none comes near the end.
+/// An id as SQLite stores it. Ids count up from 1, so the conversion always fits.
 pub(crate) fn sql_id(id: SubjectId) -> i64 {
     i64::try_from(id.0).unwrap_or(i64::MAX)
 }
 
-/// An id that SQLite kept.
+/// An id that SQLite stored.
 pub(crate) fn subject_id(id: i64) -> SubjectId {
     SubjectId(u64::try_from(id).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Which company a question means.
+//! Finds the company that a question means.
 
 use enrich_core::{Company, CompanyRef, Confidence};
 use enrich_text::{Domain, EmailAddress, is_public_mail_host};
@@ -9,10 +9,10 @@ use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;
 
-/// The most people with one address whose employer is asked for.
+/// The most people with one email address whose employer is checked.
 const MOST_SHARING: usize = 8;
 
-/// What a company is asked for by, where one identifier alone decides.
+/// The identifier of a company reference that has exactly one.
 pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
     match company {
         CompanyRef::Domain(domain) if domain.is_registrable() => {
@@ -41,8 +41,8 @@ pub(crate) fn find(
     }
 }
 
-/// Every company that `company` may mean, for questions that tell them apart by who works there.
-/// Only a name means more than one.
+/// Every company that `company` may mean, for questions that choose between them by their
+/// employees. Only a name can mean several.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     company: &CompanyRef,
@@ -57,7 +57,7 @@ pub(crate) fn find_all(
             find(lookup, company)?
         }
     };
-    // One identifier means one company; how far it is trusted is known together.
+    // One identifier means one company, with the confidence of its sources.
     let meant = |(company, told): (Company, _)| CandidateMatch {
         company: company.id,
         sure: Confidence::FULL,
@@ -66,7 +66,7 @@ pub(crate) fn find_all(
     Ok(by_domain.map(meant).into_iter().collect())
 }
 
-/// The ids that a domain leads to: those of the host, else those of its registrable domain.
+/// The companies with a domain: those of the host, else those of its registrable domain.
 pub(crate) fn holders_of_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Vec<Holder>> {
     let kind = IdentifierKind::CompanyDomain;
     let holders = view.holders(kind, domain.as_str(), 2)?;
@@ -90,13 +90,13 @@ fn by_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<(Compan
     }
 }
 
-/// The registrable domain, where that is another.
+/// The registrable domain, if it differs.
 fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }
 
-/// The company with the address, else the employer of the person with it, else the company at its
-/// domain, unless anyone can have an address there.
+/// The company with this email address, else the employer of the person with it, else the company
+/// of its domain, unless the domain is a public mail provider.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,
@@ -117,7 +117,7 @@ fn by_email(
     if is_public_mail_host(&domain) { Ok(None) } else { by_domain(view, &domain) }
 }
 
-/// The employer of the first person with this address who has one.
+/// The employer of the first person with this email address who has one.
 fn by_employee(
     view: View<'_>,
     email: &EmailAddress,

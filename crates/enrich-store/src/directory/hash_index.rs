@@ -1,21 +1,20 @@
-//! Where exact identifiers lead, told from memory: a hash index of one state of the directory.
+//! The hash index: exact identifiers of one state of the directory, in memory.
 //!
-//! Most of what a look-up costs beside HTTP is the way down the trees of the directory. One by an
-//! identifier goes two: the index, and the table of subjects. This one in memory stands for the
-//! first. What is not in it nobody has; what is in it leads to a subject, whose profile is read and
-//! has to have the identifier, since the table keeps hashes alone (`docs/performance.md` has the
-//! figures).
+//! Apart from HTTP, a look-up costs most for its way through the B-trees of the directory. A
+//! look-up by an identifier reads two of them: the index and the table of subjects. The hash index
+//! replaces the first. An identifier that is not in it belongs to no subject. An identifier that is
+//! in it leads to a subject, whose profile is read and checked for it, since the table stores
+//! hashes only (`docs/performance.md` has the figures).
 //!
-//! A hash index is of one generation of the directory and says nothing of another. A look-up that
-//! reads several things and so keeps to one state asks only an index of that state. One that asks
-//! for a single identifier reads the generation with the profile. Where nobody has it and so nothing
-//! is read, it goes by the generation at a glance: what another process has imported is found within
-//! a hundredth of a second, or a tenth while somebody is held up looking; what this process has, at
-//! once.
+//! A hash index is valid for one revision of the directory. A look-up that reads several things in
+//! one state uses only an index of that state. A look-up by a single identifier reads the revision
+//! with the profile. If no subject has the identifier, nothing is read, and the revision comes from
+//! the refresh gate: another process's import is found within a hundredth of a second, or a tenth
+//! while the check is held up; this process's imports are found at once.
 //!
-//! Where there is none, look-ups read the index in the file. That is so in the first seconds of a
-//! process, and from a commit on until nobody has written for a while: making one anew reads a good
-//! part of the index, and takes at most a quarter of a processor.
+//! Without a hash index, look-ups read the index in the file. That is so in the first seconds of a
+//! process, and from a commit until no import has run for a while: building the index reads a large
+//! part of the file's index, and takes at most a quarter of a processor.
 
 mod table;
 
@@ -39,7 +38,7 @@ use crate::refresh_gate::RefreshGate;
 use crate::sqlite;
 use table::{Entry, Table};
 
-/// The kinds that are in it: what is asked for by a name reads many rows anyway.
+/// The kinds in the index. Look-ups by name read many rows anyway.
 const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::CompanyDomain,
     IdentifierKind::CompanyPage,
@@ -48,70 +47,69 @@ const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::PersonEmail,
     IdentifierKind::PersonPhone,
 ];
-/// The least that an identifier takes in the file.
+/// The fewest bytes of an identifier in the file.
 const LEAST_BYTES: usize = 16;
-/// How many identifiers of these kinds are expected of a subject; where there are more, they are
-/// read twice.
+/// Expected identifiers of these kinds per subject; if there are more, they are read twice.
 const EACH_HAS: usize = 4;
-/// How many identifiers there is an index of at most, in a gigabyte.
+/// The most identifiers in an index, which takes a gigabyte.
 const MOST: usize = 1 << 27;
-/// How many identifiers are read without a pause, which keeps no other for long: where one is that of
-/// very many, all of them are read, and the first is taken.
+/// Identifiers read without a pause, so that others are not held up for long. All holders of one
+/// identifier are read together, and the first is taken.
 const AT_ONCE: usize = 4096;
-/// How long is paused then, in what reading them took.
+/// Length of the pause after them, as a multiple of the time that reading them took.
 const REST: u32 = 3;
-/// How long a process goes without an index at first, since a command may be done by then, and how
-/// often it is looked whether there has to be another one.
+/// Delay before the first index is built, since a command may be done by then, and interval of the
+/// check whether a new one is needed.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the directory has to be the same before the index is made anew, in what making the last
-/// one took: however often there is an import, making it takes a tenth of a processor at most.
+/// How long the directory must be unchanged before the index is built again, as a multiple of the
+/// last build's time. So building takes a tenth of a processor at most, even with frequent imports.
 const QUIET: u32 = 2;
-/// How long is waited when the identifiers cannot be read.
+/// Delay after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
-/// Where the identifiers of one state lead.
+/// The identifiers of one state and their subjects.
 #[derive(Debug)]
 pub(crate) struct HashIndex {
     revision: DirectoryRevision,
     hasher: RandomState,
     table: Table,
-    /// When the directory was last seen to be of this generation.
+    /// When the directory was last seen to have this revision.
     refresh_gate: RefreshGate,
 }
 
-/// What is known of an identifier without reading.
+/// The result of a look-up in the hash index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexResult {
-    /// Nobody has it.
+    /// No subject has it.
     Nowhere,
-    /// If somebody has it, then this one before all others.
+    /// If any subject has it, this is the first one.
     At(IndexHit),
-    /// Nothing.
+    /// Unknown; the file has to be read.
     Unknown,
 }
 
-/// Where an identifier leads in one state of the directory.
+/// The subject of an identifier in one state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexHit {
-    /// Whose it is.
+    /// The subject.
     pub(crate) subject: SubjectId,
-    /// How sure that is.
+    /// The confidence of the match.
     pub(crate) confidence: Confidence,
-    /// The state.
+    /// The state's revision.
     pub(crate) revision: DirectoryRevision,
 }
 
-/// The index that look-ups go by; there may be none.
+/// The current hash index, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct Current(ArcSwapOption<HashIndex>);
 
 impl HashIndex {
-    /// The state that it is of.
+    /// The revision of the index.
     pub(crate) fn revision(&self) -> DirectoryRevision {
         self.revision
     }
 
-    /// Where an identifier leads, in the state that the index is of.
+    /// Finds an identifier in the state of the index.
     pub(crate) fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
         if !KINDS.contains(&kind) {
             return IndexResult::Unknown;
@@ -125,7 +123,8 @@ impl HashIndex {
         }
     }
 
-    /// Reads all that is held. Every now and then it asks `goes_on`, which pauses for so long.
+    /// Reads all identifiers. Calls `goes_on` from time to time with the length of the pause to
+    /// make.
     fn read(
         connection: &Connection,
         goes_on: impl Fn(Duration) -> bool,
@@ -134,10 +133,10 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
-        // Some of the subjects may be gone, and what a file says of itself may not be so.
+        // Some subjects may be gone, and the counts in the file may be wrong.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
-        // If what was expected was wrong, then it is known the second time.
+        // If the expected size was wrong, the second round knows the size.
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {
@@ -156,7 +155,7 @@ impl HashIndex {
             if !is_whole {
                 return Ok(Reading::Changed);
             }
-            // What is much too large wastes memory.
+            // A table that is much too large wastes memory.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::new();
                 return Ok(Reading::Made(Self { revision, hasher, table, refresh_gate }));
@@ -167,28 +166,28 @@ impl HashIndex {
     }
 }
 
-/// What came of reading all identifiers.
+/// The result of reading all identifiers.
 enum Reading {
     /// The index.
     Made(HashIndex),
-    /// Nothing: it is another state now, or the owner is gone.
+    /// No index: the directory changed, or the owner is gone.
     Changed,
-    /// Nothing: there are more identifiers in this state than there is room for.
+    /// No index: this revision has more identifiers than fit.
     TooLarge(DirectoryRevision),
 }
 
 impl Current {
-    /// The index, for a look-up that keeps to one state.
+    /// The index, for a look-up that reads one state.
     pub(crate) fn get(&self) -> Guard<Option<Arc<HashIndex>>> {
         self.0.load()
     }
 
-    /// Where an identifier leads, as far as is known without reading. That nobody has it was so at
-    /// the last glance; `revision` reads the state of the directory, where it is time for that. What
-    /// somebody has, they have in the state that the lead is of.
+    /// Finds an identifier without reading the file. "Nowhere" was true at the last check of the
+    /// revision; `revision` reads the revision when a check is due. A hit names the revision that
+    /// it is valid for.
     ///
-    /// An index that was just put here was never seen to be of the present state, so that the first
-    /// to ask looks: what was written between its last look and now is not missed.
+    /// A new index was never checked against the present revision, so the first look-up checks it:
+    /// what was written between the end of its build and now is not missed.
     pub(crate) fn locate(
         &self,
         kind: IdentifierKind,
@@ -209,8 +208,8 @@ impl Current {
         index_result
     }
 
-    /// What was found by a lead is of this state: if that is another, an index of the lead's is of no
-    /// use any more.
+    /// Records the revision in which a hit was followed. If it differs from the hit's, an index of
+    /// the hit's revision is dropped.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found
@@ -221,18 +220,18 @@ impl Current {
         }
     }
 
-    /// The directory is another one now.
+    /// Drops the index, because the directory changed.
     pub(crate) fn clear(&self) {
         self.0.store(None);
     }
 
-    /// The directory is not that of this index any more.
+    /// Drops the index, because the directory no longer has its revision.
     fn forget(&self, index: &Arc<HashIndex>) {
         self.0.compare_and_swap(index, None);
     }
 }
 
-/// Makes an index whenever there is none and the directory of `path` is left alone.
+/// Builds an index whenever there is none and the directory at `path` is not being changed.
 pub(super) fn start(path: &Path, current: Arc<Current>) -> Result<Background, OpenError> {
     let connection =
         sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
@@ -243,11 +242,11 @@ fn keep(connection: &Connection, current: &Current, owner: &Owner) {
     let mut quiet = Duration::ZERO;
     let mut seen = None;
     let mut too_large = None;
-    // Kept here as well, so that the memory of one that is gone is given back here, by nobody's
-    // look-up.
+    // A second reference, so that the memory of a dropped index is freed by this thread and not by
+    // a look-up.
     let mut made = None;
     while owner.is_there_after(PAUSE) {
-        // Where it cannot be read, look-ups say so.
+        // If it cannot be read, look-ups report the error.
         let Ok(now) = View::of(connection).revision() else { continue };
         let since = match seen {
             Some((revision, since)) if revision == now => since,
@@ -287,9 +286,9 @@ fn keep(connection: &Connection, current: &Current, owner: &Owner) {
     drop(made);
 }
 
-/// Reads the identifiers of [`KINDS`], each with the first who has it; tells whether to the end. After
-/// so many `at_once` it asks `goes_on`, which pauses for as long as it is told, so that neither the
-/// processor nor one state of the file is kept for long. No key is empty.
+/// Reads the identifiers of [`KINDS`], each with its first holder. Returns whether all were read.
+/// After each `at_once` identifiers it calls `goes_on`, which pauses for the given time, so that
+/// neither the processor nor one state of the file is held for long. No key is empty.
 fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -320,8 +319,8 @@ fn each_identifier(
     Ok(true)
 }
 
-/// Takes so many identifiers from rows in their order, of each the first who has it; tells whether
-/// those were all. `last` becomes the last that was taken.
+/// Reads so many identifiers from ordered rows, each with its first holder. Returns whether those
+/// were all. `last` becomes the last identifier read.
 fn some_identifiers(
     rows: &mut Rows<'_>,
     mut left: usize,

@@ -1,4 +1,4 @@
-//! Who has an exact identifier: by where the hash index leads, or else by the index in the file.
+//! Finds the holders of an exact identifier, in the hash index or else in the file's index.
 
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
 use rusqlite::{Row, params};
@@ -11,17 +11,16 @@ use super::view::{View, generation_of, unreadable};
 /// A subject that has an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
-    /// Who has it.
+    /// The subject.
     pub(crate) subject: SubjectId,
-    /// How much it is the subject's own: the lower, the more.
+    /// The lower, the more the identifier is the subject's own.
     pub(crate) tier: u8,
-    /// How far the sources that say so are trusted.
+    /// The trust in the sources of this identifier.
     pub(crate) confidence: Confidence,
 }
 
 impl Holder {
-    /// How sure it is that this one is meant, the first of all who have the identifier, when the next
-    /// one has it with such a tier.
+    /// The confidence in this holder, the first of all, when the next holder has such a tier.
     pub(crate) fn sure_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
@@ -30,10 +29,10 @@ impl Holder {
 }
 
 impl View<'_> {
-    /// Those who have an identifier, at most `limit`, the lowest tier and then the lowest id first.
+    /// The holders of an identifier, at most `limit`, ordered by tier and then by id.
     ///
-    /// Rows are taken from the index until there are enough: SQLite may plan a statement anew each
-    /// time its `LIMIT` is bound, which takes longer than running it.
+    /// Rows are read until there are enough: SQLite may plan a statement anew each time its `LIMIT`
+    /// is bound, which takes longer than running it.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
@@ -51,7 +50,7 @@ impl View<'_> {
         holders.take(limit).collect()
     }
 
-    /// How far the sources are trusted that say a subject has an identifier.
+    /// The trust in the sources that say a subject has an identifier.
     pub(crate) fn confidence_of(
         &self,
         kind: IdentifierKind,
@@ -66,9 +65,8 @@ impl View<'_> {
         Ok(percent.map(Confidence::clamped))
     }
 
-    /// The company or person that an exact identifier leads to, in the state that is kept to: the first
-    /// that has it, which is sure only as far as no other has it as well. Of a person's employer the id
-    /// alone is read.
+    /// The company or person of an exact identifier, in the look-up's state: the first holder, with
+    /// less confidence if there are others. Of a person's employer only the id is read.
     pub(crate) fn first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -82,14 +80,14 @@ impl View<'_> {
         Ok(found.map(|(subject, confidence, _)| (subject, confidence)))
     }
 
-    /// What is known of an identifier without reading, in the state that is kept to.
+    /// Finds an identifier in the hash index, in the look-up's state.
     fn locate(&self, kind: IdentifierKind, key: &str) -> IndexResult {
         self.index.map_or(IndexResult::Unknown, |index| index.locate(kind, key))
     }
 
-    /// The same, and the state of the directory: one statement and so of one state, which
-    /// [`Self::of_one_state`] would take a second statement for. `lead` is where the identifier may
-    /// lead; else the index in the file is gone through.
+    /// Does the same and returns the directory's revision, in one statement and so in one state;
+    /// [`Self::of_one_state`] would take a second statement. `lead` is a hit of the hash index;
+    /// without one, the file's index is searched.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -104,8 +102,8 @@ impl View<'_> {
         self.search_first_with(kind, key)
     }
 
-    /// The subject that a lead is to. `None` where the directory is of another state now, or the
-    /// subject hasn't the identifier.
+    /// The subject of a hit. `None` when the directory has another revision now, or the subject
+    /// does not have the identifier.
     fn follow<T: Profiled>(
         &self,
         hit: IndexHit,
@@ -126,7 +124,7 @@ impl View<'_> {
         Ok(subject.has(kind, key).then_some(subject))
     }
 
-    /// The first of the subjects that have an identifier, by the index in the file.
+    /// The first holder of an identifier in the file's index.
     fn search_first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,

@@ -1,5 +1,4 @@
-//! Whether the index of words is what it says: its lists in order, whole, and of companies that are
-//! there.
+//! Checks the index of words: its lists are in order, complete, and name companies that exist.
 
 use rusqlite::{Connection, params};
 
@@ -7,10 +6,10 @@ use super::codes::COMPANY;
 use super::postings::unpack;
 use super::variants::variants;
 
-/// The most faults that are told; where there are more, the index is to be made anew anyway.
+/// The most faults that are reported; an index with more must be rebuilt anyway.
 const MOST_TOLD: usize = 20;
 
-/// What is wrong with the index of words, in one state of it, whatever is imported meanwhile.
+/// The faults of the index of words, in one snapshot of it, even during an import.
 pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let reading = connection.unchecked_transaction()?;
     let problems = problems_of_one_state(&reading)?;
@@ -18,7 +17,7 @@ pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>>
     Ok(problems)
 }
 
-/// The same within a transaction.
+/// Does the same within a transaction.
 pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = Vec::new();
     let companies = companies(connection)?;
@@ -39,7 +38,7 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
             companies: row.get(1)?,
             last: row.get_ref(2)?.as_blob()?,
         };
-        // Words are parts of names: which one it is, its place in the alphabet has to say.
+        // Words are parts of names, so a fault names the word by its place in the alphabet.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
         if problems.len() >= MOST_TOLD {
@@ -72,14 +71,14 @@ const STRAY: [(&str, &str); 2] = [
     ),
 ];
 
-/// Which ids are companies'.
+/// Which ids belong to companies.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
     let mut ids = connection.prepare("SELECT id FROM subject WHERE kind = ?1 ORDER BY id")?;
     let mut rows = ids.query([COMPANY])?;
     let mut companies = Vec::new();
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        // Ids are given out one after the other, so there are hardly more than companies.
+        // Ids are assigned in sequence, so there are hardly more of them than companies.
         if let Ok(id) = usize::try_from(id) {
             companies.resize(id + 1, false);
             companies[id] = true;
@@ -135,7 +134,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// Reads on; `first` is the company that the part is to begin with.
+    /// Reads the next part; `first` is the company that it should begin with.
     fn read(&mut self, part: &[u8], first: Option<u64>) -> Result<(), &'static str> {
         for (at, posting) in unpack(part).enumerate() {
             let company = posting.map_err(|_| "has a list that cannot be read")?.company;

@@ -1,10 +1,10 @@
-//! A few threads for look-ups that may take long: lists, and searches for names.
+//! Threads for look-ups that may take long: lists, and searches for names.
 //!
-//! Everything else a look-up reads takes microseconds and is read where it is asked for. The queue
-//! is bounded, and the tenants in it are served in turn ([`FairQueue`]): a tenant that floods it is
-//! refused what is too much, and one that asks for one thing at a time is always served. What has
-//! waited too long behind others of its own tenant is refused when its turn comes, so that a tenant
-//! that cannot be kept up with is not answered after it has stopped listening.
+//! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
+//! tenants take turns in it ([`FairQueue`]): a tenant that floods the queue is refused the excess,
+//! and a tenant that asks for one thing at a time is always served. A job that waited too long
+//! behind others of its own tenant is refused when its turn comes: its caller may have stopped
+//! listening.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -21,30 +21,30 @@ use tokio::sync::oneshot;
 use crate::error::OpenError;
 use crate::sqlite;
 
-/// How many are read at once.
+/// The number of threads.
 const THREADS: usize = 2;
-/// How many wait to be read: of one tenant, and of all.
+/// The most waiting jobs: of one tenant, and of all.
 const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
-/// How long one waits at most behind others of its tenant.
+/// The longest wait behind other jobs of the same tenant.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-/// Reads with the connection, or says that it was refused where there is none.
+/// Reads with the connection; without one, reports that the job was refused.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
-/// What waits for a thread.
+/// A job that waits for a thread.
 struct Job {
     read: Read,
     queued_at: Instant,
-    /// Whether others of its tenant were waiting when it came.
+    /// Whether other jobs of its tenant were waiting when it arrived.
     is_behind_own: bool,
 }
 
-/// The threads; they end when this is dropped and what is waiting is read.
+/// The threads. After this is dropped, they finish the waiting jobs and end.
 pub(crate) struct Lists {
     waiting: Arc<Waiting>,
 }
 
-/// What the threads share with those who ask.
+/// What the threads share with callers.
 struct Waiting {
     jobs: Mutex<Jobs>,
     /// Signalled for each job, and at the end.
@@ -57,7 +57,7 @@ struct Jobs {
 }
 
 impl Lists {
-    /// Starts the threads, each with a connection of its own to the database at `path`.
+    /// Starts the threads, each with its own connection to the database at `path`.
     pub(crate) fn start(path: &Path) -> Result<Self, OpenError> {
         let lists = Self::without_threads(WAITING);
         for _ in 0..THREADS {
@@ -77,9 +77,9 @@ impl Lists {
         Self { waiting: Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() }) }
     }
 
-    /// Has one of the threads do something that nobody waits for.
+    /// Runs a job that has no waiting caller on one of the threads.
     pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
-        // Where the queue is full, look-ups prepare what they need.
+        // If the queue is full, look-ups prepare what they need.
         let read = move |connection: Option<&Connection>| {
             if let Some(connection) = connection {
                 prepare(connection);
@@ -96,7 +96,7 @@ impl Lists {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
-            // The caller may have gone: then nobody needs the list.
+            // The caller may be gone; then nobody needs the list.
             if answer.is_closed() {
                 return;
             }
@@ -118,7 +118,7 @@ impl Drop for Lists {
 }
 
 impl Waiting {
-    /// Puts a job into the queue; one that finds no room, or has to make room, is refused.
+    /// Adds a job to the queue. A job without space, or one that must make space, is refused.
     fn push(&self, tenant: Tenant, read: Read) {
         let mut jobs = self.jobs.lock();
         let is_behind_own = jobs.queue.waiting(tenant) > 0;
@@ -136,7 +136,7 @@ impl Waiting {
         while let Some(job) = self.next() {
             let is_too_late = job.is_behind_own && job.queued_at.elapsed() > LONGEST_WAIT;
             let connection = (!is_too_late).then_some(connection);
-            // One that panics must not take the thread with it; whoever waits is told it failed.
+            // A job that panics must not end the thread; its caller gets an error.
             let _ = catch_unwind(AssertUnwindSafe(|| (job.read)(connection)));
         }
     }
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(refused, 10 - LIMITS.per_tenant);
         let mut served = Box::pin(lists.read(victim, |_| Ok(7)));
         assert!(poll(&mut served).is_pending());
-        // The flood gave up one more of its own.
+        // The flooding tenant lost one more of its own jobs.
         assert!(matches!(poll(&mut flood[3]), Poll::Ready(Err(StoreError::Overloaded))));
 
         let connection = Connection::open_in_memory().unwrap();

@@ -1,24 +1,24 @@
-//! How far a look-up goes, and why one stops.
+//! The limits of a look-up, and why one stops.
 
 use enrich_core::Confidence;
 
 use super::view::View;
 
-/// A look-up that is under way.
+/// A running look-up.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'c> {
     /// What it reads.
     pub(crate) view: View<'c>,
-    /// What a match by name is at least as sure as; below it nobody is found.
+    /// The least confidence of a match by name.
     pub(crate) least_by_name: Confidence,
-    /// Whether it may take long: it runs where it holds up nobody else.
+    /// Whether it may take long, because it runs on a thread for that.
     pub(crate) may_search: bool,
 }
 
 /// Why a look-up stops without an outcome.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// It would take long, and must not.
+    /// It would take long on a thread where it must not.
     NeedsSearch,
     /// The database failed.
     Sqlite(rusqlite::Error),

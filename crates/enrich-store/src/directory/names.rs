@@ -1,13 +1,13 @@
-//! Finding companies by name.
+//! Finds companies by name.
 //!
-//! Most names are found as they are: one key finds all names that are equal when folded, without
-//! their legal forms and without spaces, and what they have in common is then compared. Where that
-//! leaves one company, it is the answer. All other names, those that several bear, a word alone
-//! that no domain of the company says, and those that nobody bears, are searched and judged
-//! (`names/search.rs`, `enrich_core::matching`), which takes a hundred times as long.
+//! Most names are found exactly: one key finds all names that are equal when folded, without legal
+//! forms and without spaces. The results are then compared. If one company is left, it is the
+//! answer. All other names are searched and judged (`names/search.rs`, `enrich_core::matching`),
+//! which takes a hundred times as long: names of several companies, single words that no domain of
+//! the company contains, and names of no company.
 //!
-//! A company of which nothing but the name is held (somebody named it as an employer) answers only
-//! where it bears the very name and no other does: it could not say more than its name anyway.
+//! A company of which only a name is held (from a person's employer) is an answer only if it has
+//! exactly this name and no other company does: it could add nothing but its name anyway.
 
 mod approximate;
 pub(crate) mod search;
@@ -23,22 +23,22 @@ use super::identifiers::Holder;
 use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
-/// The most companies with names of one key that are compared. Where there are more, a name does
-/// not tell them apart. Those that are asked for in another country do not count, nor do those of
-/// which nothing but the name is held.
+/// The most companies of one key that are compared. With more, a name cannot tell them apart. Does
+/// not count companies of other countries than the requested one, nor companies of which only a
+/// name is held.
 const MOST_CANDIDATES: usize = 64;
-/// The most companies among which those of a country are searched.
+/// The most companies that are searched for those of a country.
 const MOST_SEARCHED: usize = 1024;
-/// The most companies that are compared of which nothing but a name is held.
+/// The most companies of which only a name is held that are compared.
 const MOST_BARE: usize = 64;
-/// The most other names of a company that are compared. Behind them it is known only that one of
-/// the others has the key.
+/// The most aliases of a company that are compared. Beyond that it is only known that one of the
+/// others has the key.
 const MOST_ALIASES: usize = 128;
 /// The most companies that an employer's name may mean.
 const MOST_EMPLOYERS: usize = 4;
-/// How sure an employer's name has to be, at least, to be one of those that may be meant.
+/// The least confidence in a company that an employer's name may mean.
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
-/// How many companies of a name are read where they are asked for; more take longer.
+/// The most companies of a name that are read on the caller's thread; more take longer.
 const FEW: usize = 8;
 
 /// A company that a name may mean.
@@ -46,50 +46,50 @@ const FEW: usize = 8;
 pub(crate) struct Candidate {
     /// The company.
     pub(crate) company: Company,
-    /// How far the sources that say its name are trusted.
+    /// The trust in the sources of its name.
     pub(crate) confidence: Confidence,
 }
 
 /// How a name fits a company, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
-    /// It is the company's name but for case, accents and punctuation.
+    /// Equal to the company's name except for case, accents and punctuation.
     Name,
-    /// It is an alias of it, likewise.
+    /// Equal to an alias, likewise.
     Alias,
-    /// It is the company's name without legal forms.
+    /// Equal to the company's name without legal forms.
     StrippedName,
-    /// It is an alias of it without legal forms.
+    /// Equal to an alias without legal forms.
     StrippedAlias,
-    /// It is a name of it without legal forms and spaces, which is too little for an answer.
+    /// Equal to a name without legal forms and spaces, which is not enough for an answer.
     Squashed,
 }
 
 /// A company that a name may mean as an employer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CandidateMatch {
-    /// Which.
+    /// The company.
     pub(crate) company: SubjectId,
-    /// How sure it is that it is meant.
+    /// The confidence that it is meant.
     pub(crate) sure: Confidence,
-    /// How far the sources are trusted that say so.
+    /// The trust in the sources of that.
     pub(crate) told: Confidence,
 }
 
 /// A company and how the name fits it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
-    /// Whether nothing but the name is held of it.
+    /// Whether only names are held of it.
     pub(crate) is_bare: bool,
     /// How the name fits.
     pub(crate) fit: Fit,
-    /// Which company.
+    /// The company.
     pub(crate) candidate: Candidate,
 }
 
 impl Fit {
-    /// How sure it is that the one company with a name of this kind is meant: the share of such
-    /// answers that were right among real names (`docs/matching.md`).
+    /// The confidence that the only company with this fit is meant: the share of such answers that
+    /// were right among real names (`docs/matching.md`).
     const fn confidence(self) -> Confidence {
         Confidence::clamped(match self {
             Self::Name => 99,
@@ -99,7 +99,7 @@ impl Fit {
         })
     }
 
-    /// Which step of comparing it comes from; names and aliases of one step compete.
+    /// The step of the comparison; names and aliases of one step compete.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -110,7 +110,7 @@ impl Fit {
 }
 
 impl Ranked {
-    /// How sure it is that the name means this company, if it means no other.
+    /// The confidence that the name means this company, if it means no other.
     pub(crate) fn confidence(&self) -> Confidence {
         self.fit.confidence().min(self.candidate.confidence)
     }
@@ -121,7 +121,7 @@ impl Ranked {
     }
 }
 
-/// The companies that `name` may mean, the best first; `None` where there are too many to tell
+/// The companies that `name` may mean, the best first; `None` when there are too many to tell
 /// apart. With a country, only companies with a domain of it count.
 pub(crate) fn ranked(
     view: View<'_>,
@@ -132,7 +132,7 @@ pub(crate) fn ranked(
     Ok(candidates.map(|candidates| rank(name, country, candidates)))
 }
 
-/// The company that a name means, if it is sure enough and no other may be meant as well.
+/// The company that a name means, if the confidence is high enough and no other may be meant.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -154,15 +154,15 @@ pub(crate) fn find(
     Ok(Some((first.company.clone(), sure.min(told))))
 }
 
-/// Reads what the first search for a name would have to wait for.
+/// Reads ahead what the first search for a name needs.
 pub(crate) fn prepare(view: View<'_>) {
     if let Ok(name) = CompanyName::parse("Prepared") {
-        // What it finds does not matter, and a database that fails will tell whoever asks.
+        // The result does not matter, and look-ups report a failing database.
         let _ = judged(view, &name, None);
     }
 }
 
-/// The company that alone bears a name, and how sure such a match is.
+/// The only company with a name, and the confidence of such a match.
 pub(crate) fn find_only_bearer(
     view: View<'_>,
     name: &CompanyName,
@@ -173,8 +173,8 @@ pub(crate) fn find_only_bearer(
     Ok(only.map(|only| (only.candidate.company.clone(), only.fit.confidence())))
 }
 
-/// Every company that a name may mean, and how sure that is, for questions that tell them apart by
-/// who works there: those that bear the name, or else the likeliest.
+/// Every company that a name may mean, with its confidence, for questions that choose between them
+/// by their employees: those with the name, or else the likeliest.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -202,7 +202,7 @@ pub(crate) fn find_all(
     Ok(meant)
 }
 
-/// The companies that bear a name; reading many of them takes long.
+/// The companies with a name; reading many of them takes long.
 fn ranked_in(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -218,8 +218,8 @@ fn ranked_in(
     Ok(ranked(lookup.view, name, country)?)
 }
 
-/// The one company that bears a name, where that is all there is to say: no other bears it, and it
-/// is more than a word that others may have as a part of theirs.
+/// The only company with a name: no other has it, and it is more than a single word that others may
+/// have as a part of their names.
 fn only_bearer<'a>(
     name: &CompanyName,
     country: Option<Country>,
@@ -229,7 +229,7 @@ fn only_bearer<'a>(
     let has_rival = ranked
         .get(1)
         .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
-    // Where the name says another country, somebody else is meant.
+    // If the name contains another country, another company is meant.
     let company = &best.candidate.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = country.is_some()
@@ -242,29 +242,29 @@ fn only_bearer<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen, and looking whether they are one costs nothing.
+    // Most labels have no hyphen, so this check is cheap.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
 }
 
-/// How far the sources are trusted that say a company has this name.
+/// The trust in the sources that say a company has this name.
 fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Confidence> {
     let Ok(name) = CompanyName::parse(name) else { return Ok(Confidence::FULL) };
     let trust = view.confidence_of(IdentifierKind::CompanyName, name.squashed(), company)?;
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// All companies that a name fits as well as the best. Those of which only the name is held are
-/// among them.
+/// All companies that a name fits as well as the best, including those of which only a name is
+/// held.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
     ranked
 }
 
-/// The company that a name of an employer means, if it is one that is held: the one it would find,
-/// but that names which are equal only without their spaces are too far apart to tie somebody to.
+/// The held company that an employer's name means: the one that a look-up would find, except that
+/// names which are equal only without spaces are not enough.
 pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
     let is_shared =
@@ -272,8 +272,8 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     (!is_shared).then(|| best.id())
 }
 
-/// The companies to compare; `None` where there are too many. Those of a bare name have no domain
-/// of any country.
+/// The companies to compare; `None` when there are too many. Companies of which only a name is held
+/// have no domain of any country.
 fn candidates(
     view: View<'_>,
     name: &CompanyName,
@@ -285,7 +285,7 @@ fn candidates(
     };
     let kind = IdentifierKind::CompanyName;
     let mut holders = view.holders(kind, name.squashed(), most + most_bare + 1)?;
-    // Bare names are of the last tier.
+    // Companies of which only names are held have the last tier.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
         return Ok(None);
@@ -323,8 +323,8 @@ fn rank(name: &CompanyName, country: Option<Country>, candidates: Vec<Candidate>
 
 /// How `name` fits a company that was found by its key; `None` when it does not.
 ///
-/// Of very many aliases only the first are looked at, since each has to be folded. Where none of
-/// them fits, one of the rest has the key.
+/// Only the first of very many aliases are compared, since each must be folded. If none of them
+/// fits, one of the rest has the key.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
@@ -341,7 +341,7 @@ pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     own.into_iter().chain(alias).chain(beyond).min()
 }
 
-/// The step of comparing at which two names are equal: 0 folded, 1 without legal forms, 2 squashed.
+/// The step at which two names are equal: 0 folded, 1 without legal forms, 2 without spaces.
 fn step(name: &CompanyName, other: &str) -> Option<u8> {
     let other = CompanyName::parse(other).ok()?;
     if name.folded() == other.folded() {
@@ -353,7 +353,7 @@ fn step(name: &CompanyName, other: &str) -> Option<u8> {
     (name.squashed() == other.squashed()).then_some(2)
 }
 
-/// Whether nothing but names is held of a company.
+/// Whether only names are held of a company.
 pub(crate) fn is_bare(company: &Company) -> bool {
     company.seats.is_empty()
         && company.sites.is_empty()
@@ -382,7 +382,7 @@ mod tests {
         asked_in(name, None, candidates)
     }
 
-    /// The only bearer of a name; `None` where it has to be searched for.
+    /// The only company with a name; `None` when a search is needed.
     fn asked_in(
         name: &str,
         country: Option<&str>,

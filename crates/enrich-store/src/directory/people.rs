@@ -1,4 +1,4 @@
-//! Which person a question means.
+//! Finds the person that a question means.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,44 +12,43 @@ use super::lookup::{Lookup, Stop};
 use super::names::CandidateMatch;
 use super::view::View;
 
-/// The most people of one name in one place who are compared. Where there are more, the name does
-/// not tell them apart.
+/// The most people of one name in one place who are compared. With more, the name cannot tell them
+/// apart.
 const MOST_NAMESAKES: usize = 64;
 
-/// How many points surer the best must be than the next one, so that their order is clear. Names
-/// that differ in spelling alone are closer than that.
+/// The points by which the best match must exceed the next, so that their order is clear. Names
+/// that differ only in spelling are closer than that.
 const CLEAR_LEAD: u8 = 4;
 
-/// How sure it is that a person of an agreeing name is the one who is meant, in a kind of place.
+/// The confidence that a person whose name agrees is the one who is meant, for each kind of place.
 ///
-/// The first is of a hundred whose whole name is the same. The others are what is left of a hundred
-/// of those when the names differ so; names that differ in two ways are sure to both shares of it.
-/// They are estimates of how many who agree so are one person, given that no other is held there
-/// who agrees as well. At a company a name has few bearers, so that the only one who fits is mostly
-/// the one. In a country there are many who are not held.
+/// `same` is of a hundred people with the same whole name. The others are the percentage of that
+/// which is left when the names differ in this way; for two differences both apply. They are
+/// estimates, given that no other person in the place agrees. At a company few people share a name,
+/// so the only match is mostly right. In a country many people are not in the directory.
 struct Sureness {
-    /// What is left are others of the very name, in the place or recorded there by mistake.
+    /// The rest are other people of the same name, in the place or recorded there by mistake.
     same: u8,
-    /// It is how Hungary, Vietnam and lists of names write them; few names can be read both ways,
-    /// and seldom do both bearers work at one company.
+    /// Hungary, Vietnam and lists of names use this order. Few names can be read both ways, and two
+    /// such people seldom work at one company.
     order: u8,
-    /// At a company, one in five is somebody of another name with that letter.
+    /// At a company, one in five is another person with the same initial.
     initial: u8,
-    /// Names of three consonants and more seldom have them in common by chance, but their vowels
-    /// tell people apart too.
+    /// Names of three or more consonants seldom share them by chance, but vowels tell people apart
+    /// too.
     script: u8,
-    /// Of two family names one is used alone every day, but in a country it is a common one.
+    /// One of two family names is often used alone, but in a country it is a common one.
     family_part: u8,
-    /// Most who are called Bob are Robert; some short forms stand for several names, and few go by
-    /// the short and the full form where two colleagues do.
+    /// Most people called Bob are Robert. Some short forms stand for several names, and two
+    /// colleagues seldom use the short and the full form.
     short_form: u8,
-    /// Nobody writes it always, but where it is written there are two.
+    /// Not everybody writes it, but where it is written there are two people.
     revision: u8,
     /// Most sources leave middle names out.
     middle_name: u8,
-    /// It is left out by mistake alone, and Berg and van den Berg are two families.
+    /// It is left out only by mistake, and Berg and van den Berg are two families.
     particle: u8,
-    /// It is the same name by rule, in the hands of somebody with another keyboard.
+    /// The same name by rule, typed on another keyboard.
     spelling: u8,
 }
 
@@ -79,7 +78,7 @@ const IN_COUNTRY: Sureness = Sureness {
     spelling: 98,
 };
 
-/// What a person is asked for by, where one identifier alone decides.
+/// The identifier of a person reference that has exactly one.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
@@ -111,13 +110,13 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// The key of someone in a place (a country's code, a company's id) by a key of their name.
+/// The key of a name in a place (a country's code, a company's id).
 pub(crate) fn name_in(place: &str, name_key: &str) -> String {
     format!("{place}|{name_key}")
 }
 
-/// Where someone of a name is looked for, how sure it is that the place is meant, and how far the
-/// sources are trusted that say its name.
+/// A key for a name in a place, the confidence in the place, and the trust in the sources of its
+/// name.
 struct EmployerKey {
     key: String,
     sure: Confidence,
@@ -160,10 +159,10 @@ fn by(
 
 type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
-/// The one person of this name in these places; `None` when there are several.
+/// The only person of this name in these places; `None` when there are several.
 ///
-/// Whoever agrees with the name has one of the keys to look up: a few, whatever was sent. Those of
-/// a later step are read only where those before led to nobody who agrees.
+/// Everybody whose name agrees has one of a few keys. The keys of a later step are read only if the
+/// earlier steps found nobody.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
@@ -191,8 +190,8 @@ fn by_name(
     Ok(None)
 }
 
-/// Those who are found by any of the keys, how sure it is that they are in the place that is meant,
-/// and how far the sources are trusted; `None` where there are too many to compare.
+/// The people with any of the keys, with the confidence in the place and the trust in the sources;
+/// `None` when there are too many to compare.
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,
@@ -216,8 +215,8 @@ fn namesakes(
     Ok(Some(namesakes))
 }
 
-/// The person whose name agrees best, if no other's agrees about as well. Beside another, no answer
-/// is surer than [`Confidence::AMBIGUOUS`]. With it comes how far the sources are trusted.
+/// The person whose name agrees best, if no other agrees about as well, with the trust in the
+/// sources. If there is another, the confidence is at most [`Confidence::AMBIGUOUS`].
 fn clearly_best(
     mut agreeing: Vec<(Confidence, Confidence, Person)>,
 ) -> Option<(Person, Confidence, Confidence)> {
@@ -232,7 +231,7 @@ fn clearly_best(
     Some((person, sure.min(most), confidence))
 }
 
-/// How sure it is that a person is meant by this name; `None` when they cannot be.
+/// The confidence that a person is meant by this name; `None` when that is impossible.
 fn sureness(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
     let theirs = PersonName::from_parts(&person.first_name, &person.last_name).ok()?;
     let differences = name.agreement(&theirs)?;

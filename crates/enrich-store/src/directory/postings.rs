@@ -1,15 +1,15 @@
-//! Lists of companies that a word stands in: how they are packed.
+//! The packed format of a word's list of companies.
 //!
-//! A list is a row of entries in the order of the companies' ids: the difference to the id before,
-//! seven bits a byte with the lowest first, and one byte, how many words the shortest of the
-//! company's names with this word has.
+//! A list is a sequence of entries ordered by company id. An entry is the difference to the id
+//! before, seven bits a byte with the lowest first, and one byte: how many words the shortest of
+//! the company's names with this word has.
 
 /// A company that has a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
     /// The company's id.
     pub(crate) company: u64,
-    /// How many words the shortest of its names with the word has.
+    /// The number of words of its shortest name with the word.
     pub(crate) words: u8,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Posting {
 #[error("a list of companies in the index of words is damaged; stop the server, `enrich reindex`")]
 pub(crate) struct Damaged;
 
-/// Packs a list that is in the order of ids.
+/// Packs a list that is ordered by id.
 pub(crate) fn pack(postings: &[Posting]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(postings.len() * 3);
     let mut before = 0;

@@ -1,7 +1,7 @@
 //! The one row that a look-up reads: a subject as JSON with short field names.
 //!
-//! A person's profile names the employer by id alone. The employer's name and domains are read
-//! from its own profile, so that they are right when the company changes.
+//! A person's profile names the employer by id only. The employer's name and domains are read from
+//! its own profile, so that they stay right when the company changes.
 
 use enrich_core::{Company, Employee, Employer, Person, Site, SubjectId};
 use enrich_text::{Country, Network, PageUrl, PersonPage};
@@ -13,7 +13,7 @@ use super::codes::{COMPANY, IdentifierKind, PERSON};
 /// A profile that cannot be read: the row was not written by this program.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadProfile {
-    /// Where, and no more: the parser's own words may quote a value.
+    /// Only the position: the parser's message may quote a value.
     #[error("a profile is not the JSON it should be, from line {line}, column {column}")]
     Json { line: usize, column: usize },
     #[error("a profile names a country that there is not")]
@@ -28,16 +28,16 @@ impl From<serde_json::Error> for BadProfile {
     }
 }
 
-/// A kind of subject, as its profile is read.
+/// A kind of subject and how its profile is read.
 pub(crate) trait Profiled: Sized {
     /// The kind's number.
     const KIND: i64;
 
-    /// The subject of a profile, as [`read_company`] and [`read_person`] read it.
+    /// Reads the subject of a profile, as [`read_company`] and [`read_person`] do.
     fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
 
-    /// Whether it has an exact identifier. Where another profile could have been read, one that says
-    /// so wrongly would be answered; one that doesn't know its own is only found more slowly.
+    /// Whether it has an exact identifier. A wrong `true` could answer with another subject's
+    /// profile; a wrong `false` only makes the look-up slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 
@@ -49,7 +49,7 @@ struct CompanyRow<'a> {
     aliases: Vec<String>,
     #[serde(rename = "c", default, skip_serializing_if = "Vec::is_empty", borrow)]
     seats: Vec<&'a str>,
-    /// A domain and the country it is for, which is often not said.
+    /// A domain and its country, which is often unknown.
     #[serde(rename = "d", default, skip_serializing_if = "Vec::is_empty", borrow)]
     sites: Vec<(String, Option<&'a str>)>,
     /// The network's name and the page.
@@ -81,7 +81,7 @@ struct PersonRow<'a> {
     phones: Vec<String>,
 }
 
-/// A company's profile. Its employees are not in it.
+/// A company's profile, without its employees.
 pub(crate) fn write_company(company: Company) -> Result<String, BadProfile> {
     let site = |site: Site| (site.domain, site.country.map(|country| country.alpha2()));
     let page = |(network, page): (Network, String)| (network.as_str(), page);
@@ -118,7 +118,7 @@ pub(crate) fn read_company(id: SubjectId, profile: &str) -> Result<Company, BadP
     })
 }
 
-/// A person's profile. Of the employer only the id is in it.
+/// A person's profile, with the employer's id only.
 pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     Ok(serde_json::to_string(&PersonRow {
         first_name: person.first_name,
@@ -132,7 +132,7 @@ pub(crate) fn write_person(person: Person) -> Result<String, BadProfile> {
     })?)
 }
 
-/// The person of a profile; the employer has its id alone.
+/// The person of a profile, with the employer's id only.
 pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     Ok(Person {
@@ -148,27 +148,27 @@ pub(crate) fn read_person(id: SubjectId, profile: &str) -> Result<Person, BadPro
     })
 }
 
-/// The person of a profile, as a list of employees shows them.
+/// The person of a profile, as an entry of a list of employees.
 pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
     let row: PersonRow<'_> = serde_json::from_str(profile)?;
     let name = format!("{} {}", row.first_name, row.last_name);
     Ok(Employee { name, title: row.title, page: row.page })
 }
 
-/// An employer of which only the id is known yet.
+/// An employer of which only the id is known so far.
 pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
     Employer { id, name: String::new(), domains: Vec::new() }
 }
 
-/// What a profile has of each attribute, and its countries.
+/// The attributes that a profile has, and its countries.
 pub(crate) struct Coverage<'a> {
-    /// Every attribute of its kind, and whether it has it.
+    /// Every attribute of its kind, and whether the profile has it.
     pub(crate) attributes: Vec<(&'static str, bool)>,
-    /// Where it is, alpha-2.
+    /// Its countries, alpha-2.
     pub(crate) countries: Vec<&'a str>,
 }
 
-/// A company's profile, of which only the lengths of lists are read.
+/// A company's profile, read for the lengths of its lists only.
 #[derive(Deserialize)]
 struct CompanyOutline<'a> {
     #[serde(rename = "a", default)]
@@ -202,7 +202,7 @@ struct PersonOutline<'a> {
     phones: Vec<IgnoredAny>,
 }
 
-/// What a company's profile covers.
+/// The coverage of a company's profile.
 pub(crate) fn cover_company(profile: &str) -> Result<Coverage<'_>, BadProfile> {
     let outline: CompanyOutline<'_> = serde_json::from_str(profile)?;
     let mut attributes = vec![
@@ -219,7 +219,7 @@ pub(crate) fn cover_company(profile: &str) -> Result<Coverage<'_>, BadProfile> {
     Ok(Coverage { attributes, countries: outline.seats })
 }
 
-/// What a person's profile covers.
+/// The coverage of a person's profile.
 pub(crate) fn cover_person(profile: &str) -> Result<Coverage<'_>, BadProfile> {
     let outline: PersonOutline<'_> = serde_json::from_str(profile)?;
     let attributes = vec![
@@ -266,8 +266,7 @@ impl Profiled for Person {
         read_person(id, profile)
     }
 
-    /// The page is the one that is answered: by another that is held of somebody, they are found more
-    /// slowly.
+    /// Checks the page that is returned; a look-up by another page of the person is slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool {
         match kind {
             IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),

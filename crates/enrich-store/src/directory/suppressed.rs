@@ -1,4 +1,4 @@
-//! The suppressed values in memory, for what was answered before they were forgotten.
+//! The suppressed values in memory, for answers that were stored before the values were forgotten.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(super) struct Suppression {
     known: Mutex<Option<(DirectoryRevision, Arc<Hashes>)>>,
 }
 
-/// What is suppressed, as keyed hashes, and since when.
+/// The suppressed values as keyed hashes, and since when each is suppressed.
 #[derive(Debug)]
 struct Hashes {
     secrets: Secrets,
@@ -30,8 +30,8 @@ impl Suppression {
         Self { secrets: secrets.clone(), known: Mutex::new(None) }
     }
 
-    /// What is suppressed in the directory that is seen. Whatever is forgotten changes the
-    /// directory's generation; only more values are read again.
+    /// The suppressed values of the visible directory. Every removal changes the directory's
+    /// revision; the values are read again only when there are more of them.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
         let revision = view.revision()?;
         let mut known = self.known.lock();

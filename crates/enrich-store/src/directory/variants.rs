@@ -1,16 +1,16 @@
-//! The variants by which a misspelt word finds the word that is meant.
+//! The variants by which a misspelt word finds the right word.
 //!
-//! Two words that are one slip apart (a letter missing, added, exchanged, or swapped with its
-//! neighbour) share a variant: one of them, or what is left of it without one letter. It is the
-//! method of SymSpell (W. Garbe, 2012), and like there only the beginning of a word counts, so that
-//! long words do not have many variants.
+//! Two words that are one edit apart (a letter missing, added, exchanged, or swapped with its
+//! neighbour) share a variant: the word itself, or the word without one letter. This is the method
+//! of SymSpell (W. Garbe, 2012). As there, only the beginning of a word counts, so that long words
+//! do not have many variants.
 
-/// How many letters of a word make its variants.
+/// The letters of a word that make its variants.
 const LETTERS: usize = 8;
-/// Shorter words have none: nearly everything is one slip from them.
+/// Shorter words have no variants: nearly everything is one edit from them.
 const FEWEST_LETTERS: usize = 4;
 
-/// The variants of a word of Latin letters, each once; none for short words and numbers.
+/// The distinct variants of a word of Latin letters; none for short words and numbers.
 pub(crate) fn variants(word: &str) -> Vec<i64> {
     let is_latin = word.bytes().all(|byte| byte.is_ascii_lowercase());
     if !is_latin || word.len() < FEWEST_LETTERS {
@@ -20,7 +20,7 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let mut variants = Vec::with_capacity(beginning.len() + 2);
     variants.push(hash(beginning));
     if word.len() > LETTERS {
-        // The slip may move the end of what counts.
+        // The edit may move the end of the beginning.
         variants.push(hash(&beginning[..LETTERS - 1]));
     }
     for missing in 0..beginning.len() {

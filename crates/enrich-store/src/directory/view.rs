@@ -1,4 +1,4 @@
-//! What a look-up reads, each by one point read of an index.
+//! The reads of a look-up, each one point read of an index.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
@@ -15,7 +15,7 @@ use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile};
 
-/// The tier of the name of a company of which nothing but names is held.
+/// The tier of the name of a company of which only names are held.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
@@ -24,33 +24,32 @@ const REVISION: &str = "SELECT generation FROM state";
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
-    /// Where identifiers lead in the state that it keeps to.
+    /// The hash index of the state that the view keeps to.
     pub(super) index: Option<&'c HashIndex>,
 }
 
-/// What is known of a domain, and how far the most trusted source of each fact is trusted, which is
-/// the one whose value counts.
+/// The facts of a domain, and the trust in the most trusted source of each, whose value counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDomain {
-    /// What is known.
+    /// The facts.
     pub(crate) facts: DomainFacts,
-    /// How sure the address is; `None` where there is none.
+    /// The confidence of the IP address; `None` when there is none.
     pub(crate) ip_sure: Option<Confidence>,
-    /// How sure the rank is; `None` where there is none.
+    /// The confidence of the rank; `None` when there is none.
     pub(crate) rank_sure: Option<Confidence>,
 }
 
 impl<'c> View<'c> {
-    /// What `connection` sees.
+    /// The view of `connection`.
     pub(crate) fn of(connection: &'c Connection) -> Self {
         Self { connection, index: None }
     }
 
-    /// Runs `read` so that all it reads is of one state of the directory, and tells it which.
+    /// Runs `read` so that all its reads are of one state of the directory.
     ///
-    /// SQLite keeps to one state for as long as a statement is not at its end. The one that reads
-    /// the generation is held there: one statement where a transaction would take two more, which
-    /// cost about a microsecond. Identifiers are looked for in `index` first, if it is of that state.
+    /// SQLite keeps one state as long as a statement has not ended. The statement that reads the
+    /// revision is kept open: one statement, where a transaction would take two more, about a
+    /// microsecond. Identifiers are looked up in `index` first, if it has the same revision.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,
@@ -62,17 +61,17 @@ impl<'c> View<'c> {
         let revision = generation_of(row)?;
         let index = index.filter(|index| index.revision() == revision);
         let result = read(Self { index, ..self }, revision);
-        // Only now may the statement end.
+        // The statement may end only now.
         drop(rows);
         result
     }
 
-    /// The state of the directory.
+    /// The directory's revision.
     pub(crate) fn revision(&self) -> rusqlite::Result<DirectoryRevision> {
         self.connection.prepare_cached(REVISION)?.query_row([], generation_of)
     }
 
-    /// How many values are suppressed.
+    /// The number of suppressed values.
     pub(crate) fn suppressed_count(&self) -> rusqlite::Result<u64> {
         let mut statement = self.connection.prepare_cached("SELECT count(*) FROM suppressed")?;
         statement.query_row([], |row| row.get(0))
@@ -85,8 +84,7 @@ impl<'c> View<'c> {
         statement.query_map([], suppressed)?.collect()
     }
 
-    /// The companies of which nothing but a name of this key is held, at most `limit`, the lowest
-    /// id first.
+    /// The companies of which only a name with this key is held, at most `limit`, ordered by id.
     pub(crate) fn bare_companies(
         &self,
         name_key: &str,
@@ -115,18 +113,18 @@ impl<'c> View<'c> {
         profile::read_company(id, &profile).map(Some).map_err(unreadable)
     }
 
-    /// The person with this id, with what the employer's own profile says of the employer.
+    /// The person with this id, with the employer as in the employer's own profile.
     pub(crate) fn person(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
     }
 
-    /// The person with this id, of whose employer the id alone is read.
+    /// The person with this id, with the employer's id only.
     pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         let Some(profile) = self.profile(id, PERSON)? else { return Ok(None) };
         profile::read_person(id, &profile).map(Some).map_err(unreadable)
     }
 
-    /// The person with what the employer's own profile says of the employer.
+    /// Adds the employer from the employer's own profile.
     pub(crate) fn with_employer(&self, mut person: Person) -> rusqlite::Result<Person> {
         if let Some(employer) = person.employer.take() {
             person.employer = self.company(employer.id)?.map(employer_of);
@@ -134,27 +132,27 @@ impl<'c> View<'c> {
         Ok(person)
     }
 
-    /// How many companies there are.
+    /// The number of companies.
     pub(crate) fn companies(&self) -> rusqlite::Result<u64> {
         let mut statement = self.connection.prepare_cached("SELECT companies FROM state")?;
         statement.query_row([], |row| row.get(0))
     }
 
-    /// How many subjects there ever were; those that are gone count.
+    /// The number of subjects ever added, including removed ones.
     pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
         let mut statement = self.connection.prepare_cached("SELECT next_subject FROM state")?;
         statement.query_row([], |row| row.get(0))
     }
 
-    /// How many companies have a word in a name.
+    /// The number of companies with a word in a name.
     pub(crate) fn companies_with_word(&self, word: &str) -> rusqlite::Result<u64> {
         let mut statement =
             self.connection.prepare_cached("SELECT companies FROM name_word WHERE word = ?1")?;
         Ok(statement.query_row([word], |row| row.get(0)).optional()?.unwrap_or(0))
     }
 
-    /// Reads the companies that have a word: the last ones, then all before, both in the order of
-    /// their ids.
+    /// Reads the companies that have a word: the last list first, then all others, each ordered by
+    /// id.
     pub(crate) fn postings(
         &self,
         word: &str,
@@ -195,7 +193,7 @@ impl<'c> View<'c> {
         words.take(limit).collect()
     }
 
-    /// Those who work at a company, first seen first, at most `limit` of them.
+    /// The employees of a company, first seen first, at most `limit`.
     pub(crate) fn employees(
         &self,
         company: SubjectId,
@@ -218,7 +216,7 @@ impl<'c> View<'c> {
         Ok(employees)
     }
 
-    /// What is known of this very domain.
+    /// The facts of exactly this domain.
     pub(crate) fn domain(&self, domain: &str) -> rusqlite::Result<Option<KnownDomain>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
@@ -253,25 +251,25 @@ impl<'c> View<'c> {
     }
 }
 
-/// The generation in a row, the first column.
+/// The revision in the first column of a row.
 pub(super) fn generation_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
     let revision: i64 = row.get(0)?;
     Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
 }
 
-/// What a person's answer says of the employer.
+/// The employer in a person's answer.
 fn employer_of(company: Company) -> Employer {
     let domains = company.sites.into_iter().map(|site| site.domain).collect();
     Employer { id: company.id, name: company.name, domains }
 }
 
-/// A list of companies that cannot be read, as the error of a query.
+/// A damaged list of companies, as a query's error.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    // The one kind that says what it holds and nothing before it.
+    // The one variant that shows the inner error with no text before it.
     rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 
-/// A profile that cannot be read, as the error of a query.
+/// An unreadable profile, as a query's error.
 pub(crate) fn unreadable(reason: BadProfile) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
 }
@@ -295,7 +293,7 @@ mod tests {
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
             .of_one_state(None, |view, revision| {
-                // Statements that come to their end before and after are part of the same look-up.
+                // Statements that end before and after are part of the same look-up.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;

@@ -1,39 +1,39 @@
-//! A hash table of identifiers that keeps none of them: of each a fingerprint, and who has it.
+//! A hash table of identifiers that stores a fingerprint and the subject of each, not the
+//! identifier.
 //!
-//! Buckets are lines of the processor's cache, since reading one that lies in no cache is all that a
-//! look-up costs. An entry that finds its bucket full goes to the next one that is not, and its own
-//! bucket notes how far that is. Neither the rows of the index nor a growing table of the standard
-//! library would do: the one is read through SQLite, the other would take twice the memory, and keep
-//! the old one while it grows.
+//! A bucket is one line of the processor's cache, since reading one uncached line is the main cost
+//! of a look-up. If its bucket is full, an entry goes into the next one with space, and its own
+//! bucket records the distance. The standard library's table would take twice the memory, and keeps
+//! the old table while it grows.
 
 use std::fmt;
 
 use enrich_core::{Confidence, SubjectId};
 
-/// How many entries fill a line of 64 bytes.
+/// Entries in a line of 64 bytes.
 const ENTRIES: usize = 9;
-/// How many of a hundred places are used in a full table. One entry in six is in a later bucket than
-/// its own then, and one that is not there is looked for in two.
+/// Used percentage of the entries in a full table. At this value one entry in six is in a later
+/// bucket than its own, and a look-up of a missing one reads two buckets.
 const FULL_PERCENT: usize = 85;
-/// In place of a percentage: there is no entry.
+/// Marks a free entry, in place of a percentage.
 const FREE: u8 = 0;
 /// In place of a subject: the id is too large for an entry, or the entry looks like another.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// A hash table from hashes of 64 bits, of which it keeps those that tell the bucket and 16 more.
+/// A hash table of 64-bit hashes. It stores the bits that choose the bucket and 16 more.
 pub(super) struct Table {
     buckets: Vec<Bucket>,
-    /// How many more entries there may be.
+    /// How many more entries fit.
     room: usize,
 }
 
-/// Who has an identifier, if anybody has it: in a full table of any size, one of 4,000 that nobody has is
-/// told to be somebody's.
+/// The subject of an identifier, if any subject has it. In a full table of any size, one of 4,000
+/// identifiers that no subject has gets a wrong entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// This subject, and how sure that is.
+    /// This subject, with this confidence.
     Of(SubjectId, Confidence),
-    /// The table doesn't know.
+    /// The table does not know.
     Elsewhere,
 }
 
@@ -42,14 +42,14 @@ pub(super) enum Entry {
 struct Bucket {
     subjects: [u32; ENTRIES],
     fingerprints: [u16; ENTRIES],
-    /// How sure each is, or [`FREE`].
+    /// The confidence of each entry, or [`FREE`].
     percents: [u8; ENTRIES],
-    /// How many buckets further on the furthest entry lies that belongs here.
+    /// Distance, in buckets, of the furthest entry that belongs here.
     reach: u8,
 }
 
 impl Table {
-    /// One with nothing in it; `None` where there is no memory for it.
+    /// An empty table; `None` when there is not enough memory.
     pub(super) fn with_room_for(entries: usize) -> Option<Self> {
         let places = (ENTRIES * FULL_PERCENT) as u64;
         let count = (entries as u64).saturating_mul(100).div_ceil(places).max(1);
@@ -60,10 +60,10 @@ impl Table {
         Some(Self { buckets, room: entries })
     }
 
-    /// Puts the entry of a hash in that is not there yet; whether there was room for it.
+    /// Inserts the entry of a hash that is not in the table; returns whether there was space.
     ///
-    /// Those that look like it and lie on its way lead nowhere from now on: what is found first by a
-    /// hash that was put in is its own entry, or none.
+    /// Entries that look like it on its way become [`ELSEWHERE`]: a look-up of an inserted hash
+    /// finds either its own entry or that.
     pub(super) fn insert(&mut self, hash: u64, subject: SubjectId, confidence: Confidence) -> bool {
         if self.room == 0 {
             return false;
@@ -84,7 +84,7 @@ impl Table {
         false
     }
 
-    /// The entry of a hash, or one that looks like it; `None` where it was not put in.
+    /// The entry of a hash, or one that looks like it; `None` when it was not inserted.
     pub(super) fn get(&self, hash: u64) -> Option<Entry> {
         let (home, fingerprint) = (self.home_of(hash), fingerprint(hash));
         (0..=self.buckets[home].reach)
@@ -92,18 +92,18 @@ impl Table {
             .find_map(|(_, bucket)| self.buckets[bucket].get(fingerprint))
     }
 
-    /// How much memory it takes.
+    /// The memory it takes.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.buckets.len() * size_of::<Bucket>()
     }
 
-    /// The bucket of a hash: the upper bits, spread over all.
+    /// The bucket of a hash: the upper bits, scaled to the number of buckets.
     fn home_of(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
     }
 
-    /// The buckets from one on, the first after the last.
+    /// All buckets from one on; the first follows the last.
     fn from(&self, home: usize) -> impl Iterator<Item = usize> + use<> {
         (home..self.buckets.len()).chain(0..home)
     }
@@ -117,7 +117,7 @@ impl Bucket {
         reach: 0,
     };
 
-    /// Has all of this fingerprint lead nowhere.
+    /// Marks all entries with this fingerprint as [`ELSEWHERE`].
     fn confuse(&mut self, fingerprint: u16) {
         for (subject, it) in self.subjects.iter_mut().zip(&self.fingerprints) {
             if *it == fingerprint {
@@ -142,7 +142,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// The lower bits, which have no part in the place.
+/// The lower bits, which do not choose the bucket.
 fn fingerprint(hash: u64) -> u16 {
     (hash & 0xffff) as u16
 }
@@ -151,7 +151,7 @@ fn fingerprint(hash: u64) -> u16 {
 mod tests {
     use super::*;
 
-    /// A sequence that looks random (splitmix64).
+    /// A pseudo-random sequence (splitmix64).
     fn hash(number: u64) -> u64 {
         let mut bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -163,7 +163,7 @@ mod tests {
         Confidence::clamped(u8::try_from(number % 101).unwrap())
     }
 
-    /// A table that is as full as it may be.
+    /// A table with as many entries as allowed.
     fn full(count: u64) -> Table {
         let mut table = Table::with_room_for(usize::try_from(count).unwrap()).unwrap();
         assert!((0..count).all(|n| table.insert(hash(n), SubjectId(n), percent(n))));
@@ -174,7 +174,7 @@ mod tests {
     fn whatever_is_put_in_is_there_and_nearly_nothing_else() {
         for count in [1, 8, 9, 10, 100, 50_000] {
             let table = full(count);
-            // Two that look the same lead nowhere.
+            // Two entries that look the same lead nowhere.
             let entries = (0..count).map(|n| (table.get(hash(n)), SubjectId(n), percent(n)));
             let elsewhere = entries
                 .filter(|&(entry, subject, percent)| match entry {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_looks_the_same_leads_nowhere_in_either_order() {
-        // The same home, fingerprint and all that is kept.
+        // The same bucket, fingerprint and stored bits.
         let (low, high) = (0x1_0001, 0x2_0001);
         for hashes in [[low, high], [high, low]] {
             let mut table = Table::with_room_for(100).unwrap();
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_is_too_far_from_its_bucket_finds_no_room() {
         let mut table = Table::with_room_for(10_000).unwrap();
-        // All of one home, each with a fingerprint of its own.
+        // All of one bucket, each with a fingerprint of its own.
         let reachable = 256 * ENTRIES as u64;
         for n in 0..reachable {
             assert!(table.insert(n, SubjectId(n), Confidence::FULL));

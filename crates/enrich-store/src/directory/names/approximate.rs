@@ -1,4 +1,4 @@
-//! Names that no company bears exactly: candidates are searched and judged.
+//! Names that no company has exactly: candidates are searched and judged.
 
 use enrich_core::SubjectId;
 use enrich_core::matching::{AskedName, Judged, Weights, judge};
@@ -10,13 +10,13 @@ use crate::directory::view::View;
 
 /// The most companies that are compared.
 const MOST_COMPARED: usize = 32;
-/// The most companies among which those of a country are chosen.
+/// The most companies that are searched for those of a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
 /// The most text of companies' names that is compared, in bytes: that of 32 companies with a
 /// hundred names each. Some have thousands.
 const MOST_TEXT: usize = 128 * 1024;
 
-/// The companies that a name may mean, the likeliest first. With a country, only those with a
+/// The companies that a name may mean, the likeliest first. With a country, only companies with a
 /// domain of it.
 pub(crate) fn judged(
     view: View<'_>,

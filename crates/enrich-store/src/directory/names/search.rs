@@ -1,13 +1,12 @@
-//! Candidates for a name: the companies whose names or domains have enough of it in common to be
-//! compared.
+//! Finds candidates for a name: companies with similar names or domains.
 //!
 //! - Keys: the whole name without spaces, its words in alphabetical order, its first words and its
-//!   initials, each held against names and domain labels.
+//! initials, each compared with names and domain labels.
 //! - Words: the lists of companies of each word, and of words that a misspelt one may mean. A
-//!   company's worth is the rarity of the words it shares, so that common words add to what rare
-//!   ones found and find little by themselves.
+//! company's score is the rarity of the shared words, so that common words add to the score of rare
+//! ones and find little by themselves.
 //!
-//! What is read is bounded, whatever was asked.
+//! The amount of data read is bounded for every name.
 
 use enrich_core::matching::{AskedName, DirectoryRarity};
 use enrich_text::{Domain, NameForm, NameWord, is_misspelt};
@@ -19,30 +18,30 @@ use crate::directory::view::View;
 
 /// The most companies of one key that are compared.
 const MOST_OF_A_KEY: usize = 48;
-/// The most entries of lists that are read for a name.
+/// The most list entries that are read for a name.
 const MOST_READ: u64 = 200_000;
-/// The most of them that become candidates; lists behind them add to those that are.
+/// The most of them that become candidates; later lists only add to existing candidates.
 const MOST_GATHERED: u64 = 20_000;
-/// The most words of a name that are searched, and that find it: the first.
+/// The most words of a name that are searched and indexed: the first.
 pub(crate) const MOST_WORDS: usize = 16;
 /// The most words that a misspelt one may mean.
 const MOST_MEANT: usize = 4;
-/// The most words of one variant that are looked at.
+/// The most words of one variant that are read.
 const MOST_OF_A_VARIANT: usize = 64;
-/// The most first words whose beginning is held against labels.
+/// The most first words whose concatenation is compared with labels.
 const MOST_FIRST_WORDS: usize = 4;
-/// The longest name, in letters, that is looked for as a misspelt word without its spaces.
+/// The longest name, in letters, that is searched without spaces as a misspelt word.
 const LONGEST_WORD: usize = 30;
 
-/// Candidates worth less than this share of the best one are not compared: they share common words
-/// alone.
+/// Candidates with a score below this share of the best are not compared: they share only common
+/// words.
 const LEAST_SHARE: f64 = 0.3;
-/// What a key is worth beside words, in nats: more than any words are where it is the whole name.
+/// The score of a key, in nats: for the whole name it exceeds that of any words.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
-/// How much of a word's rarity one counts that is only like it.
+/// The share of a word's rarity that a similar word scores.
 const ALIKE: f64 = 0.7;
-/// What each word of a candidate's name costs: of two with the same words the shorter is nearer.
+/// The cost of each word of a candidate's name: of two with the same words the shorter is closer.
 const A_WORD: f64 = 0.05;
 
 /// Companies to compare with a name, the most promising first, and how rare its words are.
@@ -51,13 +50,13 @@ pub(crate) struct Candidates {
     pub(crate) rarity: DirectoryRarity,
 }
 
-/// The words of a name that the index holds.
+/// The words of a name that are in the index.
 pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ {
     form.words.iter().map(|word| word.root.clone())
 }
 
-/// The labels of a domain that may say a company's name: of a registrable one its own; of a host
-/// below it those before, since what was registered is somebody else's.
+/// The labels of a domain that may contain a company's name: the registrable domain's own label;
+/// for a host below it the labels before, since the registered part belongs to another owner.
 pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     let Ok(domain) = Domain::parse(domain) else { return Vec::new() };
     let registrable = domain.registrable();
@@ -98,7 +97,7 @@ pub(crate) fn search(
 struct Search<'c> {
     view: View<'c>,
     rarity: DirectoryRarity,
-    /// How promising companies are.
+    /// The score of each company.
     worth: FxHashMap<u64, f64>,
 }
 
@@ -106,7 +105,7 @@ struct Search<'c> {
 struct List {
     word: String,
     companies: u64,
-    /// What having it is worth.
+    /// The score of the word.
     worth: f64,
 }
 
@@ -142,7 +141,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Those of whose names or labels a part of the name is all.
+    /// Adds companies of which a whole name or label equals this part of the name.
     fn of_part(&mut self, part: &str) -> rusqlite::Result<()> {
         if part.len() < 3 {
             return Ok(());
@@ -184,11 +183,11 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The lists of the name's words and of those that they may mean.
+    /// The lists of the name's words and of the words that they may mean.
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
-            // A word that is said again finds nobody else.
+            // A repeated word finds no other companies.
             if form.words[..at].iter().any(|before| before.root == word.root) {
                 continue;
             }
@@ -224,7 +223,7 @@ impl Search<'_> {
         self.add_like(&word.root, lists)
     }
 
-    /// Adds the lists of words that are one slip from a word, those of most companies.
+    /// Adds the lists of words that are one edit from a word, those of most companies.
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {

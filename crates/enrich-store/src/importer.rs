@@ -1,8 +1,8 @@
-//! The way into the directory over SQLite: records become facts, and what is looked up follows.
+//! Imports into the directory over SQLite: records become facts, and look-up data is derived.
 //!
-//! A record finds the subject it is about, what it says is united with what is held, and the
-//! subject's profile and identifiers are derived again, each in one transaction with its batch.
-//! Everything here runs on threads of its own: a batch takes a good part of a second.
+//! A record is matched to its subject and merged with the held facts. The subject's profile and
+//! identifiers are then derived again. All of this happens in one transaction with the record's
+//! batch. Imports run on threads of their own: a batch takes a good part of a second.
 
 mod companies;
 #[cfg(test)]
@@ -39,24 +39,24 @@ use crate::sqlite::{self, store_error};
 use loading::{SqliteLoading, Target};
 use writer::Writer;
 
-/// How often the log is tried to be emptied, with a pause between: about a second.
+/// Attempts to empty the log, with a pause between them: about a second in total.
 const EMPTYING_TRIES: u32 = 250;
 
-/// Takes records into `directory.sqlite`.
+/// Imports records into `directory.sqlite`.
 #[derive(Debug)]
 pub struct SqliteIntake {
     path: PathBuf,
     secrets: Secrets,
-    /// What look-ups of this process go by.
+    /// The hash index of this process's look-ups.
     index: Arc<hash_index::Current>,
-    /// How long a load leaves the write-ahead log, in bytes.
+    /// Length of the write-ahead log after a load, in bytes.
     longest_log: u64,
-    /// Only has to be there.
+    /// Held, never read.
     _in_use: Arc<InUse>,
 }
 
 impl SqliteIntake {
-    /// Writes to the database at `path`, which must be there and have its schema.
+    /// Opens the database at `path`, which must exist and have its schema.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -84,7 +84,7 @@ impl SqliteIntake {
     }
 }
 
-/// Runs `write` as one transaction that reaches the disk.
+/// Runs `write` as one transaction and syncs it to disk.
 fn write_once<T>(
     path: &Path,
     secrets: &Secrets,
@@ -130,7 +130,7 @@ impl Importer for SqliteIntake {
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
         let name = name.clone();
-        // Nothing that is kept with a time is written.
+        // No row that stores a time is written.
         self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
     }
 
@@ -143,10 +143,10 @@ impl Importer for SqliteIntake {
     }
 }
 
-/// Moves the log into the database, so that what was taken out is not readable there either.
+/// Moves the log into the database, so that removed values are not readable in the log either.
 ///
-/// It waits for who reads an older state, and tries again where somebody else moves the log at that
-/// moment. Where others keep it busy for seconds, the next checkpoint does it, and the log says so.
+/// Waits for readers of older states, and tries again while another process moves the log. If that
+/// takes seconds, the next checkpoint does it, and a warning is logged.
 pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     for _ in 0..EMPTYING_TRIES {
         let mut checkpoint = connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;

@@ -1,15 +1,15 @@
-//! Taking in companies, and the employers that people's records name.
+//! Imports companies, and the employers that people's records name.
 //!
-//! Which company a record is, the format's rule decides ([`CompanyRecord::identity`]). Where it
-//! finds none, two more things are asked before a new company is made:
+//! The format's rule matches a record to a company ([`CompanyRecord::identity`]). If it finds none,
+//! two more checks come before a new company is made:
 //!
-//! - whether the source gave a record of the same id before: then it is that company, changed;
-//! - whether a company of this name is held of which nothing else is known. Somebody named it as
-//!   an employer, and this record says who it is. So it makes no difference whether people or
-//!   companies are imported first.
+//! - Did the source give a record of the same id before? Then it is that company, changed.
+//! - Is a company of this name held of which only the name is known? Then it came from a person's
+//! employer, and this record describes it. So it makes no difference whether people or companies
+//! are imported first.
 //!
-//! Values are united as the format says, also where a record of the same id comes again: what it
-//! said before stays. Removing the source and importing it anew replaces it.
+//! Values are merged as the format says, also when a record of the same id comes again: the earlier
+//! values stay. Removing the source and importing it again replaces them.
 
 use enrich_core::port::importer::{Effect, Taken};
 use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId};
@@ -22,15 +22,15 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::companies::holders_of_domain;
 use crate::directory::names::{self, Fit};
 
-/// The most companies of one name key that are compared with a record that has but a name.
+/// The most companies of one name key that are compared with a record that has only a name.
 const MOST_NAMESAKES: usize = 1000;
 /// The most companies of which only a name is held that are compared with a record.
 const MOST_BARE: usize = 64;
-/// How far a name is trusted that is but the domain: anything else is better.
+/// Trust in a name that is only the domain: any other name is better.
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Takes in a company's record; tells what it did, and whether it was new to its source.
+    /// Imports a company's record; returns its effect, and whether it was new to its source.
     pub(crate) fn take_company(
         &mut self,
         source: i64,
@@ -64,8 +64,8 @@ impl Writer<'_> {
         Ok((taken(effect), true))
     }
 
-    /// The company that a person's record names as the employer; made from what it says where
-    /// none is held.
+    /// The company that a person's record names as the employer; made from the record when none is
+    /// held.
     pub(crate) fn employer(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -107,7 +107,7 @@ impl Writer<'_> {
         Ok(Some(subject_facts.subject))
     }
 
-    /// The sheet of the company that a record is, a new one where it is none that is held.
+    /// Finds the company that matches the record, or starts a new one.
     fn sheet_of_company(
         &mut self,
         record: &CompanyRecord,
@@ -136,8 +136,8 @@ impl Writer<'_> {
         Ok(holders.first().map(|holder| holder.subject))
     }
 
-    /// The company with this name, or this name among its others, and a common seat, or no seat on
-    /// both sides; the first held where there are several.
+    /// The company with this name or alias and the same country, or with no country on both sides;
+    /// the first held when there are several.
     fn company_named(
         &self,
         name: &CompanyName,
@@ -156,7 +156,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// The company of this name of which nothing else is known.
+    /// The company of this name of which only names are known.
     fn bare_company(&self, name: &CompanyName) -> rusqlite::Result<Option<SubjectId>> {
         for id in self.view().bare_companies(name.squashed(), MOST_BARE)? {
             let company = self.view().company(id)?;
@@ -168,7 +168,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Address and rank belong to the record's main domain, else to the company's.
+    /// Asserts IP address and rank for the record's main domain, else for the company's.
     fn say_of_main_domain(
         &mut self,
         subject_facts: &SubjectFacts,

@@ -1,4 +1,4 @@
-//! Whatever is loaded, removed and forgotten: what is looked up is what the facts make.
+//! After any loads, removals and suppressions, the look-up data equals what the facts derive.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -35,7 +35,7 @@ const HANDLES: [&str; 3] = ["one", "two", "three"];
 const COUNTRIES: [&str; 3] = ["GB", "CH", "US"];
 const SOURCES: [&str; 3] = ["a", "b", "c"];
 
-/// Chance that is the same each time (splitmix64).
+/// Pseudo-random numbers, the same each time (splitmix64).
 struct Chance(u64);
 
 impl Chance {
@@ -108,7 +108,7 @@ fn check(folder: &Path) {
         let is_company = kind == COMPANY.to_string();
         let kind = if is_company { Kind::Company } else { Kind::Person };
         let subject_facts = writer.subject_facts(subject, kind).unwrap();
-        // What a sheet leaves out when it is read is an employer that is not the one that counts.
+        // Reading subject facts leaves out employers that do not count.
         let derived = Derived::from(subject, kind, &subject_facts.facts).unwrap();
         assert_eq!(derived.profile.as_deref(), Some(profile.as_str()));
         for ((kind, key), strength) in derived.identifiers {
@@ -232,7 +232,7 @@ async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
     }
 }
 
-/// What an Enrich of other rules, or a `reindex` that was stopped half-way, leaves.
+/// The state that a build with other rules, or an interrupted `reindex`, leaves.
 const OTHERWISE: [&str; 3] = [
     "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
      DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",

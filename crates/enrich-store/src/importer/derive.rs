@@ -1,4 +1,4 @@
-//! What is derived from a subject's facts: its profile, and everything it is found by.
+//! Derives a subject's look-up data from its facts: its profile and its identifiers.
 
 use std::collections::BTreeMap;
 
@@ -15,43 +15,43 @@ use crate::directory::people::name_in;
 use crate::directory::profile::{self, BadProfile, employer_to_be_read};
 use crate::directory::{names, view::BARE_TIER};
 
-/// The rules by which rows are derived now. They are counted up when a change of the rules needs
-/// existing directories to be derived once more.
+/// The version of the derivation rules. It is increased when a change of the rules requires
+/// existing directories to be derived again.
 pub(crate) const DERIVED_BY: i64 = 1;
 
 /// The most words by which a company is found. Some hundred names have fewer; lists of thousands
-/// would make one company's part of the index that of a town.
+/// would make one company's part of the index as large as that of a town.
 const MOST_WORDS_IN_ALL: usize = 1024;
 /// The most words of a name that is found in another order.
 const MOST_SORTED: usize = 16;
 
-/// What is derived from the facts of one subject; empty where they make none.
+/// The data derived from the facts of one subject; empty when they make no subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Derived {
     /// The profile, as it is stored; `None` when there is no subject.
     pub(crate) profile: Option<String>,
-    /// What the subject is found by.
+    /// The subject's identifiers.
     pub(crate) identifiers: BTreeMap<Identifier, Strength>,
     /// The words of a company's names.
     pub(crate) words: Words,
-    /// Where a person works.
+    /// The person's employer.
     pub(crate) employer: Option<SubjectId>,
 }
 
-/// Something a subject is found by.
+/// An identifier of a subject.
 pub(crate) type Identifier = (IdentifierKind, String);
 
-/// How much an identifier is the subject's own.
+/// How strongly an identifier belongs to the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Strength {
-    /// The lower, the more.
+    /// The lower, the more it is the subject's own.
     pub(crate) tier: u8,
-    /// How far the most trusted source that says so is trusted.
+    /// The trust in its most trusted source.
     pub(crate) confidence: Confidence,
 }
 
 impl Derived {
-    /// What `facts` make of a subject.
+    /// Derives the data of a subject from `facts`.
     pub(crate) fn from(subject: SubjectId, kind: Kind, facts: &[Fact]) -> Result<Self, BadProfile> {
         let derived = match kind {
             Kind::Company => company_from_facts(subject, facts).map(|it| of_company(it, facts)),
@@ -108,10 +108,10 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// What names that are not quite the company's find it by: the words of its names, the same in
+/// Adds the identifiers for inexact names: the words of the company's names, the same in
 /// alphabetical order, their initials, and the labels of its domains.
 fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
-    // One of which nothing but the name is held answers for that very name alone.
+    // A company of which only names are held is found by exactly its name only.
     if names::is_bare(company) {
         return;
     }
@@ -180,8 +180,8 @@ fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// The keys of a person's name in the country and at the employer, each as sure as the least
-/// trusted part of it.
+/// The keys of a person's name in the country and at the employer, each with the confidence of its
+/// least trusted part.
 fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     let Ok(name) = PersonName::from_parts(&person.first_name, &person.last_name) else { return };
     let sure = |attributes: [Attribute; 3]| {
@@ -201,7 +201,7 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     }
 }
 
-/// How far the most trusted source of an attribute is trusted, which is the one whose value counts.
+/// The trust in the most trusted source of an attribute, whose value counts.
 fn sureness(facts: &[Fact], attribute: Attribute) -> Confidence {
     let told = facts.iter().filter(|fact| fact.attribute == attribute);
     told.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)

@@ -1,7 +1,7 @@
-//! Derives everything from the facts once more, for a directory that was made by other rules.
+//! Derives everything from the facts again, for a directory that was derived by other rules.
 //!
-//! It goes by parts, each a transaction; what they were made by is written with the last. When it
-//! is stopped, it begins anew the next time: until then nothing reads the directory.
+//! Each part is a transaction; the version of the rules is written with the last. An interrupted
+//! run starts again from the beginning: until then nothing reads the directory.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::view::unreadable;
 use crate::secret::Secrets;
 
-/// How many subjects are derived in a transaction. Their rows are written in the order of their
-/// keys, which goes the quicker the more they are; they take some hundred megabytes.
+/// Subjects per transaction. Their rows are written in key order, which is faster with more of
+/// them; they take some hundred megabytes.
 const PART: usize = 500_000;
 
-/// Whether a directory holds subjects whose derived rows were made by other rules.
+/// Whether the directory holds rows that were derived by other rules.
 pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     let by: i64 = connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0))?;
     if by == DERIVED_BY {
@@ -31,7 +31,7 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(any.optional()?.is_some())
 }
 
-/// Derives all subjects once more; tells how many are done, of how many, before the first part and
+/// Derives all subjects again; reports how many of how many are done, before the first part and
 /// after each.
 pub(crate) fn derive_all(
     path: &Path,
@@ -65,7 +65,7 @@ pub(crate) fn derive_all(
     Ok(derived)
 }
 
-/// The ids and kinds of the subjects that follow on one.
+/// The ids and kinds of the subjects after an id.
 fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let mut statement =
         connection.prepare_cached("SELECT id, kind FROM subject WHERE id > ?1 ORDER BY id")?;
@@ -73,13 +73,13 @@ fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(
     subjects.take(PART).collect()
 }
 
-/// Derives some subjects of which nothing derived is there.
+/// Derives some subjects that have no derived rows.
 fn derive(
     connection: &Connection,
     secrets: &Secrets,
     subjects: &[(i64, i64)],
 ) -> rusqlite::Result<()> {
-    // Nothing that is kept with a time is written.
+    // No row that stores a time is written.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
     let mut words = WordChanges::default();
@@ -125,11 +125,11 @@ mod tests {
 
     use super::*;
 
-    /// What the rules of [`DERIVED_BY`] make of [`COMPANIES`] and [`PEOPLE`], and the lists of
-    /// words they go by, as a BLAKE3 hash.
+    /// A BLAKE3 hash of what the rules of [`DERIVED_BY`] derive from [`COMPANIES`] and [`PEOPLE`],
+    /// and of the lists of words that they use.
     const DERIVED: &str = "9657c26ca571a873c248f3d38a8be890a15549f212953e88f455863647fbbcc0";
 
-    /// The files of enrich-text that say what a name is found by.
+    /// The files of enrich-text that affect by which names a subject is found.
     const LISTS: [&str; 6] = [
         "countries.csv",
         "filler_words.txt",
@@ -139,7 +139,7 @@ mod tests {
         "place_words.txt",
     ];
 
-    /// Names that the rules treat in ways of their own, each with a domain.
+    /// Names that the rules treat specially, each with a domain.
     const COMPANIES: [(&str, &str); 16] = [
         ("Quill & Pens Ltd", "quill-pens.example"),
         ("The Royal Quill Company of Canada", "shop.quill.example"),
@@ -181,8 +181,8 @@ mod tests {
         hasher.update(format!("{identifiers:?} {:?}\n", derived.words).as_bytes());
     }
 
-    /// Where the rules or their lists are others, directories that were made by those before have
-    /// to be derived once more: that is what the number is for.
+    /// When the rules or their lists change, directories that were derived before must be derived
+    /// again; the version number shows that.
     #[test]
     fn rules_that_changed_have_another_number() {
         let mut hasher = blake3::Hasher::new();

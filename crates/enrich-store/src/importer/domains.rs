@@ -1,4 +1,4 @@
-//! Taking in what is said of domains, whoever owns them.
+//! Imports the facts of domains, independent of their owners.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use super::writer::Writer;
 use crate::columns::Column;
 use crate::directory::codes::{attribute_code, attribute_of};
 
-/// What is held of a domain from one source.
+/// The facts of a domain from one source.
 struct Held {
     ordinal: i64,
     attribute: Attribute,
@@ -20,7 +20,7 @@ struct Held {
 }
 
 impl Writer<'_> {
-    /// Takes in a record of a domain; tells what it did, and whether it was new to its source.
+    /// Imports a domain's record; returns its effect, and whether it was new to its source.
     pub(crate) fn take_domain(
         &mut self,
         source: i64,
@@ -40,9 +40,9 @@ impl Writer<'_> {
         Ok((Taken { effect, suppressed_values: 0 }, is_new))
     }
 
-    /// Writes what a source says of a domain. A source has one value for each attribute, which
-    /// stays unless it is said anew with more confidence. Tells what it did to the answers, and
-    /// whether anything was written.
+    /// Writes a source's facts of a domain. A source has one value for each attribute, which is
+    /// replaced only with more confidence. Returns the effect on answers, and whether anything was
+    /// written.
     pub(crate) fn say_of_domain(
         &mut self,
         claim: &SourceClaim<'_>,

@@ -1,9 +1,9 @@
-//! A load: one thread with the writing connection, to which batches are handed.
+//! A load: one thread with the writing connection, which receives batches.
 //!
-//! A transaction holds the batches of about a second, or all of them ([`Atomic::Whole`]). In
-//! between others have a turn, in this process or another; who waits too long is told so. Look-ups
-//! wait for nobody: they read the state before. When a transaction fails, its batches are not
-//! written and the load ends; the same import once more completes it.
+//! A transaction holds the batches of about a second, or all of them ([`Atomic::Whole`]). Between
+//! transactions other writers, in this or another process, have a turn; a writer that waits too
+//! long gets an error. Look-ups never wait: they read the state before. When a transaction fails,
+//! its batches are not written and the load ends; repeating the import completes it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,32 +25,32 @@ use crate::directory::hash_index;
 use crate::secret::Secrets;
 use crate::sqlite::store_error;
 
-/// How long a transaction of a load goes on taking batches. Most of what an import costs beside
-/// computing is writing changed pages, and a page that many records change is written once a
-/// transaction. Others who want to write wait for so long.
+/// Time for which a transaction of a load takes batches. Besides computing, an import costs most
+/// for writing changed pages, and a page that many records change is written once per transaction.
+/// Other writers wait for this long.
 const TRANSACTION: Duration = Duration::from_secs(1);
-/// How long it waits for the next batch before it commits those it has.
+/// Delay without a batch before the transaction is committed.
 const IDLE: Duration = Duration::from_millis(50);
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// What a load is told to do.
+/// A command to a load.
 enum Command {
     Take(Vec<Record>, Answer<Vec<Taken>>),
     Finish(Answer<()>),
 }
 
-/// What a load goes into.
+/// The destination of a load.
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
     pub(crate) secrets: Secrets,
-    /// What look-ups of this process go by.
+    /// The hash index of this process's look-ups.
     pub(crate) index: Arc<hash_index::Current>,
-    /// How long the write-ahead log is left, in bytes.
+    /// Length of the write-ahead log after a load, in bytes.
     pub(crate) longest_log: u64,
 }
 
-/// A load that is running; its thread ends when this is dropped.
+/// A running load; its thread ends when this is dropped.
 pub(crate) struct SqliteLoading {
     commands: Sender<Command>,
 }
@@ -112,7 +112,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
 struct Run<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
-    /// What look-ups of this process go by.
+    /// The hash index of this process's look-ups.
     index: &'a hash_index::Current,
     load: &'a Load,
     log: Log<'a>,
@@ -136,8 +136,8 @@ impl Run<'_> {
         }
     }
 
-    /// Takes the first batch and those that follow in time, and commits them. Gives the answer that
-    /// somebody who has ended the load meanwhile waits for.
+    /// Imports the first batch and those that follow in time, and commits them. Returns the answer
+    /// for a caller that has ended the load meanwhile.
     fn transaction(
         &self,
         mut records: Vec<Record>,
@@ -149,7 +149,7 @@ impl Run<'_> {
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
         let (mut writer, transaction) = match opened {
             Ok(opened) => opened,
-            // Nothing was begun, and nothing is lost: the load can be told again.
+            // Nothing was begun and nothing is lost: the caller can send the batch again.
             Err(error) => {
                 tell(answer, Err(store_error(error)));
                 return Ok(None);
@@ -166,7 +166,7 @@ impl Run<'_> {
             match commands.recv_timeout(IDLE) {
                 Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
                 Ok(Command::Finish(waiting)) => break Some(waiting),
-                // Idle, or dropped: what was taken stays either way.
+                // Idle, or dropped: the imported batches stay in both cases.
                 Err(_) => break None,
             }
         };
@@ -175,7 +175,7 @@ impl Run<'_> {
         if committed.is_ok()
             && let Err(error) = self.log.bound()
         {
-            // The records are there: a log that stays long is no failure of theirs.
+            // The records are written; a log that stays long is not their failure.
             tracing::warn!(%error, "the directory's log cannot be emptied");
         }
         match (committed, finish) {
@@ -200,7 +200,8 @@ impl Run<'_> {
             match command {
                 Command::Take(records, answer) => match take(&mut writer, self.load, records) {
                     Ok(taken) => tell(answer, Ok(taken)),
-                    // What the batch wrote before it failed cannot be told from the rest: all goes.
+                    // The writes of the failed batch cannot be separated from the rest: all are
+                    // rolled back.
                     Err(error) => return tell(answer, Err(store_error(error))),
                 },
                 Command::Finish(answer) => {
@@ -220,25 +221,26 @@ impl Run<'_> {
         Writer::new(self.connection, self.secrets, self.load.at)
     }
 
-    /// A commit that reaches the disk, and all before it: those of the batches need not have.
+    /// A commit with a disk sync, which includes all earlier ones: batches may be committed
+    /// without.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {
-            // SQLite writes the row though nothing of it changes: without a write it syncs nothing.
+            // The update changes no value but writes the row: without a write SQLite does not sync.
             transaction.execute("UPDATE state SET generation = generation", [])?;
             Ok(())
         })
     }
 }
 
-/// Why a load cannot go on, and who waits to hear it.
+/// Why a load cannot go on, and who waits for the answer.
 enum Failure {
     Taking(rusqlite::Error, Answer<Vec<Taken>>),
     Committing(rusqlite::Error),
     Finishing(rusqlite::Error, Answer<()>),
 }
 
-/// Ends the load and says why to whoever waits, or to who asks next.
+/// Ends the load and reports why to the waiting caller, or to the next one.
 fn fail(failure: Failure, commands: &Receiver<Command>) {
     match failure {
         Failure::Taking(error, answer) => tell(answer, Err(store_error(error))),
@@ -246,13 +248,13 @@ fn fail(failure: Failure, commands: &Receiver<Command>) {
         Failure::Committing(error) => match commands.recv() {
             Ok(Command::Take(_, answer)) => tell(answer, Err(store_error(error))),
             Ok(Command::Finish(answer)) => tell(answer, Err(store_error(error))),
-            // Dropped: nobody asks any more.
+            // Dropped: there is no next caller.
             Err(mpsc::RecvError) => {}
         },
     }
 }
 
-/// Takes a batch of records in.
+/// Imports a batch of records.
 fn take(
     writer: &mut Writer<'_>,
     load: &Load,
@@ -277,7 +279,7 @@ fn take(
     Ok(all)
 }
 
-/// Answers; whoever asked may have gone, and then nobody needs it.
+/// Sends an answer. If the caller is gone, nobody needs it.
 fn tell<T>(answer: Answer<T>, result: Result<T, StoreError>) {
     let _ = answer.send(result);
 }

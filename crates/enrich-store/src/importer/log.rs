@@ -1,10 +1,10 @@
-//! How long the directory's write-ahead log gets while much is written.
+//! Bounds the directory's write-ahead log during large imports.
 //!
-//! SQLite moves what the log holds into the database as it goes, but writes it from its beginning again
-//! only when nobody reads from it at that moment. A server always does (`directory/hold.rs`), idle or
-//! not, so beside one the log would grow for as long as an import takes. So after a transaction that
-//! leaves it too long, readers are waited for until they have gone over to the database itself, which
-//! takes each of them no longer than its read.
+//! SQLite moves the log's content into the database as it goes, but restarts the log from its
+//! beginning only when no read uses it. A server always has one open (`directory/hold.rs`), so the
+//! log would grow for as long as an import takes. So after a transaction that leaves the log too
+//! long, the import waits until readers have changed over to the database itself, which takes each
+//! no longer than its read.
 
 use std::cell::Cell;
 use std::fs;
@@ -14,20 +14,20 @@ use rusqlite::Connection;
 
 use crate::sqlite;
 
-/// How long it may be after a transaction: 64 MiB.
+/// Length limit after a transaction: 64 MiB.
 pub(super) const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// The log of a database that is written to.
+/// The log of a database that is being written.
 pub(super) struct Log<'c> {
     connection: &'c Connection,
     path: Option<PathBuf>,
     longest: u64,
-    /// From which length on it is tried to be emptied next.
+    /// The length from which the next attempt to empty it is made.
     next: Cell<u64>,
 }
 
 impl<'c> Log<'c> {
-    /// The log that `connection` writes, which is to be no longer than `longest`.
+    /// The log of `connection`, limited to `longest` bytes.
     pub(super) fn of(connection: &'c Connection, longest: u64) -> Self {
         let database = connection.path().map(PathBuf::from);
         let path = database.and_then(|path| path.canonicalize().ok());
@@ -38,8 +38,8 @@ impl<'c> Log<'c> {
         Self { connection, path, longest, next: Cell::new(longest) }
     }
 
-    /// Empties the log where it is too long. Where somebody reads an older state for many seconds, it
-    /// is tried again once it is longer by as much.
+    /// Empties the log if it is too long. If a reader keeps an older state for many seconds, the
+    /// next attempt is made once the log is longer by the limit.
     pub(super) fn bound(&self) -> rusqlite::Result<()> {
         let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
         let length = length.map_or(0, |log| log.len());

@@ -1,11 +1,11 @@
-//! Which subject a record became: so that the same record again is known at once, and a record
-//! that changed at its source finds the subject it was.
+//! Which subject a record became, so that a repeated record is recognized at once, and a record
+//! that changed at its source finds its subject.
 //!
-//! A record is remembered by a hash of its content and, where its source has an id for it, by one
-//! of that id. The hashes are keyed: what is remembered of somebody who was forgotten cannot be
-//! tested against a list of ids or records by who has only the database. A remembered record
-//! whose subject is gone was forgotten on request: removing a source removes what is remembered of
-//! the subjects that go with it.
+//! A record is remembered by a hash of its content and, if its source has an id for it, by a hash
+//! of that id. The hashes are keyed: without the secret, nobody can test ids or records against the
+//! database to find a person who was forgotten. A remembered record whose subject is gone was
+//! forgotten on request: removing a source also removes the fingerprints of the subjects that go
+//! with it.
 
 use enrich_core::{Origin, SubjectId};
 use rusqlite::{OptionalExtension, params};
@@ -18,7 +18,7 @@ use crate::secret::{Purpose, Secret};
 /// What a record is remembered by.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
-    /// Its content.
+    /// A hash of its content.
     Content(&'a [u8; 16]),
     /// Its source's own id for it. A company and a person may have the same one.
     Id(Kind, &'a str),
@@ -27,18 +27,18 @@ enum RecordFingerprint<'a> {
 /// What is remembered of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remembered {
-    /// Nothing.
+    /// It is new.
     No,
-    /// This very record.
+    /// Exactly this record was imported.
     Same,
-    /// A record of the same id: the subject it became.
+    /// A record of the same id was imported and became this subject.
     Earlier(SubjectId),
-    /// The subject it became was forgotten.
+    /// The subject that it became was forgotten.
     Forgotten,
 }
 
 impl Writer<'_> {
-    /// What is remembered of a record of a source.
+    /// What is remembered of a source's record.
     pub(crate) fn remembered(
         &self,
         source: i64,
@@ -59,7 +59,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Remembers what a record became.
+    /// Stores which subject a record became.
     pub(crate) fn remember(
         &mut self,
         source: i64,
@@ -103,7 +103,7 @@ impl Writer<'_> {
 }
 
 impl RecordFingerprint<'_> {
-    /// The first half of the keyed hash: 16 bytes tell any number of records apart.
+    /// The first half of the keyed hash: 16 bytes distinguish any number of records.
     fn hash(self, secret: &Secret) -> [u8; 16] {
         let parts: [&[u8]; 2] = match self {
             Self::Content(content) => [b"content", content],

@@ -1,9 +1,9 @@
-//! Taking in people.
+//! Imports people.
 //!
-//! Which person a record is, the format's rule decides ([`PersonRecord::identities`]), and then
-//! whether the source gave a record of the same id before. One with the same address, or of the
-//! same name at the same employer, is the same person only as long as not both have a page of their
-//! own: two pages are two people, however common their name, and though they share a mailbox.
+//! The format's rule matches a record to a person ([`PersonRecord::identities`]); after that, a
+//! record of the same id from the same source does. A match by email address, or by name and
+//! employer, counts only if at most one of the two has a page of its own: two pages are two people,
+//! however common their name, and even if they share a mailbox.
 
 use enrich_core::port::importer::{Effect, Taken};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
@@ -15,11 +15,12 @@ use super::writer::{Saved, Writer};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
-/// The most people of one address, or of one name at one employer, that a record is compared with.
+/// The most people of one email address, or of one name at one employer, that a record is compared
+/// with.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
-    /// Takes in a person's record; tells what it did, and whether it was new to its source.
+    /// Imports a person's record; returns its effect, and whether it was new to its source.
     pub(crate) fn take_person(
         &mut self,
         source: i64,
@@ -94,7 +95,7 @@ impl Writer<'_> {
         Ok(self.view().holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
-    /// The first person with one of these addresses who can be the one of this page.
+    /// The first person with one of these addresses whose page does not contradict this page.
     fn person_reached_at(
         &self,
         emails: &[EmailAddress],
@@ -106,7 +107,8 @@ impl Writer<'_> {
                 if page.is_none() {
                     return Ok(Some(holder.subject));
                 }
-                // Nobody held has the record's page, so that any other is somebody else's.
+                // No held person has the record's page, so any other page belongs to another
+                // person.
                 let person = self.view().person_alone(holder.subject)?;
                 if person.is_some_and(|person| person.page.is_none()) {
                     return Ok(Some(holder.subject));
@@ -116,14 +118,14 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// The person of this very name at an employer.
+    /// The person with exactly this name at an employer.
     fn person_named(
         &self,
         name: &PersonName,
         employer: SubjectId,
         page: Option<&PersonPage>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        // Equal names have equal keys, so that any one of them finds all.
+        // Equal names have equal keys, so any one of the keys finds all.
         let key = name_in(&employer.0.to_string(), &name.key());
         let kind = IdentifierKind::PersonAtCompany;
         for holder in self.view().holders(kind, &key, MOST_NAMESAKES)? {

@@ -1,4 +1,4 @@
-//! Taking out again: a source with all it said, or a value that must not be held.
+//! Removes a source with all its facts, or values that must not be held.
 
 use std::collections::HashSet;
 
@@ -15,18 +15,18 @@ use crate::directory::codes::{COMPANY, IdentifierKind, sql_id, subject_id};
 const EMAIL_KINDS: [IdentifierKind; 2] =
     [IdentifierKind::CompanyEmail, IdentifierKind::PersonEmail];
 
-/// A removal on its way.
+/// A running removal.
 struct Removal {
     removed: Removed,
-    /// People whose employer went with it, and every subject that went.
+    /// People whose employer was removed, and every removed subject.
     touched: HashSet<i64>,
 }
 
 impl Writer<'_> {
-    /// Takes out all that a source said; `None` when there is no such source.
+    /// Removes all facts of a source; `None` when there is no such source.
     ///
-    /// People of other sources stay where their employer goes. Their records are no longer
-    /// remembered, so that importing them again brings the employer back.
+    /// People from other sources stay when their employer is removed. The fingerprints of their
+    /// records are deleted, so that importing them again restores the employer.
     pub(crate) fn remove_source(&mut self, name: &SourceName) -> rusqlite::Result<Option<Removed>> {
         let Some(source) = self.source_named(name)? else { return Ok(None) };
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
@@ -43,7 +43,7 @@ impl Writer<'_> {
         Ok(Some(removal.removed))
     }
 
-    /// Suppresses values and takes out what is held of them.
+    /// Suppresses values and removes the facts that hold them.
     pub(crate) fn forget(&mut self, all: &[Suppressed]) -> rusqlite::Result<Removed> {
         let mut removal = Removal { removed: Removed::default(), touched: HashSet::new() };
         let mut domains = Vec::new();
@@ -71,7 +71,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The address goes, and with it the same mailbox behind any `+tag`.
+    /// Removes the email address, and the same mailbox with any `+tag`.
     fn forget_email(
         &mut self,
         removal: &mut Removal,
@@ -85,7 +85,7 @@ impl Writer<'_> {
         let mut subjects = Vec::new();
         for kind in EMAIL_KINDS {
             subjects.extend(self.all_holders(kind, email.as_str())?);
-            // Those behind a tag: `ada+` to `ada,`, the sign that follows.
+            // Addresses with a tag: from `ada+` to `ada,`, the character after `+`.
             let (from, to) = (format!("{}+", email.local()), format!("{},", email.local()));
             let mut statement = self.connection.prepare_cached(
                 "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3",
@@ -105,8 +105,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The person goes with all that is held of them. What their records were is still remembered,
-    /// by hashes, so that none of them brings the person back.
+    /// Removes the person with all facts. The fingerprints of their records stay as hashes, so that
+    /// no import restores the person.
     fn forget_person(&mut self, removal: &mut Removal, page: &PersonPage) -> rusqlite::Result<()> {
         for subject in self.all_holders(IdentifierKind::PersonPage, page.key())? {
             self.edit(removal, subject, |_, _| true)?;
@@ -114,9 +114,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The domains, the hosts below them, and the addresses there go, wherever they are held. The
-    /// index is read from end to end, once for all of them: addresses are not in the order of their
-    /// hosts.
+    /// Removes the domains, the hosts below them, and their email addresses from all subjects. The
+    /// index is read in full, once for all domains: email addresses are not ordered by host.
     fn forget_domains(
         &mut self,
         removal: &mut Removal,
@@ -163,7 +162,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The domains of which anything is known and that `is_it` names.
+    /// The domains with facts that match `is_it`.
     fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
         let mut statement = self.connection.prepare("SELECT DISTINCT domain FROM domain_fact")?;
         let mut rows = statement.query([])?;
@@ -177,7 +176,7 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Takes facts out of a subject, and the subject out with its last name.
+    /// Removes facts from a subject, and the subject with its last name.
     fn edit(
         &mut self,
         removal: &mut Removal,
@@ -199,7 +198,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Takes a company that is gone out of what is said of the people who worked there.
+    /// Removes a company that is gone from the facts of its employees.
     fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
         let people = {
             let mut statement =
@@ -208,7 +207,7 @@ impl Writer<'_> {
             people.collect::<rusqlite::Result<Vec<i64>>>()?
         };
         for person in people {
-            // A person's sheet comes without employers that are gone.
+            // A person's subject facts come without employers that are gone.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
             removal.removed.values += subject_facts.removed.len() as u64;
             self.save(&subject_facts, None)?;
@@ -222,8 +221,8 @@ impl Writer<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// The subjects that a source says anything of, people first: where a company goes with its
-    /// people, they need not leave it before.
+    /// The subjects with facts from a source, people first: a company that is removed together with
+    /// its people need not be removed from their facts.
     fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
         let mut statement = self.connection.prepare(
             "SELECT id FROM subject

@@ -1,4 +1,4 @@
-//! The sources that records were taken from.
+//! The sources of imported records.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,7 @@ use super::writer::Writer;
 use crate::columns::Column;
 
 impl Writer<'_> {
-    /// The id of the source of a load, which is made where there is none of this name; notes that it
-    /// was imported now, and from which file.
+    /// The id of a load's source, added if it is new; stores the time and file of the import.
     pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), load.file.as_deref());
         if let Some(source) = self.source_named(&load.source)? {
@@ -39,7 +38,7 @@ impl Writer<'_> {
         statement.query_row([name.as_str()], |row| row.get(0)).optional()
     }
 
-    /// Notes that so many more records were taken from a source.
+    /// Adds to the number of records imported from a source.
     pub(crate) fn count_records(&self, source: i64, records: i64) -> rusqlite::Result<()> {
         if records > 0 {
             let mut statement = self
@@ -51,14 +50,14 @@ impl Writer<'_> {
     }
 }
 
-/// The file that a source's records came from, where one was noted.
+/// The file that a source's records came from, if one is stored.
 pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Result<Option<String>> {
     let mut statement = connection.prepare("SELECT file FROM source WHERE name = ?1")?;
     let file = statement.query_row([name.as_str()], |row| row.get(0)).optional()?;
     Ok(file.flatten())
 }
 
-/// Every source, by name. Its values are counted, not noted: that takes a second for some millions.
+/// Every source, by name. Values are counted on each call, which takes a second for some millions.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();
     let mut statement = connection.prepare(

@@ -1,32 +1,32 @@
-//! The facts of one subject, as they are held and as a record or a removal changes them.
+//! The facts of one subject, and the changes that a record or a removal makes to them.
 
 use std::collections::HashMap;
 
 use enrich_core::{Attribute, Confidence, Fact, SubjectId};
 use enrich_text::Country;
 
-/// From how many facts on a sheet has an index: searching fewer from end to end is quicker.
+/// Number of facts from which on an index is used: a linear search of fewer is faster.
 const LONG: usize = 32;
 
-/// Who a sheet is about.
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Company,
     Person,
 }
 
-/// What one source says at one time; what the rows of its facts share.
+/// What one source says at one time; the columns that the rows of its facts share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourceClaim<'a> {
     /// The source's id.
     pub(crate) source: i64,
     /// The source's own id for the record.
     pub(crate) record: Option<&'a str>,
-    /// How far it is trusted with the record.
+    /// The trust in the source for this record.
     pub(crate) confidence: Confidence,
 }
 
-/// Where a fact stands in the database.
+/// A fact's row in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FactRow {
     pub(crate) ordinal: i64,
@@ -45,28 +45,28 @@ pub(crate) enum State {
     New,
 }
 
-/// The facts of one subject, in first-seen order.
+/// The facts of one subject, in the order they were first seen.
 #[derive(Debug)]
 pub(crate) struct SubjectFacts {
     pub(crate) subject: SubjectId,
     pub(crate) kind: Kind,
     pub(crate) facts: Vec<Fact>,
-    /// Where each of `facts` stands.
+    /// The row of each of `facts`.
     pub(crate) places: Vec<FactRow>,
-    /// The ordinals of facts that are to go.
+    /// The ordinals of facts to be deleted.
     pub(crate) removed: Vec<i64>,
-    /// The facts before anything was changed; `None` as long as nothing is.
+    /// The facts before the first change; `None` as long as nothing has changed.
     pub(crate) before: Option<Vec<Fact>>,
     next_ordinal: i64,
-    /// Where the facts of a long sheet stand; `None` as long as it is short, or nobody asked.
+    /// The index of many facts; `None` as long as there are few, or until the first search.
     index: Option<Index>,
 }
 
-/// For each source and attribute, the place of each value.
+/// For each source and attribute, the position of each value.
 type Index = HashMap<(i64, Attribute), HashMap<String, usize>>;
 
 impl SubjectFacts {
-    /// The sheet of a subject that is not held yet.
+    /// The facts of a new subject.
     pub(crate) fn new(subject: SubjectId, kind: Kind) -> Self {
         Self {
             subject,
@@ -80,7 +80,7 @@ impl SubjectFacts {
         }
     }
 
-    /// The sheet of a subject with the facts that are held of it, in order.
+    /// The facts that are held of a subject, in order.
     pub(crate) fn held(subject: SubjectId, kind: Kind, held: Vec<(i64, i64, Fact)>) -> Self {
         let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
         let mut subject_facts = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
@@ -96,8 +96,7 @@ impl SubjectFacts {
         !self.removed.is_empty() || self.places.iter().any(|place| place.state != State::Held)
     }
 
-    /// Adds what a source says. Saying the same again changes nothing, or raises how far it is
-    /// trusted.
+    /// Adds a source's fact. Repeating a fact changes nothing, or raises its confidence.
     pub(crate) fn assert_fact(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -107,7 +106,7 @@ impl SubjectFacts {
         self.say_for(claim, attribute, value, None);
     }
 
-    /// Adds what a source says, for a country where it is a site.
+    /// Adds a source's fact, with a country if it is a site.
     pub(crate) fn say_for(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -139,7 +138,7 @@ impl SubjectFacts {
         }
     }
 
-    /// Takes out every fact that `is_to_go` names; gives how many they were.
+    /// Removes every fact that `is_to_go` matches; returns their number.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
         let is_any =
             self.facts.iter().zip(&self.places).any(|(fact, at)| is_to_go(fact, at.source));
@@ -164,7 +163,7 @@ impl SubjectFacts {
         gone
     }
 
-    /// Where a source's own fact stands.
+    /// The position of a source's own fact.
     fn place_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
         let mut facts = self.facts.iter().zip(&self.places);
         if self.facts.len() < LONG {
@@ -280,7 +279,7 @@ mod tests {
             subject_facts.assert_fact(&FULL, Attribute::Alias, &number.to_string());
         }
         assert_eq!(subject_facts.remove(|fact, _| fact.value.ends_with('7')), 6_000);
-        // Searching from end to end takes a minute.
+        // A linear search takes a minute.
         assert!(begun.elapsed() < std::time::Duration::from_secs(2), "{:?}", begun.elapsed());
     }
 

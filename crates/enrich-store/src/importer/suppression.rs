@@ -1,5 +1,5 @@
-//! What must be neither imported nor answered, as keyed hashes: the table tells nobody who asked
-//! to be forgotten.
+//! Values that must be neither imported nor answered, as keyed hashes: the table does not show who
+//! asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{CompanyRecord, PersonRecord};
@@ -10,7 +10,7 @@ use super::writer::Writer;
 use crate::columns::Column;
 use crate::secret::{Purpose, Secret, Secrets};
 
-/// What kind of value a hash is of.
+/// The kind of a hashed value.
 #[derive(Clone, Copy)]
 enum Kind {
     Email,
@@ -20,7 +20,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The part of the hash that keeps kinds apart; never to be changed.
+    /// The part of the hash that separates kinds; never to be changed.
     const fn name(self) -> &'static [u8] {
         match self {
             Self::Email => b"email",
@@ -47,18 +47,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether a person's page is suppressed, and the person with it.
+    /// Whether a person's page, and so the person, is suppressed.
     pub(crate) fn is_page_suppressed(&self, page: &PersonPage) -> rusqlite::Result<bool> {
         Ok(self.has_suppressed && self.is_suppressed(Kind::PersonPage, page.key())?)
     }
 
-    /// Whether a domain is suppressed, or one above it.
+    /// Whether a domain or one above it is suppressed.
     pub(crate) fn is_domain_suppressed(&self, domain: &Domain) -> rusqlite::Result<bool> {
         if !self.has_suppressed {
             return Ok(false);
         }
         let mut rest = domain.as_str();
-        // A top-level domain alone is no domain, so that it ends before.
+        // A top-level domain alone is no domain, so the loop ends before it.
         while let Some((_, parent)) = rest.split_once('.') {
             if self.is_suppressed(Kind::Domain, rest)? {
                 return Ok(true);
@@ -68,7 +68,7 @@ impl Writer<'_> {
         Ok(false)
     }
 
-    /// Takes suppressed values out of a company's record; gives how many they were.
+    /// Removes suppressed values from a company's record; returns their number.
     pub(crate) fn screen_company(&self, record: &mut CompanyRecord) -> rusqlite::Result<u32> {
         if !self.has_suppressed {
             return Ok(0);
@@ -78,14 +78,14 @@ impl Writer<'_> {
         let main = record.sites.first().cloned();
         dropped += retain(&mut record.sites, |(domain, _)| self.is_domain_suppressed(domain))?;
         if record.sites.first() != main.as_ref() {
-            // They were of the main domain, which is left out.
+            // They belonged to the main domain, which is removed.
             dropped += u32::from(record.ip.take().is_some());
             dropped += u32::from(record.page_rank.take().is_some());
         }
         Ok(dropped)
     }
 
-    /// Takes suppressed values out of a person's record; gives how many they were.
+    /// Removes suppressed values from a person's record; returns their number.
     pub(crate) fn screen_person(&self, record: &mut PersonRecord) -> rusqlite::Result<u32> {
         if !self.has_suppressed {
             return Ok(0);
@@ -133,7 +133,7 @@ impl Writer<'_> {
     }
 }
 
-/// The hashes that a value may stand in the table by, one of each secret.
+/// The hashes under which the table may hold a value, one for each secret.
 pub(crate) fn hashes<'a>(
     secrets: &'a Secrets,
     what: &'a Suppressed,
@@ -151,7 +151,7 @@ fn kind_and_value(what: &Suppressed) -> (Kind, &str) {
     }
 }
 
-/// Takes out what `is_to_go` says; gives how many they were.
+/// Removes the values that `is_to_go` matches; returns their number.
 fn retain<T>(
     values: &mut Vec<T>,
     is_to_go: impl Fn(&T) -> rusqlite::Result<bool>,

@@ -1,8 +1,8 @@
-//! Turns at writing: the directory has one writer at a time, in all processes together.
+//! Turns at writing: the directory has one writer at a time, across all processes.
 //!
-//! SQLite's own waiting looks ten times a second whether the lock is free. A load would win every
-//! time: it gives the lock up for a moment only, between two transactions. So whoever waits here
-//! looks every millisecond, and a load pauses for a few of them.
+//! SQLite's own wait checks the lock ten times a second. A load would win every time: it releases
+//! the lock only briefly between two transactions. So waiting writers check every millisecond, and
+//! a load pauses for a few milliseconds.
 
 use std::path::Path;
 use std::thread;
@@ -12,31 +12,31 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::sqlite::{self, Durability};
 
-/// Memory for pages: an import that finds its pages there is not slowed by the directory's size.
-/// 512 MiB at most, in SQLite's unit of −1 KiB.
+/// Page cache: an import that finds its pages there is not slowed down by the directory's size. At
+/// most 512 MiB, in SQLite's unit of −1 KiB.
 const CACHE: i64 = -512 * 1024;
-/// How much is written before it is moved from the log into the database: 64 MiB in pages of
-/// 4 KiB. Pages that several transactions change are moved once.
+/// Amount written before it is moved from the log into the database: 64 MiB in pages of 4 KiB. A
+/// page that several transactions change is moved once.
 const CHECKPOINT_PAGES: i64 = 16 * 1024;
-/// How many prepared statements are kept; there are some forty.
+/// Number of cached prepared statements; there are about forty.
 const STATEMENTS: usize = 128;
 
-/// How often somebody who waits looks whether it is their turn.
+/// Interval at which a waiting writer checks the lock.
 const LOOK: Duration = Duration::from_millis(1);
-/// How often they look before they give up: about ten seconds, several turns of a load.
+/// Number of checks before a writer gives up: about ten seconds, several turns of a load.
 const LOOKS: i32 = 10_000;
-/// How long a load stays away from the lock between two transactions: several looks.
+/// Pause of a load between two transactions: several checks.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// A connection for writing much, which waits for its turn.
+/// A connection for large writes, which waits for its turn.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = sqlite::writer(path, Durability::Checkpoint)?;
     connection.busy_handler(Some(wait))?;
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Where a row was, nothing of it stays readable. A value that is forgotten has to be gone, and
-    // a load that moves or rewrites its row before would leave a copy behind.
+    // Deleted content is overwritten. A forgotten value must be gone, and a load that moved or
+    // rewrote its row before would otherwise leave a copy.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
@@ -57,7 +57,7 @@ pub(crate) fn write<T>(
     Ok(written)
 }
 
-/// Lets others have a turn.
+/// Lets other writers have a turn.
 pub(crate) fn pause() {
     thread::sleep(PAUSE);
 }

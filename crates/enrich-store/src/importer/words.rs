@@ -1,5 +1,5 @@
-//! The index of names' words, kept with the companies: what changes in a transaction is gathered
-//! and written once at its end, a word after the other.
+//! The index of names' words and their companies: the changes of a transaction are collected and
+//! written once at its end, word by word.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use crate::directory::view::damaged;
 /// The longest packed list, in bytes: what SQLite keeps in one page of a clustered table.
 const MOST_BYTES: usize = 900;
 
-/// How many changes are kept in memory, some tens of megabytes.
+/// The most changes in memory, some tens of megabytes.
 const MOST_NOTED: usize = 400_000;
 
-/// The words of a company's names, each with how many words the shortest name with it has.
+/// The words of a company's names, each with the number of words of the shortest name with it.
 pub(crate) type Words = BTreeMap<String, u8>;
 
-/// What changes in the index.
+/// Changes to the index.
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
-    /// For each word the companies that have it now (with how many words) or no longer.
+    /// For each word the companies that have it now (with the number of words) or no longer.
     changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
-    /// How many they are.
+    /// The number of changes.
     noted: usize,
 }
 
 impl WordChanges {
-    /// Notes that a company has other words now.
+    /// Records that a company's words have changed.
     pub(crate) fn change(&mut self, company: SubjectId, before: &Words, now: &Words) {
         for word in before.keys().filter(|word| !now.contains_key(*word)) {
             self.note(word, company, None);
@@ -123,7 +123,7 @@ impl Word<'_> {
         held.optional()
     }
 
-    /// Changes lists that are complete; how many more companies there are.
+    /// Changes complete lists; returns by how many companies they grew.
     fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
         let mut more = 0;
         while let Some((&company, _)) = changes.first_key_value() {
@@ -145,7 +145,8 @@ impl Word<'_> {
         Ok(more)
     }
 
-    /// The chunk where a company stands or belongs, by its first company, and where the next begins.
+    /// The chunk that contains a company or should, by its first company, and where the next
+    /// begins.
     fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
         let company = sql_id(SubjectId(company));
         let mut statement = self.connection.prepare_cached(
@@ -211,7 +212,7 @@ fn moved(companies: usize, more: isize) -> usize {
     companies.saturating_add_signed(more)
 }
 
-/// Sets what a list says of a company; how many more companies it has then.
+/// Sets a company's entry in a list; returns by how many companies it grew.
 fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     let at = list.binary_search_by_key(&company, |posting| posting.company);
     match (at, words) {
@@ -231,9 +232,9 @@ fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     }
 }
 
-/// Cuts as much as fills a chunk off the beginning of a list that is longer than that.
+/// Splits a full chunk off the beginning of a list that is longer than that.
 fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
-    // Ten bytes for the first id at most, three for an entry behind it are usual.
+    // The first id takes ten bytes at most; later entries usually take three.
     const MOST: usize = MOST_BYTES / 3;
     if list.len() <= MOST {
         return None;
@@ -266,8 +267,8 @@ mod tests {
         connection.query_row(&count, [], |row| row.get(0)).unwrap()
     }
 
-    /// Adds and takes out companies in turns that fill, split and empty the lists, and compares
-    /// with a plain list after each.
+    /// Adds and removes companies in an order that fills, splits and empties the lists, and
+    /// compares with a plain list after each change.
     #[test]
     fn lists_hold_whoever_has_the_word_whatever_came_before() {
         let folder = tempfile::tempdir().unwrap();

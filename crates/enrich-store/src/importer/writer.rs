@@ -1,4 +1,4 @@
-//! One transaction of the directory's one writer.
+//! One transaction of the directory's only writer.
 
 use enrich_core::{Attribute, Confidence, Fact, SubjectId, Timestamp};
 use enrich_text::Country;
@@ -13,32 +13,33 @@ use crate::directory::codes::{COMPANY, PERSON, attribute_code, attribute_of, sql
 use crate::directory::view::{View, unreadable};
 use crate::secret::Secrets;
 
-/// Writes to the directory inside a transaction that somebody else commits.
+/// Writes to the directory inside a transaction that its caller commits.
 pub(crate) struct Writer<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) secrets: &'c Secrets,
-    /// The time kept with what is written.
+    /// The time stored with what is written.
     pub(crate) at: Timestamp,
-    /// Whether anything at all is suppressed.
+    /// Whether any value is suppressed.
     pub(crate) has_suppressed: bool,
     words: WordChanges,
     companies: i64,
-    /// Whether nobody was held before, so that all that is derived is by the present rules.
+    /// Whether the directory had no subjects before, so that all derived rows follow the present
+    /// rules.
     is_first: bool,
     next_subject: i64,
     next_source: i64,
-    /// Whether the directory is another one now.
+    /// Whether the directory has changed.
     pub(crate) is_changed: bool,
 }
 
-/// What saving a subject did to what is looked up.
+/// The effect of saving a subject on look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Saved {
-    /// Nothing.
+    /// No effect.
     Same,
-    /// It is another one now.
+    /// The subject changed.
     Changed,
-    /// It is gone: nobody says its name any more.
+    /// The subject is gone: no fact has its name any more.
     Gone,
 }
 
@@ -71,7 +72,7 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// What has been written so far.
+    /// The directory with what has been written so far.
     pub(crate) fn view(&self) -> View<'c> {
         View::of(self.connection)
     }
@@ -103,15 +104,14 @@ impl<'c> Writer<'c> {
         self.next_source - 1
     }
 
-    /// The sheet of a new subject.
+    /// The facts of a new subject.
     pub(crate) fn new_sheet(&mut self, kind: Kind) -> SubjectFacts {
         let id = self.next_subject;
         self.next_subject += 1;
         SubjectFacts::new(subject_id(id), kind)
     }
 
-    /// The sheet of a subject that is held. What a person's facts say of employers that are gone is
-    /// taken out on the way.
+    /// The facts of a held subject, without a person's employers that are gone.
     pub(crate) fn subject_facts(
         &self,
         subject: SubjectId,
@@ -145,7 +145,7 @@ impl<'c> Writer<'c> {
         Ok(subject_facts)
     }
 
-    /// Writes what is different on a sheet, and what follows from it.
+    /// Writes the changed facts of a subject and the data derived from them.
     pub(crate) fn save(
         &mut self,
         subject_facts: &SubjectFacts,
@@ -220,7 +220,7 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Writes the identifiers that are new or different and deletes those that are gone.
+    /// Writes new and changed identifiers and deletes those that are gone.
     fn write_identifiers(
         &self,
         subject: SubjectId,
@@ -298,7 +298,7 @@ impl<'c> Writer<'c> {
                 i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
         }
         let Some(profile) = &now.profile else {
-            // What is still said of it, an address say, is nobody's now.
+            // Remaining facts, such as an email address, belong to no subject any more.
             self.connection.prepare_cached("DELETE FROM fact WHERE subject = ?1")?.execute([id])?;
             self.connection.prepare_cached("DELETE FROM subject WHERE id = ?1")?.execute([id])?;
             return Ok(Saved::Gone);
@@ -320,7 +320,7 @@ impl<'c> Writer<'c> {
         Ok(Saved::Changed)
     }
 
-    /// The employers that a person's facts name and that are no longer there.
+    /// The employers in a person's facts that no longer exist.
     fn employers_gone(&self, subject_facts: &SubjectFacts) -> rusqlite::Result<Vec<String>> {
         let mut gone = Vec::new();
         for fact in subject_facts.facts.iter().filter(|fact| fact.attribute == Attribute::Employer)

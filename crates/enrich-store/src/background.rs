@@ -1,4 +1,4 @@
-//! A thread that works for as long as its owner is there.
+//! A thread that runs as long as its owner exists.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::error::OpenError;
 
-/// The thread; it is told to end when this is dropped, and waited for.
+/// The thread. Dropping this ends it and waits for it.
 #[derive(Debug)]
 pub(crate) struct Background {
     /// Absent only while it is dropped.
@@ -15,7 +15,7 @@ pub(crate) struct Background {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread knows of its owner.
+/// The thread's view of its owner.
 pub(crate) struct Owner(Receiver<()>);
 
 impl Background {
@@ -38,14 +38,14 @@ impl Drop for Background {
     fn drop(&mut self) {
         self.owner = None;
         if let Some(thread) = self.thread.take() {
-            // What such a thread does spares others work: had it panicked, they would have done it.
+            // Such a thread saves work for others; if it panicked, they do the work themselves.
             let _ = thread.join();
         }
     }
 }
 
 impl Owner {
-    /// Waits for so long, or until the owner is gone; whether it is still there.
+    /// Waits for a time, or until the owner is gone; returns whether it still exists.
     pub(crate) fn is_there_after(&self, pause: Duration) -> bool {
         self.0.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
     }

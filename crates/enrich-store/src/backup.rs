@@ -1,21 +1,21 @@
-//! Backups of a data folder: taken while others use it, checked, and complete or not there at all.
+//! Backups of a data folder: taken while it is in use, checked, and either complete or absent.
 //!
 //! Both databases are copied page by page (SQLite's backup API) from read transactions that begin
-//! together and stay open until the copy is done. A reader holds up no writer, so charges go on,
-//! and an open transaction reads one state, so the copy never begins again however busy the
-//! ledger is. `VACUUM INTO` would do as well, and takes a processor for several times as long,
-//! since it builds every tree anew.
+//! together and stay open until the copy is done. A reader blocks no writer, so charges go on. An
+//! open transaction reads one state, so the copy never starts again, however busy the ledger is.
+//! `VACUUM INTO` would also work, but takes several times as much processor time, since it rebuilds
+//! every B-tree.
 //!
-//! What belongs together is copied in this order:
+//! The order of copying keeps the files consistent:
 //!
-//! 1. the lists of the account page. Their rows are charged before they are written, so every
-//!    answer in them has its charge in the ledger that is read after them;
-//! 2. the ledger's transaction begins, then the directory's: every state of the directory that a
-//!    charge names is in the directory;
-//! 3. `secret.key` last: it may hold more secrets than the databases know, never fewer.
+//! 1. The lists of the account page come first. Their rows are charged before they are written, so
+//!    every answer in them has its charge in the ledger that is read after them.
+//! 2. Then the ledger's transaction begins, and then the directory's: every state of the directory
+//!    that a charge names is in the directory.
+//! 3. `secret.key` comes last: it may hold more secrets than the databases know, never fewer.
 //!
-//! A backup is written to a folder beside its place and moved there when it was checked and is on
-//! the disk. A restore is written to a folder inside the data folder, which stays refused until
+//! A backup is written to a folder beside its destination and moved there once it is checked and on
+//! disk. A restore is written to a folder inside the data folder. The data folder is refused until
 //! the ledger, the last file, is moved to its place.
 
 mod file_entry;
@@ -39,47 +39,47 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// A complete backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupReport {
-    /// The moment that the databases are copied from.
+    /// The time of the copied state.
     pub made_at: Timestamp,
     /// The size of the directory's copy in bytes.
     pub directory_bytes: u64,
     /// The size of the ledger's copy in bytes.
     pub ledger_bytes: u64,
-    /// How many files of other folders were copied.
+    /// The number of files copied from other folders.
     pub other_files: u64,
     /// Their size in bytes.
     pub other_bytes: u64,
-    /// What the ledger's copy adds up to.
+    /// The sums of the ledger's copy.
     pub ledger: Verification,
-    /// The time of the ledger's last row; `None` where there is no row.
+    /// The time of the ledger's last row; `None` when there is no row.
     pub last_entry_at: Option<Timestamp>,
 }
 
-/// Why there is no backup, or nothing was restored.
+/// Why a backup or a restore failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The data folder, or a copy of it, cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// There is something where the result is to be.
+    /// The destination is not empty.
     #[error("{folder} is not empty; name a folder that is not there yet, or an empty one")]
     NotEmpty {
         /// The folder.
         folder: PathBuf,
     },
-    /// The backup would be a part of what it is a copy of.
+    /// The destination lies inside the data folder.
     #[error("{folder} lies in the data folder; name a folder outside it")]
     Inside {
         /// The folder.
         folder: PathBuf,
     },
-    /// Another backup is written to the same place.
+    /// Another backup is being written to the same destination.
     #[error("another backup is being written to {folder}; wait for it, or name another folder")]
     UnderWay {
         /// The folder.
         folder: PathBuf,
     },
-    /// The folder that a backup is written to at first holds what no backup wrote.
+    /// The folder for the unfinished backup holds files that no backup wrote.
     #[error("{folder} holds other files than an unfinished backup; move it away")]
     NotUnfinished {
         /// The folder.
@@ -88,11 +88,11 @@ pub enum BackupError {
     /// The disk has too little space.
     #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
     NoSpace {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
-        /// How much is needed, in megabytes.
+        /// The space needed, in megabytes.
         needed: u64,
-        /// How much is free, in megabytes.
+        /// The free space, in megabytes.
         free: u64,
     },
     /// A file or folder cannot be read or written.
@@ -100,7 +100,7 @@ pub enum BackupError {
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What failed.
+        /// The cause.
         #[source]
         source: Source,
     },

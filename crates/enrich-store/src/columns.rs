@@ -1,5 +1,5 @@
-//! How the domain's values stand in columns: ids in 16 bytes, times in microseconds, counts as
-//! signed 64-bit integers.
+//! The domain's values as columns: ids in 16 bytes, times in microseconds, counts as signed 64-bit
+//! integers.
 
 use enrich_core::{AccountId, ChargeId, Credits, KeyId, Timestamp};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};

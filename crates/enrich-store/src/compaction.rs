@@ -1,18 +1,17 @@
-//! Giving back to the disk what the directory's file holds and no longer needs.
+//! Returns unused space of the directory's file to the disk.
 //!
-//! SQLite keeps the pages of what was taken out for what comes next, and never makes the file
-//! smaller by itself. `VACUUM` writes the directory anew, first to a temporary file, then into the
-//! log, and the next checkpoint cuts the file off. All of that is one transaction:
+//! SQLite reuses the pages of deleted rows, and never makes the file smaller by itself. `VACUUM`
+//! writes the directory again, first to a temporary file, then into the log, and the next
+//! checkpoint truncates the file. All of that is one transaction:
 //!
-//! - look-ups go on, from the state before and then from the log, as beside an import. Nothing that
-//!   is looked up changes, ids included, so the generation stays, and with it what a server keeps
-//!   in memory;
-//! - imports, `forget` and other removals wait, and give up after ten seconds, as they do for each
-//!   other;
-//! - killed at any moment, the file is as it was, or as it should be.
+//! - Look-ups go on, from the state before and then from the log, as during an import. Look-up data
+//!   and ids stay the same, so the revision stays, and with it what a server has in memory.
+//! - Imports, `forget` and other removals wait, and give up after ten seconds, as they do for each
+//!   other.
+//! - If the process is killed at any moment, the file is either as before or complete.
 //!
-//! The ledger is left alone: nobody may charge while it is written anew, and the pages of answers
-//! that are no longer kept are used by the next ones.
+//! The ledger is not compacted: that would stop all charges meanwhile, and new stored responses
+//! reuse the pages of expired ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,24 +24,24 @@ use crate::importer::{empty_the_log, turn};
 use crate::in_use;
 use crate::sqlite::{self, DIRECTORY};
 
-/// Memory for pages: 64 MiB, in SQLite's unit of −1 KiB.
+/// Page cache: 64 MiB, in SQLite's unit of −1 KiB.
 const CACHE: i64 = -64 * 1024;
-/// How much more than its pages the log takes for each of them.
+/// One part in so many that the log takes beyond the pages themselves.
 const LOG_PART: u64 = 64;
-/// How much disk is left free beside what is written.
+/// Disk space left free beyond what is written.
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
 
-/// What compacting did.
+/// The result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactReport {
     /// The size of the directory with its log before, in bytes.
     pub before_bytes: u64,
-    /// The same after it.
+    /// The same size afterwards.
     pub after_bytes: u64,
 }
 
-/// Why the directory was not compacted. It is as it was.
+/// Why the directory was not compacted. It is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum CompactError {
     /// The data folder cannot be opened.
@@ -54,20 +53,20 @@ pub enum CompactError {
          {free} MB are free; nothing was changed"
     )]
     NoSpace {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
-        /// How much is needed, in megabytes.
+        /// The space needed, in megabytes.
         needed: u64,
-        /// How much is free, in megabytes.
+        /// The free space, in megabytes.
         free: u64,
     },
-    /// Somebody else writes.
+    /// Another process is writing.
     #[error("an import or another command writes to the directory; try again when it is done")]
     Busy,
 }
 
-/// Writes the directory of a data folder anew, without what it no longer needs. Others may use the
-/// folder meanwhile.
+/// Rewrites the directory of a data folder without unused space. Other processes may use the folder
+/// meanwhile.
 ///
 /// # Errors
 ///
@@ -91,14 +90,14 @@ pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
-    // A server's reads are quicker where there is a log; there may be nobody who needs one.
+    // A server's reads are faster with a log; without a server nobody needs one.
     let _ = sqlite::begin_log(&path);
     Ok(CompactReport { before_bytes, after_bytes: size(&path) })
 }
 
-/// A connection that waits for its turn, and reaches the disk with its commit. Its temporary file
-/// lies in the data folder, the one place whose room is known; it has no name, so that the system
-/// removes it however the process ends.
+/// A connection that waits for its turn and syncs its commit. Its temporary file lies in the data
+/// folder, the one place whose free space is known; it has no name, so that the system removes it
+/// however the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -111,8 +110,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// How much is written beside the file: every page that is used, to the temporary file and to the
-/// log.
+/// The bytes written beside the file: every used page, to the temporary file and to the log.
 fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);

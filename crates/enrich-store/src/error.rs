@@ -1,4 +1,4 @@
-//! What can be wrong with a data folder, and what to do about it.
+//! Errors of opening a data folder; each message says what to do.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use crate::secret::SecretError;
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// A data folder could not be opened. Nothing in it was changed: a file that cannot be used is
-/// never made anew and never repaired.
+/// never replaced or repaired.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The SQLite that was linked has the WAL-reset corruption bug.
+    /// The linked SQLite has the WAL-reset corruption bug.
     #[error("SQLite {found} can corrupt a database; build with {needed} or newer")]
     OldSqlite {
         /// Its version.
@@ -18,19 +18,19 @@ pub enum OpenError {
         /// The oldest that is accepted.
         needed: &'static str,
     },
-    /// There is no folder, or an empty one.
+    /// The folder does not exist or is empty.
     #[error("there is no data folder at {folder}")]
     Missing {
         /// The folder.
         folder: PathBuf,
     },
-    /// The folder holds other files and none of ours.
+    /// The folder holds other files and none of Enrich's.
     #[error("{folder} holds other files; name a new or empty folder for the data")]
     NotOurs {
         /// The folder.
         folder: PathBuf,
     },
-    /// Some of the folder's files are there and some are not.
+    /// Some of the folder's files exist and some do not.
     #[error(
         "{folder} lacks {missing}; restore it from a backup of the whole folder, or, if the \
          folder was never in use, remove the folder and start again"
@@ -41,8 +41,8 @@ pub enum OpenError {
         /// The files that are missing, separated by commas.
         missing: String,
     },
-    /// A database's write-ahead log was removed while a process had it open, and nobody has opened
-    /// it since.
+    /// A database's write-ahead log was removed while a process had it open, and no process has
+    /// opened it since.
     #[error(
         "{log} was removed while {path} was open, and with it perhaps charges that were \
          acknowledged; restore a backup of the whole folder, or, to go on without what was in it, \
@@ -51,12 +51,12 @@ pub enum OpenError {
     LogRemoved {
         /// The database.
         path: PathBuf,
-        /// Its log, which is not there.
+        /// Its log, which does not exist.
         log: PathBuf,
-        /// The index of the log, which is.
+        /// The index of the log, which exists.
         index: PathBuf,
     },
-    /// A restore into the folder was broken off.
+    /// A restore into the folder was interrupted.
     #[error(
         "{folder} holds an `enrich restore` that is not finished; wait for it, or run it again if it \
          was broken off"
@@ -70,7 +70,7 @@ pub enum OpenError {
     Unusable {
         /// The file or folder.
         path: PathBuf,
-        /// What failed.
+        /// The cause.
         #[source]
         source: Source,
     },
@@ -79,11 +79,11 @@ pub enum OpenError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// How that was noticed.
+        /// How the damage was noticed.
         #[source]
         source: Source,
     },
-    /// Others use the folder, and what was to be done needs it alone.
+    /// Other processes use the folder, and the command needs exclusive use.
     #[error(
         "{folder} is in use; stop the server and other commands that use it, or wait for another \
          `enrich reindex` or `enrich restore`, and try again"
@@ -92,7 +92,7 @@ pub enum OpenError {
         /// The folder.
         folder: PathBuf,
     },
-    /// Somebody derives the directory once more.
+    /// Another process derives the directory again, or restores it.
     #[error(
         "{folder} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
          done with it"
@@ -101,7 +101,7 @@ pub enum OpenError {
         /// The folder.
         folder: PathBuf,
     },
-    /// A directory was made by an earlier Enrich, which found names by other rules.
+    /// The directory was derived by an earlier Enrich with other rules.
     #[error(
         "{path} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
          reindex` on its folder once, while no server uses it"
@@ -110,7 +110,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// The ledger is not what was written into it.
+    /// The ledger was altered.
     #[error(
         "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \
          a backup"
@@ -118,11 +118,11 @@ pub enum OpenError {
     NotAsWritten {
         /// The file.
         path: PathBuf,
-        /// Where that shows.
+        /// Where the alteration shows.
         #[source]
         source: Source,
     },
-    /// A database is one of another program, or another one of ours.
+    /// A database belongs to another program, or is the other database of Enrich.
     #[error("{path} is not the {expected} database of Enrich; restore the right file")]
     Foreign {
         /// The file.
@@ -140,15 +140,15 @@ pub enum OpenError {
         path: PathBuf,
         /// Its schema version.
         found: i64,
-        /// The newest version that is known here.
+        /// The newest version that this Enrich knows.
         known: i64,
     },
-    /// A database's schema is not what its version says, or could not be brought forward.
+    /// A database's schema does not match its version, or could not be migrated.
     #[error("the schema of {path} cannot be brought up to date; restore the file from a backup")]
     Schema {
         /// The file.
         path: PathBuf,
-        /// What failed.
+        /// The cause.
         #[source]
         source: Source,
     },
@@ -168,7 +168,7 @@ impl OpenError {
         Self::Unusable { path: path.into(), source: source.into() }
     }
 
-    /// What an error of SQLite says about the file at `path`.
+    /// Converts SQLite's error about the file at `path`.
     pub(crate) fn of_sqlite(path: impl Into<PathBuf>, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let path = path.into();

@@ -1,4 +1,4 @@
-//! The data folder itself: what makes one new, complete, or neither.
+//! The data folder: whether it is new, complete, or neither.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
@@ -13,18 +13,19 @@ use crate::ledger;
 use crate::secret::{self, Purpose, Secret, SecretError, Secrets};
 use crate::sqlite::{self, DIRECTORY, Database, Durability, LEDGER};
 
-/// The files of a data folder. The order is that in which they are made: the ledger, without which
-/// the others are worth little, comes last.
+/// The files of a data folder, in the order of their creation: the ledger comes last, because the
+/// others are worth little without it.
 const FILES: [&str; 3] = [secret::FILE, DIRECTORY.file, LEDGER.file];
 
-/// What an empty file system brings along.
+/// A folder that exists in every new file system.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
-/// The folder inside the data folder that a restore is written to. While it is there and the ledger
-/// is not, the data folder is refused.
+/// The folder inside the data folder that a restore is written to. While it exists and the ledger
+/// does not, the data folder is refused.
 pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
-/// Whether a folder is new: not there, or empty. One that is neither new nor complete is refused.
+/// Whether a folder is new: it does not exist or is empty. A folder that is neither new nor
+/// complete is refused.
 pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     let unusable = |source: io::Error| OpenError::unusable(folder, source);
     let entries = match fs::read_dir(folder) {
@@ -60,8 +61,7 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     }
 }
 
-/// Makes a new folder and its files. What fails half-way leaves a folder that is refused as
-/// incomplete.
+/// Creates a new folder and its files. A failure leaves a folder that is refused as incomplete.
 pub(crate) fn create(folder: &Path) -> Result<Secrets, OpenError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -75,39 +75,39 @@ pub(crate) fn create(folder: &Path) -> Result<Secrets, OpenError> {
     for database in [DIRECTORY, LEDGER] {
         sqlite::create(&folder.join(database.file), &database)?;
     }
-    // The names of the files, and of the folders, have to outlive a power failure as well.
+    // The directory entries of the files and folders must survive a power failure too.
     for folder in std::iter::once(folder).chain(grown) {
         sync(folder).map_err(|source| OpenError::unusable(folder, source))?;
     }
     Ok(secrets)
 }
 
-/// The folders that get a new entry when `folder` is made: the parent of each that is not there.
+/// The folders that get a new entry when `folder` is created: the parent of each missing one.
 fn grown_by(folder: &Path) -> Vec<&Path> {
     let missing = folder.ancestors().take_while(|path| !is_here(path) && !path.exists());
     let parents = missing.filter_map(Path::parent);
     parents.map(|parent| if is_here(parent) { Path::new(".") } else { parent }).collect()
 }
 
-/// Whether a path is what is left of a relative one: the folder we are in.
+/// Whether a path is the empty rest of a relative one: the current folder.
 fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-/// Waits until the names in a folder are on the disk.
+/// Syncs the entries of a folder.
 fn sync(folder: &Path) -> io::Result<()> {
-    // Elsewhere a folder cannot be opened as a file, and names are written with the files.
+    // Other systems cannot open a folder as a file; they write entries with the files.
     #[cfg(unix)]
     fs::File::open(folder)?.sync_all()?;
     Ok(())
 }
 
-/// Reads the secrets of a folder that is complete, and brings its databases up to date.
+/// Reads the secrets of a complete folder and migrates its databases.
 pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
     let path = folder.join(secret::FILE);
     let secrets = Secrets::load(&path);
     let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
-    // Two who found an older schema at once would both bring it up to date, and one would fail.
+    // Two processes that find an older schema would both migrate it, and one would fail.
     let _changing = in_use::changing_schema(folder)?;
     for database in [DIRECTORY, LEDGER] {
         sqlite::refuse_without_log(&folder.join(database.file))?;
@@ -118,18 +118,17 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
     Ok(secrets)
 }
 
-/// Reads both databases of a folder from end to end, so that the system has them in memory.
+/// Reads both databases of a folder sequentially, so that the system caches them in memory.
 ///
-/// What goes through a database in the order of its trees, as [`Store::check`](crate::Store::check)
-/// does, asks a disk for one page here and one there, which some give at a hundredth of the speed at
-/// which they read in a row.
+/// A read in the order of the B-trees, as in [`Store::check`](crate::Store::check), asks the disk
+/// for scattered pages. Some disks do that at a hundredth of their sequential speed.
 ///
-/// No store of this folder may be open in this process: closing a file gives up the locks that the
-/// process has on it, by whatever it holds them (SQLite, How To Corrupt An SQLite Database File, 2.2).
+/// No store of this folder may be open in this process: closing a file releases all locks that the
+/// process has on it (SQLite, How To Corrupt An SQLite Database File, 2.2).
 ///
 /// # Errors
 ///
-/// The system's, for a file that is not there or cannot be read.
+/// The system's, when a file does not exist or cannot be read.
 pub fn read_through(folder: &Path) -> io::Result<()> {
     for database in [DIRECTORY, LEDGER] {
         io::copy(&mut fs::File::open(folder.join(database.file))?, &mut io::sink())?;
@@ -137,8 +136,7 @@ pub fn read_through(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes sure that both databases were made with these secrets, and then notes the new ones among
-/// them.
+/// Checks that both databases were made with these secrets, and records new secrets.
 pub(crate) fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let mut unknown = Vec::new();
     for database in [DIRECTORY, LEDGER] {
@@ -157,7 +155,7 @@ pub(crate) fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), Open
     Ok(())
 }
 
-/// The secrets that a database does not know yet, or what is wrong with those it does.
+/// The secrets that a database does not know yet; fails if a known one does not match.
 fn compare<'a>(
     connection: &Connection,
     database: &Database,
@@ -190,7 +188,7 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Notes the new secrets. A ledger that knows none yet has just been made: its log begins.
+/// Records the new secrets. A ledger that knows none is new: its log begins here.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

@@ -1,7 +1,7 @@
-//! Whether a data folder is in use, which the system knows: a lock on an empty file of its own.
+//! Whether a data folder is in use, by a lock on an empty file.
 //!
-//! Whoever opens a folder shares the lock; what needs the folder to itself takes all of it. The
-//! system gives it back when a process ends, however it ends.
+//! Every process that opens a folder takes the lock shared; a command that needs exclusive use
+//! takes it exclusively. The system releases the lock when a process ends in any way.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -9,10 +9,10 @@ use std::path::Path;
 
 use crate::error::OpenError;
 
-/// The file. It is never written, replaced or removed: whoever did would hold another lock than
-/// the rest. A copy of the folder does without it.
+/// The lock file. It is never written, replaced or removed: after that, processes would hold
+/// different locks. A copy of the folder does not need it.
 pub(crate) const FILE: &str = "in-use.lock";
-/// Who holds this one brings the schema up to date; others wait for it.
+/// The holder of this lock migrates the schema; others wait.
 const SCHEMA_FILE: &str = "schema.lock";
 /// Both.
 pub(crate) const FILES: [&str; 2] = [FILE, SCHEMA_FILE];
@@ -23,14 +23,14 @@ pub(crate) struct InUse {
     _locked: File,
 }
 
-/// Uses a folder beside others.
+/// Uses a folder together with other processes.
 pub(crate) fn beside_others(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed {
         folder: folder.into(),
     })
 }
 
-/// Uses a folder alone.
+/// Uses a folder exclusively.
 pub(crate) fn alone(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock, |folder| OpenError::InUse { folder: folder.into() })
 }
@@ -50,8 +50,8 @@ fn lock(
     }
 }
 
-/// Waits until nobody else changes the schema of the folder's databases, and keeps others from it
-/// until it is dropped.
+/// Waits until no other process migrates the folder's databases, and excludes others until the
+/// result is dropped.
 pub(crate) fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
     let path = folder.join(SCHEMA_FILE);
     let locked = open(&path).and_then(|file| file.lock().map(|()| file));

@@ -1,9 +1,9 @@
-//! How often companies' names were asked for that nobody bears, if the operator wants to know.
+//! Counts missed company names, if the operator wants it.
 //!
-//! Counting adds to a small map in memory; the thread of the usage counters writes what has gathered
-//! once a minute. What is kept of a name is a keyed hash of its matching form, and its text only
-//! where the operator asked for texts. Counts are of a day, and go with it after [`KEPT_DAYS`]. On a
-//! day at most [`MOST_A_DAY`] names are kept: beyond it those that were asked for least go.
+//! Counting adds to a small map in memory; the usage counters' thread writes the collected counts
+//! once a minute. A name is stored as a keyed hash of its matching form; its text is stored only if
+//! the operator asked for texts. Counts are per day and are deleted after [`KEPT_DAYS`]. At most
+//! [`MOST_A_DAY`] names a day are kept; beyond that, the least frequent are deleted.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,46 +17,47 @@ use rustc_hash::FxHashMap;
 
 use crate::secret::{Purpose, Secrets};
 
-/// How many days a count is kept, the present one included.
+/// The number of days a count is kept, today included.
 pub(crate) const KEPT_DAYS: i64 = 30;
-/// How many names are kept of a day.
+/// The most names kept of a day.
 const MOST_A_DAY: u32 = 10_000;
-/// How many names gather in memory: less than a megabyte.
+/// The most names collected in memory: less than a megabyte.
 const MOST_GATHERED: usize = 4096;
-/// How many counts a transaction writes.
+/// The most counts that a transaction writes.
 const PER_TRANSACTION: usize = 100;
 /// The longest name that is counted, in bytes.
 const LONGEST: usize = 200;
-/// A text with so many digits may be somebody's phone number.
+/// A text with more digits than this may be a phone number.
 const MOST_DIGITS: usize = 6;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// Whether names that are missed are counted.
+/// Whether missed names are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CountMisses {
-    /// They are not.
+    /// They are not counted.
     #[default]
     Off,
-    /// By a keyed hash alone: how often a name was missed can be asked, not which ones were.
+    /// Only by a keyed hash: the count of a given name can be read, but not which names were
+    /// missed.
     Hashed,
     /// With their texts.
     Texts,
 }
 
-/// A name that was missed.
+/// A missed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
     /// The keyed hash of its matching form.
     pub hash: [u8; 32],
-    /// Its text; `None` where hashes alone are kept.
+    /// Its text; `None` when only hashes are stored.
     pub name: Option<String>,
-    /// How often.
+    /// The number of misses.
     pub calls: u64,
     /// The last day, in days since 1970-01-01 (UTC).
     pub last_day: i64,
 }
 
-/// What is counted together.
+/// The key of a count: the day and the name's hash.
 type Counted = (i64, [u8; 32]);
 
 #[derive(Debug, Default)]
@@ -71,12 +72,12 @@ pub(crate) struct Counter {
     secrets: Secrets,
     keeps_texts: bool,
     gathered: Mutex<FxHashMap<Counted, Count>>,
-    /// How many names were not counted because too many had gathered.
+    /// The number of names not counted because too many were collected.
     lost: AtomicU64,
 }
 
 impl Counter {
-    /// A counter, unless nothing is to be counted.
+    /// A counter, unless counting is off.
     pub(crate) fn new(what: CountMisses, secrets: &Secrets) -> Option<Self> {
         (what != CountMisses::Off).then(|| Self {
             secrets: secrets.clone(),
@@ -86,7 +87,7 @@ impl Counter {
         })
     }
 
-    /// Whether texts are kept.
+    /// Whether texts are stored.
     pub(crate) fn keeps_texts(&self) -> bool {
         self.keeps_texts
     }
@@ -101,8 +102,8 @@ impl Counter {
         }
     }
 
-    /// Writes what has gathered, with `pause` between two transactions. What cannot be written
-    /// gathers again.
+    /// Writes the collected counts, with `pause` between two transactions. Counts that cannot be
+    /// written are collected again.
     pub(crate) fn write(
         &self,
         connection: &mut Connection,
@@ -147,8 +148,7 @@ impl Misses for Counter {
     }
 }
 
-/// Whether a text is a name and nothing else: not an address, a number, or a page that was sent in
-/// its place.
+/// Whether a text is only a name: not an email address, a number, or a page sent in its place.
 fn is_countable(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])
@@ -158,7 +158,7 @@ fn hash(secrets: &Secrets, name: &CompanyName) -> [u8; 32] {
     secrets.current().hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// The hashes that a name may have been counted by, one of each secret.
+/// The hashes under which a name may have been counted, one for each secret.
 pub(crate) fn hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     let parts = [name.squashed().as_bytes()];
     secrets.newest_first().map(|secret| secret.hash(Purpose::MissedName, &parts)).collect()
@@ -185,7 +185,7 @@ fn write_some(connection: &mut Connection, some: &[(Counted, Count)]) -> rusqlit
     transaction.commit()
 }
 
-/// Keeps the names of a day that were asked for most.
+/// Keeps the most frequent names of a day.
 fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     let count: u32 =
         connection.query_row("SELECT count(*) FROM missed_name WHERE day = ?1", [day], |row| {
@@ -201,7 +201,7 @@ fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Removes the counts that were kept for long enough, and the texts where none are to be kept.
+/// Deletes expired counts, and texts if texts are not to be stored.
 pub(crate) fn tidy(
     connection: &Connection,
     now: Timestamp,
@@ -214,7 +214,7 @@ pub(crate) fn tidy(
     Ok(())
 }
 
-/// The names that were missed most, at most so many of them.
+/// The most frequent missed names, at most so many.
 pub(crate) fn most_missed(
     connection: &Connection,
     now: Timestamp,
@@ -231,7 +231,7 @@ pub(crate) fn most_missed(
     names.collect()
 }
 
-/// How often one name was missed.
+/// How often a name was missed.
 pub(crate) fn missed(
     connection: &Connection,
     secrets: &Secrets,
@@ -249,7 +249,7 @@ pub(crate) fn missed(
     Ok(calls)
 }
 
-/// Removes the counts of a name; how many days had one.
+/// Deletes the counts of a name; returns how many days had one.
 pub(crate) fn forget(
     connection: &Connection,
     secrets: &Secrets,

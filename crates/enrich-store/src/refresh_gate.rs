@@ -1,22 +1,22 @@
-//! How long what is known of a file is told from memory, though other processes may write to it.
+//! Limits how long cached file content is used while other processes may write to the file.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long it is told from memory before what others wrote is looked for again.
+/// How long the cache is used before the next check for other processes' changes.
 const GLANCE: Duration = Duration::from_millis(10);
-/// How long it is told from memory while somebody is already looking.
+/// How long the cache is used while another thread is already checking.
 const LONGEST_GLANCE: Duration = Duration::from_millis(100);
-/// In place of a moment: there was none.
+/// In place of a moment: never.
 const NEVER: u64 = 0;
 
-/// When it was last looked, and whose turn it is.
+/// When the file was last checked, and which thread checks it next.
 #[derive(Debug)]
 pub(crate) struct RefreshGate {
     since: Instant,
-    /// When what others wrote was last seen, in microseconds after `since`.
+    /// The time up to which changes are known, in microseconds after `since`.
     seen: AtomicU64,
-    /// When somebody last went to look, likewise.
+    /// The time when a thread last started a check, likewise.
     looked: AtomicU64,
 }
 
@@ -25,14 +25,14 @@ pub(crate) struct RefreshGate {
 pub(crate) struct Moment(u64);
 
 impl RefreshGate {
-    /// Nobody has looked yet.
+    /// A gate without any check so far.
     pub(crate) fn new() -> Self {
         let (seen, looked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
         Self { since: Instant::now(), seen, looked }
     }
 
-    /// Whether the caller is to look: the first to ask when that was last done a while ago, and
-    /// everyone when it was long ago or never.
+    /// Whether the caller should check: the first caller when the last check is a while ago, and
+    /// every caller when it is long ago or never happened.
     pub(crate) fn is_due(&self) -> bool {
         let now = self.now();
         let is_within =
@@ -49,12 +49,12 @@ impl RefreshGate {
         !is_within(looked, GLANCE) && last.compare_exchange(looked, now, success, failure).is_ok()
     }
 
-    /// The present moment, to be taken before it is looked.
+    /// The present moment, to be taken before a check.
     pub(crate) fn moment(&self) -> Moment {
         Moment(self.now())
     }
 
-    /// What others wrote up to a moment is known.
+    /// Records that changes up to a moment are known.
     pub(crate) fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }
@@ -72,7 +72,7 @@ fn micros(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// One that saw what others wrote at its beginning, so long ago.
+    /// A gate whose last check was so long ago.
     fn seen(ago: Duration) -> RefreshGate {
         let since = Instant::now().checked_sub(ago).unwrap();
         RefreshGate { since, seen: AtomicU64::new(NEVER + 1), ..RefreshGate::new() }

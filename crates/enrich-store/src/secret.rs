@@ -1,12 +1,12 @@
-//! The secrets of a data folder, and everything that is done with them: keyed hashes and sealing.
+//! The secrets of a data folder, and their uses: keyed hashes and encryption.
 //!
-//! `secret.key` lies beside the databases and never in them: who copies a database learns no API
-//! key, no idempotency key, no kept answer and nobody's address or password from it. The file is text, one secret a line: its
-//! number and 32 bytes in hex. The last one is current; the ones before it still read what was
-//! made with them, so what is stored names the secret it was made with.
+//! `secret.key` lies beside the databases and never in them. So a copy of a database reveals no API
+//! key, idempotency key, stored response, email address or password. The file is text with one
+//! secret a line: its number and 32 bytes in hex. The last secret is current. The others still read
+//! what was made with them, so stored data names its secret.
 //!
-//! A secret itself is never used: each purpose has a key of its own, derived from it
-//! (`blake3::derive_key`), so that a hash made for one can never stand for another.
+//! A secret itself is never used: each purpose has its own key, derived from the secret
+//! (`blake3::derive_key`), so that a hash for one purpose is never valid for another.
 
 use std::fmt::{self, Write as _};
 use std::fs::{self, File, OpenOptions};
@@ -24,16 +24,16 @@ pub(crate) const FILE: &str = "secret.key";
 const SECRET_LEN: usize = 32;
 /// XChaCha20's nonce: 24 bytes, long enough to be drawn at random.
 const NONCE_LEN: usize = 24;
-/// The most that is read: 1000 secrets of at most 10 + 1 + 64 + 1 characters fit many times over.
+/// The most that is read: many times 1000 secrets of at most 10 + 1 + 64 + 1 characters.
 const FILE_LIMIT_BYTES: u64 = 256 * 1024;
 
-/// Why the secrets cannot be used. No text of it holds any part of a secret.
+/// Why the secrets cannot be used. No message contains any part of a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// The file cannot be read or written.
     #[error("the file cannot be read or written")]
     File(#[source] io::Error),
-    /// Others than its owner may read or write the file.
+    /// Other users than its owner may read or write the file.
     #[error("others may read it (mode {mode:03o}); run `chmod 600` on it")]
     TooOpen {
         /// Its permission bits.
@@ -45,16 +45,16 @@ pub enum SecretError {
     /// A line is not a secret.
     #[error("line {line} is not a number and 64 hex digits; restore it from the backup")]
     Malformed {
-        /// Which line, from 1.
+        /// The line's number, from 1.
         line: usize,
     },
     /// Two lines have the same number.
     #[error("line {line} has the number of an earlier line; restore it from the backup")]
     Repeated {
-        /// Which line, from 1.
+        /// The line's number, from 1.
         line: usize,
     },
-    /// What is in a database was made with a secret that is not in the file.
+    /// Data in a database was made with a secret that is not in the file.
     #[error("secret {id} is missing, which the {database} was made with; put its line back")]
     Missing {
         /// Its number.
@@ -73,58 +73,58 @@ pub enum SecretError {
         /// Which database: the directory or the ledger.
         database: &'static str,
     },
-    /// The system has no randomness to give.
+    /// The system cannot give random bytes.
     #[error("the system gives no randomness")]
     Randomness(#[source] getrandom::Error),
 }
 
-/// Something sealed does not open: it was altered, or belongs elsewhere.
+/// Encrypted data cannot be decrypted: it was altered, or belongs elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
 pub(crate) struct NotOurs;
 
-/// What a hash or a seal is for.
+/// The purpose of a keyed hash or an encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Tells whether this is the secret a database was made with.
+    /// Checks that this is the secret a database was made with.
     Check,
     /// Finds an API key's record.
     ApiKeyHash,
-    /// Seals an API key, to be shown again.
+    /// Encrypts an API key, so that it can be shown again.
     ApiKeySeal,
     /// Chains the rows of an account.
     LedgerChain,
     /// Chains the rows of the whole log.
     LedgerDigest,
-    /// Vouches for where an account stood at a checkpoint.
+    /// Authenticates an account's head at a checkpoint.
     LedgerHead,
-    /// Vouches for where the log ends.
+    /// Authenticates the end of the log.
     LedgerSeal,
     /// Finds an idempotency record.
     IdempotencyKey,
-    /// Compares what was asked.
+    /// Compares questions.
     Asked,
-    /// Seals a kept answer.
+    /// Encrypts a stored response.
     KeptAnswer,
-    /// Vouches for what a kept answer was told with.
+    /// Authenticates the balance and charge of a stored response.
     KeptTold,
-    /// Sealed a kept answer before there was [`Self::KeptTold`].
+    /// Encrypted a stored response before [`Self::KeptTold`] existed.
     KeptSeal,
     /// Finds a suppressed value.
     Suppression,
-    /// Finds what became of a source's record.
+    /// Finds the subject that a source's record became.
     Origin,
-    /// Finds who signs in with an email address.
+    /// Finds the owner with an email address.
     SignInEmail,
-    /// Seals that address.
+    /// Encrypts that address.
     SignInEmailSeal,
-    /// Seals a password's hash.
+    /// Encrypts a password's hash.
     PasswordSeal,
     /// Finds an invitation.
     InvitationToken,
     /// Finds a session.
     SessionToken,
-    /// Counts a company's name that was missed.
+    /// Counts a missed company name.
     MissedName,
 }
 
@@ -193,7 +193,7 @@ pub(crate) struct Secret {
 }
 
 impl Secrets {
-    /// Makes the file with one new secret; it must not be there.
+    /// Creates the file with one new secret; fails if it exists.
     pub(crate) fn create(path: &Path) -> Result<Self, SecretError> {
         let mut bytes = SecretBox::new(Box::new([0_u8; SECRET_LEN]));
         getrandom::fill(bytes.expose_secret_mut()).map_err(SecretError::Randomness)?;
@@ -235,13 +235,12 @@ impl Secrets {
         Ok(Self { current: Arc::new(current), older: secrets.into() })
     }
 
-    /// The secret that new things are made with.
+    /// The secret for new data.
     pub(crate) fn current(&self) -> &Secret {
         &self.current
     }
 
-    /// Every secret, the current one first: what is looked up by a hash may have been made with
-    /// any of them.
+    /// Every secret, the current one first: a stored hash may have been made with any of them.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &Secret> {
         std::iter::once(&*self.current).chain(self.older.iter())
     }
@@ -264,7 +263,8 @@ impl Secret {
         self.id
     }
 
-    /// The keyed hash of `parts`, each with its length, so that no two lists of parts share one.
+    /// The keyed hash of `parts`. Each part's length is included, so that different lists of parts
+    /// have different hashes.
     pub(crate) fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
         let length = parts.iter().map(|part| part.len() + 8).sum();
         let mut bytes = Vec::with_capacity(length);
@@ -275,14 +275,14 @@ impl Secret {
         self.hash_bytes(purpose, &bytes)
     }
 
-    /// The keyed hash of bytes that tell by themselves where each of their parts ends.
+    /// The keyed hash of bytes whose parts are already separated unambiguously.
     ///
-    /// In one piece: making a hasher that takes pieces costs more than hashing a row.
+    /// It takes one slice: creating an incremental hasher costs more than hashing a row.
     pub(crate) fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
 
-    /// Encrypts `plain` so that it opens only together with `belongs_to`.
+    /// Encrypts `plain` so that it can be decrypted only together with `belongs_to`.
     ///
     /// The result is the nonce, then the ciphertext with its tag (XChaCha20-Poly1305).
     pub(crate) fn seal(
@@ -299,7 +299,7 @@ impl Secret {
         Ok([&nonce[..], &sealed].concat())
     }
 
-    /// Decrypts what was [sealed](Self::seal).
+    /// Decrypts the result of [`Self::seal`].
     pub(crate) fn open(
         &self,
         purpose: Purpose,
@@ -326,10 +326,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Why something could not be sealed.
+/// Why an encryption failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SealError {
-    /// The system has no randomness to give.
+    /// The system cannot give random bytes.
     #[error("the system gives no randomness")]
     Randomness(#[source] getrandom::Error),
     /// Longer than the cipher takes (256 GiB).
@@ -362,7 +362,7 @@ fn line(id: u32, bytes: &[u8; SECRET_LEN]) -> String {
     line
 }
 
-/// Writes a new file that its owner alone can read, and the folder's entry of it, to the disk.
+/// Writes a new file that only its owner can read, and syncs it and its folder.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

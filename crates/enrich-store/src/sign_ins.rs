@@ -1,13 +1,12 @@
-//! Who signs in to the accounts' pages, in `ledger.sqlite`.
+//! Sign-ins to the accounts' pages, in `ledger.sqlite`.
 //!
-//! Addresses and tokens are found by keyed hashes, as keys are, and nothing is remembered in
-//! memory: an invitation that the command line makes works at once, a session that it ends has
-//! ended.
+//! Email addresses and tokens are found by keyed hashes, as keys are, and nothing is cached in
+//! memory: an invitation from the command line works at once, and a session that it ends has ended.
 //!
-//! What takes something away from somebody (a session ended, an invitation used, a password
-//! replaced) has reached the disk when it is told. That a session began, or was used, has not: a
-//! power failure may take it, and then somebody signs in once more. Neither way goes through the
-//! thread that charges; a change holds SQLite's one write lock for as long as a few rows take.
+//! A change that takes something away (a session ended, an invitation used, a password replaced) is
+//! on disk before it is acknowledged. The start or use of a session is not: a power failure may
+//! lose it, and then the owner signs in again. Neither uses the thread that charges; a change holds
+//! SQLite's one write lock for the time of a few rows.
 
 mod rows;
 
@@ -36,29 +35,29 @@ use rows::{
     set_password,
 };
 
-/// How many ended sessions are taken out at once, so that charges do not wait for it.
+/// Ended sessions deleted at once, so that charges do not wait for it.
 const SETTLED_AT_ONCE: u32 = 10_000;
-/// Takes out sessions that have ended, the oldest first.
+/// Deletes ended sessions, the oldest first.
 const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
     SELECT token_hash FROM session WHERE ends_at <= ?1 ORDER BY ends_at LIMIT ?2)";
 
-/// Keeps who may sign in, and who is signed in.
+/// Stores sign-ins and sessions.
 #[derive(Debug)]
 pub struct SqliteSignIns {
     readers: Readers,
-    /// Waits for the disk.
+    /// Syncs each commit to disk.
     lasting: Writer,
-    /// Does not.
+    /// Does not sync.
     passing: Writer,
     secrets: Secrets,
     files: Arc<LedgerFiles>,
 }
 
-/// A connection that changes are made on, one at a time.
+/// A connection for changes, one at a time.
 type Writer = Arc<Mutex<Connection>>;
 
 impl SqliteSignIns {
-    /// Sign-ins in the ledger at `path`, which has been prepared.
+    /// Opens the sign-ins in the prepared ledger at `path`.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -79,12 +78,12 @@ impl SqliteSignIns {
         })
     }
 
-    /// What an address or a token may be found by: it was hashed with one of the secrets.
+    /// The hashes of an email address or a token, one for each secret.
     fn hashes(&self, purpose: Purpose, text: &str) -> Vec<Hash> {
         self.secrets.newest_first().map(|secret| secret.hash(purpose, &[text.as_bytes()])).collect()
     }
 
-    /// What a session may be found by; nothing finds none.
+    /// The hashes of a session's token; none without a token.
     fn session_hashes(&self, token: Option<&Token>) -> Vec<Hash> {
         token.map(|token| self.hashes(Purpose::SessionToken, token.expose())).unwrap_or_default()
     }
@@ -255,7 +254,7 @@ impl SignIns for SqliteSignIns {
         let hashes = self.hashes(Purpose::InvitationToken, token.expose());
         let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
         self.write(&self.lasting, move |connection| {
-            // It may have been used, or replaced, since it was looked at.
+            // It may have been used or replaced since it was read.
             let is_good = first_of(
                 connection,
                 "SELECT 1 FROM invitation WHERE token_hash = ?1 AND account = ?2 AND until > ?3",

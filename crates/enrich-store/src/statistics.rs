@@ -1,8 +1,8 @@
-//! What a data folder holds and how it is used, counted for its operator.
+//! Counts of a data folder's content and use, for its operator.
 //!
-//! Subjects are counted from their profiles, the one row that a look-up reads, in parts of some
-//! thousands: memory is bounded, and no read is open for so long that an import's log could not be
-//! emptied. What is imported meanwhile may be counted or not. A million companies take a few
+//! Subjects are counted from their profiles, the one row that a look-up reads, some thousands at a
+//! time: memory is bounded, and no read stays open long enough to keep an import's log from being
+//! emptied. Records imported meanwhile may be counted or not. A million companies take a few
 //! seconds.
 
 mod usage;
@@ -24,43 +24,43 @@ pub use usage::{AccountUse, Outcomes, UseStatistics};
 
 pub(crate) use usage::use_statistics;
 
-/// How many subjects are read in one go.
+/// Subjects per read.
 const PART: i64 = 20_000;
 
-/// What the directory holds.
+/// The directory's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectoryStatistics {
     /// Companies.
     pub companies: KindStatistics,
     /// People.
     pub people: KindStatistics,
-    /// Domains of which anything is known, whoever owns them.
+    /// Domains with any facts, independent of owners.
     pub domains: u64,
-    /// How many of them have an IP address.
+    /// Those of them with an IP address.
     pub domains_with_ip: u64,
-    /// How many of them have a page rank.
+    /// Those of them with a page rank.
     pub domains_with_page_rank: u64,
     /// Companies with employees.
     pub employers: u64,
 }
 
-/// What is known of the subjects of one kind.
+/// The subjects of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindStatistics {
-    /// How many there are.
+    /// Their number.
     pub subjects: u64,
-    /// How many of them have each attribute; one that nobody has is there with 0.
+    /// How many of them have each attribute; an attribute that none has is included with 0.
     pub with_attribute: BTreeMap<&'static str, u64>,
-    /// How many are in each country, alpha-2. A company with seats in two counts in both.
+    /// How many are in each country, alpha-2. A company with two countries counts in both.
     pub in_country: BTreeMap<String, u64>,
 }
 
-/// What a database takes on the disk.
+/// The size of a database on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatabaseSize {
     /// The file and its write-ahead log, in bytes.
     pub bytes: u64,
-    /// How much of the file is free for what comes next, in bytes.
+    /// Free space inside the file, in bytes.
     pub free_bytes: u64,
 }
 
@@ -80,7 +80,7 @@ impl KindStatistics {
     }
 }
 
-/// Counts what the directory at `path` holds.
+/// Counts the content of the directory at `path`.
 pub(crate) fn directory_statistics(path: &Path) -> Result<DirectoryStatistics, StoreError> {
     let connection = sqlite::mapped_reader(path).map_err(StoreError::failed)?;
     let mut counted = DirectoryStatistics::default();
@@ -95,7 +95,7 @@ pub(crate) fn directory_statistics(path: &Path) -> Result<DirectoryStatistics, S
     Ok(counted)
 }
 
-/// Counts the subjects behind `last`; the last of them, `None` when there are no more.
+/// Counts the subjects after `last`; returns the last of them, `None` when there are no more.
 fn count_part(
     connection: &Connection,
     last: i64,
@@ -121,7 +121,7 @@ fn count_part(
     count().map_err(StoreError::failed)
 }
 
-/// Counts the domains, whose facts stand side by side.
+/// Counts the domains, whose facts are adjacent.
 fn count_domains(
     connection: &Connection,
     counted: &mut DirectoryStatistics,
@@ -137,7 +137,7 @@ fn count_domains(
     Ok(())
 }
 
-/// What a database takes on the disk.
+/// The size of a database on disk.
 pub(crate) fn database_size(path: &Path) -> Result<DatabaseSize, StoreError> {
     let read = || -> rusqlite::Result<u64> {
         let connection = sqlite::reader(path)?;

@@ -1,4 +1,4 @@
-//! One data folder with everything in it, opened.
+//! An opened data folder and its ports.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,16 +26,16 @@ use crate::usage::SqliteUsage;
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
 /// Several processes may have the same folder open: the command line grants credits while the
-/// server charges them. Dropping the ports decides and writes what is queued.
+/// server charges them. Dropping the ports finishes and writes the queued work.
 #[derive(Debug)]
 pub struct Store {
     /// The look-up data.
     pub directory: Arc<SqliteDirectory>,
-    /// The way into it.
+    /// Imports into the look-up data.
     pub importer: Arc<SqliteIntake>,
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
-    /// Who signs in to the accounts' pages.
+    /// The owners who sign in to accounts' pages.
     pub sign_ins: Arc<SqliteSignIns>,
     /// The ledger.
     pub ledger: Arc<SqliteLedger>,
@@ -46,23 +46,23 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// What a store takes on at most.
+/// The limits and settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many charges and grants may wait to be decided; one more is refused as overloaded.
+    /// The most charges and grants that wait for a decision; one more is refused as overloaded.
     pub charge_queue: usize,
-    /// How many are decided in one transaction.
+    /// The most decisions in one transaction.
     pub charge_group: usize,
-    /// How many idempotency records are kept at a time. A record takes the size of its answer
-    /// and about 200 bytes. Once half are taken, an account that has a sixteenth gets no more.
+    /// The most idempotency records. A record takes the size of its answer and about 200 bytes.
+    /// Once half of them exist, an account that has a sixteenth gets no more.
     pub max_kept: u64,
-    /// What a match by name (of a company, of a person) is at least as sure as; one that is less
-    /// sure is not found, and free.
+    /// The least confidence of a match by name (of a company, of a person); a match below it is not
+    /// found, and free.
     pub least_by_name: Confidence,
-    /// When a charge that was told has reached the disk. Anything but [`Durability::Commit`] loses
-    /// acknowledged charges in a power failure; it is there to show that tests would notice.
+    /// When an acknowledged charge reaches the disk. Anything but [`Durability::Commit`] loses
+    /// acknowledged charges in a power failure; other values exist to test the tests.
     pub durability: Durability,
-    /// Whether the names of companies that are missed are counted.
+    /// Whether the names of missed companies are counted.
     pub count_misses: CountMisses,
 }
 
@@ -79,7 +79,7 @@ impl Default for Options {
     }
 }
 
-/// What [`Store::check`] found.
+/// The result of [`Store::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckReport {
     /// The version of SQLite.
@@ -90,7 +90,7 @@ pub struct CheckReport {
     pub ledger: DatabaseReport,
 }
 
-/// What is counted in the ledger.
+/// The counts that a check of the ledger reports.
 const LEDGER_COUNTS: [(&str, &str); 8] = [
     ("accounts", "SELECT count(*) FROM account"),
     ("keys", "SELECT count(*) FROM api_key"),
@@ -103,19 +103,19 @@ const LEDGER_COUNTS: [(&str, &str); 8] = [
 ];
 
 impl Store {
-    /// Opens a data folder that is there, with the default options.
+    /// Opens an existing data folder with the default options.
     ///
     /// # Errors
     ///
-    /// [`OpenError::Missing`] when it is not there, or empty. The others say what to do: nothing
-    /// that is there is ever made anew or repaired. A folder that lacks one of its files is
-    /// refused, and so are a damaged or foreign database, one of a newer Enrich, and secrets that
-    /// are missing, readable by others, or not the ledger's.
+    /// [`OpenError::Missing`] when the folder does not exist or is empty. The other errors say what
+    /// to do: existing files are never replaced or repaired. A folder that lacks one of its files
+    /// is refused, and so are a damaged or foreign database, one of a newer Enrich, and secrets
+    /// that are missing, readable by other users, or not the ledger's.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }
 
-    /// Opens a data folder that is there.
+    /// Opens an existing data folder.
     ///
     /// # Errors
     ///
@@ -130,8 +130,7 @@ impl Store {
         Self::over(folder, &folder::load(folder)?, options, in_use)
     }
 
-    /// Opens a data folder with the default options; one that is not there, or is empty, becomes a
-    /// new one.
+    /// Opens a data folder with the default options; creates it if it does not exist or is empty.
     ///
     /// # Errors
     ///
@@ -140,7 +139,7 @@ impl Store {
         Self::open_or_create_with(folder, Options::default())
     }
 
-    /// Opens a data folder; one that is not there, or is empty, becomes a new one.
+    /// Opens a data folder; creates it if it does not exist or is empty.
     ///
     /// # Errors
     ///
@@ -161,7 +160,7 @@ impl Store {
         Self::over(folder, &secrets, options, in_use)
     }
 
-    /// The ports over a folder that is there and complete.
+    /// The ports of a complete folder.
     fn over(
         folder: &Path,
         secrets: &Secrets,
@@ -194,13 +193,13 @@ impl Store {
         })
     }
 
-    /// The metered service over this store, at the system's time: the interface's own limit,
-    /// counted and not enforced, its windows in memory.
+    /// The metered service of this store, with the system's clock. It counts the interface's rate
+    /// limit in memory and does not enforce it.
     pub fn service(&self) -> Service {
         self.service_with(Arc::new(SystemClock))
     }
 
-    /// The same service at another clock's time.
+    /// The same service with another clock.
     pub fn service_with(&self, clock: Arc<dyn Clock>) -> Service {
         let mut service = Service::new(ServicePorts {
             directory: Arc::clone(&self.directory) as _,
@@ -214,13 +213,13 @@ impl Store {
         service
     }
 
-    /// Walks the ledger of a folder, also of one that cannot be opened because its ledger is not as
-    /// it was written.
+    /// Verifies the ledger of a folder, also of one that cannot be opened because its ledger was
+    /// altered.
     ///
     /// # Errors
     ///
-    /// As [`Store::open`], when the file itself cannot be read. What is wrong with what it says is
-    /// in the result.
+    /// As [`Store::open`], when the file itself cannot be read. Wrong content is part of the
+    /// result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
         sqlite::check_version()?;
         if folder::is_new(folder)? {
@@ -232,14 +231,15 @@ impl Store {
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Derives everything in the directory from its facts once more, where an earlier Enrich made
-    /// it by other rules ([`OpenError::DerivedBefore`]). Calls `done` now and then with the number
-    /// of companies and people that are done, and of all; returns the number of all.
+    /// Derives everything in the directory from its facts again, if an earlier Enrich derived it by
+    /// other rules ([`OpenError::DerivedBefore`]). Calls `done` from time to time with the number
+    /// of companies and people that are done, and of all. Returns the number of all.
     ///
     /// # Errors
     ///
-    /// As [`Store::open`]; [`OpenError::InUse`] when anybody else has the folder open, which cannot
-    /// be opened meanwhile; and when the file cannot be written. It can be run again then.
+    /// As [`Store::open`]; [`OpenError::InUse`] when another process has the folder open; and when
+    /// the file cannot be written. It can be run again then. The folder cannot be opened while it
+    /// runs.
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
         sqlite::check_version()?;
         if folder::is_new(folder)? {
@@ -253,20 +253,20 @@ impl Store {
             .map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Checks both files from end to end: schema versions, SQLite's own integrity check, the index
-    /// of words, and how many there are of what they hold. Reads everything, so it takes as long as
-    /// that takes; whether the ledger adds up, [`enrich_core::port::ledger::Ledger::verify`] tells.
+    /// Checks both files in full: schema versions, SQLite's own integrity check, the index of
+    /// words, and the counts of rows. It takes as long as reading everything. To check the ledger's
+    /// sums, use [`enrich_core::port::ledger::Ledger::verify`].
     ///
     /// # Errors
     ///
-    /// When a file cannot be read at all. What is wrong in it is in the report.
+    /// When a file cannot be read at all. Faults in it are in the report.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
         let examine = |database: &Database, counts: &[(&'static str, &'static str)]| {
             let connection = sqlite::reader(&self.folder.join(database.file))?;
             sqlite::examine(&connection, counts)
         };
         let mut directory = examine(&DIRECTORY, &directory::COUNTS).map_err(StoreError::failed)?;
-        // A file that is damaged says so already, and may not be read to its end.
+        // A damaged file already has a problem reported, and may not be readable to its end.
         if directory.problems.is_empty() {
             let connection = sqlite::reader(&self.folder.join(DIRECTORY.file));
             let problems = connection.and_then(|connection| index_check::problems(&connection));
@@ -279,7 +279,7 @@ impl Store {
         })
     }
 
-    /// Counts what the directory holds. Reads every subject.
+    /// Counts the directory's content. Reads every subject.
     ///
     /// # Errors
     ///
@@ -289,8 +289,8 @@ impl Store {
     }
 
     /// Adds up the usage counters from day `first` to day `last`, both included, in days since
-    /// 1970-01-01 (UTC). At most `most` accounts are told apart. Counts that are not yet written
-    /// are missing.
+    /// 1970-01-01 (UTC). At most `most` accounts are listed. Counts that are not yet written are
+    /// missing.
     ///
     /// # Errors
     ///
@@ -304,7 +304,7 @@ impl Store {
         statistics::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
     }
 
-    /// The names of companies that were missed most in the last 30 days, at most so many of them.
+    /// The company names that were missed most in the last 30 days, at most so many.
     ///
     /// # Errors
     ///
@@ -327,7 +327,7 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Removes the counts of a name that was missed; how many there were.
+    /// Removes the counts of a missed name; returns how many there were.
     ///
     /// # Errors
     ///
@@ -338,7 +338,7 @@ impl Store {
         removed.map_err(StoreError::failed)
     }
 
-    /// What the directory and the ledger take on the disk.
+    /// The sizes of the directory and the ledger on disk.
     ///
     /// # Errors
     ///

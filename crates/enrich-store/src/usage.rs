@@ -1,10 +1,9 @@
-//! Usage counters in `ledger.sqlite`, written behind.
+//! Usage counters in `ledger.sqlite`, written in the background.
 //!
-//! Counting adds to a map in memory; a thread writes what has gathered every few seconds and at
-//! the end. It has a connection of its own that does not wait for the disk, and writes a little at
-//! a time with pauses between, so that charges never wait long for SQLite's one write lock. A
-//! power failure may take the last counts, never a charge. What could not be written is tried
-//! again with the next round.
+//! Counting adds to a map in memory; a thread writes the collected counts every few seconds and at
+//! the end. Its own connection does not wait for the disk, and writes in small transactions with
+//! pauses, so that charges never wait long for SQLite's one write lock. A power failure may lose
+//! the last counts, never a charge. Counts that could not be written are written in the next round.
 
 use std::collections::hash_map::Entry;
 use std::mem;
@@ -29,24 +28,24 @@ use crate::error::OpenError;
 use crate::misses::{self, Counter};
 use crate::sqlite::{self, Durability, Readers, store_error};
 
-/// How long counts gather before they are written.
+/// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
-/// How long a key's last use waits to be written: each dirties a page that nothing else does.
+/// Interval between writes of keys' last use: each changes a page that nothing else changes.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// How long counts of missed names gather, and how long it takes until old ones are looked for.
+/// Interval between writes of missed names, and between removals of old ones.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
-/// The most different counts that gather: about 15 MB. Beyond it new ones are lost, and said so.
+/// The most different counts in memory: about 15 MB. Further ones are lost, and that is logged.
 const MAX_GATHERED: usize = 100_000;
-/// How many counts a transaction writes: about a millisecond's worth.
+/// Counts per transaction: about a millisecond of work.
 const PER_TRANSACTION: usize = 100;
-/// How long charges have the file to themselves between two transactions of a round.
+/// Pause for charges between two transactions of a round.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The most that a column holds.
+/// The largest value of a column.
 const MOST: u64 = i64::MAX as u64;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
-/// Where who waits for a flush is told.
+/// Where the result of a flush is sent.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 /// Counts calls.
@@ -68,7 +67,7 @@ enum DaysError {
     Outcome(String),
 }
 
-/// What is counted together.
+/// The key of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Counted {
     account: AccountId,
@@ -85,7 +84,7 @@ struct Sum {
     last_at: Timestamp,
 }
 
-/// What has not been written yet.
+/// Counts that are not written yet.
 #[derive(Debug, Default)]
 struct Gathered {
     sums: FxHashMap<Counted, Sum>,
@@ -93,13 +92,13 @@ struct Gathered {
 }
 
 impl SqliteUsage {
-    /// The counters in the ledger at `path`, which has been prepared. Starts their thread, which
-    /// writes the counts of missed names too, if there are any.
+    /// Opens the counters in the prepared ledger at `path` and starts their thread, which also
+    /// writes the counts of missed names, if there are any.
     pub(crate) fn open(path: &Path, misses: Option<Arc<Counter>>) -> Result<Self, OpenError> {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
         let gathered = Arc::new(Mutex::new(Gathered::default()));
-        // More than ever ask at once: one does, when the process ends.
+        // More than ever wait at once: the only caller is the end of the process.
         let (flushes, asked) = mpsc::sync_channel(64);
         let scribe = Scribe::new(Arc::clone(&gathered), misses, connection, asked);
         let thread = thread::Builder::new()
@@ -164,8 +163,7 @@ impl Drop for SqliteUsage {
     fn drop(&mut self) {
         self.flushes = None;
         if let Some(thread) = self.thread.take() {
-            // It writes what is left before it ends. Had it panicked, counts would be lost and
-            // nothing else.
+            // It writes the remaining counts before it ends. If it panicked, only counts are lost.
             let _ = thread.join();
         }
     }
@@ -197,7 +195,7 @@ struct Scribe {
     gathered: Arc<Mutex<Gathered>>,
     connection: Connection,
     asked: Receiver<Reply>,
-    /// Who asked while a round was being written.
+    /// Callers that asked during a round.
     waiting: Vec<Reply>,
     /// The last use of keys, not yet written.
     unmarked: FxHashMap<KeyId, Timestamp>,
@@ -208,12 +206,12 @@ struct Scribe {
     tidied_at: Option<Instant>,
 }
 
-/// How what has gathered is written.
+/// The pace of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     /// In the background: with pauses, and the last use of keys only every [`MARK_ROUND`].
     Steady,
-    /// Somebody waits for all of it.
+    /// A caller waits for all of it.
     Hurried,
 }
 
@@ -238,7 +236,7 @@ impl Scribe {
         }
     }
 
-    /// Writes every round and whenever it is asked to, until nobody can ask any more.
+    /// Writes in every round and on request, until all senders are gone.
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {
@@ -249,7 +247,7 @@ impl Scribe {
                 }
             }
             for reply in mem::take(&mut self.waiting) {
-                // Nobody may be waiting any more; what is written is written.
+                // Nobody may be waiting any more; the counts are written in either case.
                 let written =
                     self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
                 let _ = reply.send(written.map_err(store_error));
@@ -266,8 +264,8 @@ impl Scribe {
         }
     }
 
-    /// Writes the counts of missed names, and removes those that were kept for long enough: also
-    /// where none are counted any more, but not by a command that ends within a round.
+    /// Writes the counts of missed names and deletes expired ones, also when counting is off. A
+    /// command that ends within a round does not delete any.
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
@@ -288,7 +286,7 @@ impl Scribe {
         Ok(())
     }
 
-    /// Writes what has gathered; what cannot be written gathers again.
+    /// Writes the collected counts; those that cannot be written are collected again.
     fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
         let gathered = mem::take(&mut *self.gathered.lock());
         if gathered.lost > 0 {
@@ -319,7 +317,7 @@ impl Scribe {
         Ok(())
     }
 
-    /// Lets charges have their turn, unless somebody comes to wait.
+    /// Pauses for charges, unless a caller starts to wait.
     fn pause(&mut self) -> Pace {
         match self.asked.recv_timeout(PAUSE) {
             Ok(reply) => {
@@ -345,7 +343,7 @@ impl Scribe {
         }
     }
 
-    /// The last uses that are to be written now, in the order of the keys.
+    /// The last uses to be written now, in key order.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! What an operator changes about an account, inside one transaction.
+//! An operator's changes to an account, inside one transaction.
 
 use enrich_core::port::accounts::AccountChanged;
 use enrich_core::{AccountChange, AccountId, AccountStatus, Timestamp};
@@ -52,7 +52,7 @@ fn set_status(
         .map(|_| ())
 }
 
-/// Closes an account: the status alone refuses its keys, and they are shown as ended too.
+/// Closes an account. Its status alone refuses its keys; the keys are also shown as ended.
 fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Result<()> {
     set_status(connection, id, "closed", "")?;
     connection.execute(
@@ -62,7 +62,7 @@ fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Res
          WHERE account = ?1",
         (Column(id), Column(at)),
     )?;
-    // In the order of what refers to what.
+    // In the order of the foreign keys.
     for rows in [
         "DELETE FROM session WHERE account = ?1",
         "DELETE FROM invitation WHERE account = ?1",

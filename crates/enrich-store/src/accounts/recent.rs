@@ -1,10 +1,9 @@
-//! The keys that were asked for lately, so that the next call with one needs no database.
+//! A cache of recently used keys, so that the next call with one needs no database.
 //!
-//! A key is remembered by the keyed hash it is stored under, never by itself. Every half second
-//! somebody reads the number of changes that were made to keys (`key_changes`); where that has
-//! grown, all are forgotten. So what another process changes is seen within that time, and what
-//! this process changes at once. Keys that are not there are never remembered, so that a new one
-//! works at once.
+//! A key is cached under its stored keyed hash, never in plain. Every half second one caller reads
+//! the number of changes to keys (`key_changes`); when it has grown, the cache is cleared. So
+//! another process's change is seen within that time, and this process's change at once. Unknown
+//! keys are never cached, so that a new key works at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,31 +13,31 @@ use enrich_core::KeyInfo;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
-/// How long what is remembered counts without a look at the number of changes: half of the second
-/// within which a revocation has to be seen.
+/// How long the cache is valid without a check of the number of changes: half of the second within
+/// which a revocation must be seen.
 const BELIEVED_FOR: Duration = Duration::from_millis(500);
-/// The parts, each with a lock of its own: who remembers a key holds up few who look for theirs.
+/// The number of parts, each with its own lock, so that adding a key blocks few readers.
 const PARTS: usize = 16;
-/// The most keys that are remembered, about 40 MB; a part that is full begins anew.
+/// The most cached keys, about 40 MB; a full part is emptied.
 const MOST: usize = 100_000;
 
 /// A key's hash.
 pub(super) type KeyHash = [u8; 32];
 
-/// The keys that were asked for lately.
+/// The recently used keys.
 #[derive(Debug)]
 pub(super) struct RecentKeys {
     parts: [RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>; PARTS],
-    /// How often all were forgotten.
+    /// How often the cache was cleared.
     clearings: AtomicU64,
     began: Instant,
-    /// Until when they are believed, in milliseconds since then.
+    /// The time until which it is valid, in milliseconds since then.
     believed_until: AtomicU64,
-    /// The number of changes when it was last looked at.
+    /// The number of changes at the last check.
     changes: Mutex<Option<i64>>,
 }
 
-/// How often all were forgotten when a read of the database began.
+/// The number of clearings when a database read began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading(u64);
 
@@ -53,8 +52,7 @@ impl RecentKeys {
         }
     }
 
-    /// Sees to it that what is remembered may be believed; `read` reads the number of changes,
-    /// where it is time for that.
+    /// Ensures that the cache is valid; `read` reads the number of changes when a check is due.
     ///
     /// # Errors
     ///
@@ -65,7 +63,7 @@ impl RecentKeys {
         }
         let mut known = self.changes.lock();
         if self.is_believed() {
-            // Somebody else looked while we waited.
+            // Another thread checked while this one waited for the lock.
             return Ok(());
         }
         let looked_at = self.began.elapsed();
@@ -82,17 +80,17 @@ impl RecentKeys {
         millis(self.began.elapsed()) < self.believed_until.load(Ordering::Acquire)
     }
 
-    /// The key of this hash, if it is remembered.
+    /// The key of this hash, if it is cached.
     pub(super) fn get(&self, hash: &KeyHash) -> Option<Arc<KeyInfo>> {
         self.part(hash).read().get(hash).map(Arc::clone)
     }
 
-    /// To be called before a key is read, and handed in with what was read.
+    /// To be called before a key is read; the result is passed to [`Self::remember`].
     pub(super) fn begin(&self) -> Reading {
         Reading(self.clearings.load(Ordering::SeqCst))
     }
 
-    /// Remembers what was read, unless all were forgotten meanwhile: it may be from before.
+    /// Caches a key, unless the cache was cleared since the read began: the key may be outdated.
     pub(super) fn remember(&self, hash: KeyHash, info: &Arc<KeyInfo>, reading: Reading) {
         let mut part = self.part(&hash).write();
         if self.clearings.load(Ordering::SeqCst) != reading.0 {
@@ -104,8 +102,8 @@ impl RecentKeys {
         part.insert(hash, Arc::clone(info));
     }
 
-    /// Forgets all of them; to be called when a change is written. What is being read at this
-    /// moment is not remembered.
+    /// Clears the cache; to be called when a change is written. Keys that are being read at this
+    /// moment are not cached.
     pub(super) fn clear(&self) {
         self.clearings.fetch_add(1, Ordering::SeqCst);
         for part in &self.parts {

@@ -5,8 +5,8 @@
 //!
 //! - Did the source give a record of the same id before? Then it is that company, changed.
 //! - Is a company of this name held of which only the name is known? Then it came from a person's
-//! employer, and this record describes it. So it makes no difference whether people or companies
-//! are imported first.
+//!   employer, and this record describes it. So it makes no difference whether people or companies
+//!   are imported first.
 //!
 //! Values are merged as the format says, also when a record of the same id comes again: the earlier
 //! values stay. Removing the source and importing it again replaces them.

@@ -1,17 +1,17 @@
-//! The rows of `sign_in`, `invitation` and `session`, and what is done with several of them at once.
+//! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
 
 use enrich_core::{AccountId, Session, SessionId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::columns::Column;
 
-/// A keyed hash of an address or a token.
+/// A keyed hash of an email address or a token.
 pub(super) type Hash = [u8; 32];
 
-/// What was sealed, and the number of the secret that opens it.
+/// Encrypted data, and the number of the secret that decrypts it.
 pub(super) type Sealed = (Vec<u8>, u32);
 
-/// A row of `sign_in`, before its seals are opened.
+/// A row of `sign_in`, still encrypted.
 pub(super) struct SignInRow {
     pub(super) account: AccountId,
     pub(super) email: Sealed,
@@ -31,7 +31,7 @@ macro_rules! sign_in {
 
 pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = ?1");
 pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
-/// Whose an invitation is, and when it ends.
+/// Reads an invitation's account and end.
 pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE token_hash = ?1";
 
 /// The first row that `query` gives for any of `hashes`.
@@ -51,7 +51,7 @@ pub(super) fn first_of<T, P: rusqlite::Params>(
     Ok(None)
 }
 
-/// Sets a password, and ends the invitation to do so. Whether anybody signs in to the account.
+/// Sets a password and deletes its invitation. Returns whether the account has a sign-in.
 pub(super) fn set_password(
     connection: &Connection,
     account: AccountId,
@@ -69,7 +69,7 @@ pub(super) fn end_invitation(connection: &Connection, account: AccountId) -> rus
     end.execute([Column(account)]).map(|_| ())
 }
 
-/// Ends the sessions of an account but those of the hashes `kept`; how many.
+/// Ends the sessions of an account except those with the hashes `kept`; returns their number.
 pub(super) fn end_sessions(
     connection: &Connection,
     account: AccountId,
@@ -89,18 +89,18 @@ pub(super) fn end_sessions(
     Ok(ended)
 }
 
-/// The sessions of an account, the newest first. The hash is last, behind what a session is read
-/// from.
+/// The sessions of an account, the newest first. The hash is the last column, after the columns of
+/// a session.
 pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = ?1 ORDER BY started_at DESC, token_hash";
 
-/// What a session is named by: the beginning of the token's keyed hash, by which nobody is signed in.
+/// The id of a session: the beginning of its token's keyed hash, which signs nobody in.
 pub(super) fn id_of(hash: &Hash) -> SessionId {
     SessionId(std::array::from_fn(|at| hash[at]))
 }
 
-/// Ends the session of this id; whether the account had it.
+/// Ends the session of this id; returns whether the account had it.
 pub(super) fn end_session_of(
     connection: &Connection,
     account: AccountId,
@@ -112,7 +112,7 @@ pub(super) fn end_session_of(
     Ok(end.execute((Column(account), id.0, id.0.len()))? > 0)
 }
 
-/// Ends what an account has beyond the most, those that began first; never the one of the hash
+/// Ends an account's sessions beyond the limit, the oldest first; never the one with the hash
 /// `newest`, whatever the clock was when the others began.
 pub(super) fn end_oldest_sessions(
     connection: &Connection,

@@ -1,4 +1,4 @@
-//! What was asked and found, added up from the usage counters.
+//! Calls and their outcomes, added up from the usage counters.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,57 +11,57 @@ use rusqlite::Connection;
 use crate::columns::Column;
 use crate::sqlite;
 
-/// What became of calls.
+/// The outcomes of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
     /// Answered, and charged.
     pub found: u64,
     /// Answered with nothing, free.
     pub not_found: u64,
-    /// Answered once more, free.
+    /// Replayed, free.
     pub replayed: u64,
-    /// Refused after the key was known.
+    /// Refused after the key was identified.
     pub refused: u64,
-    /// What was charged.
+    /// The credits charged.
     pub credits: u64,
 }
 
-/// What an account asked.
+/// The calls of an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountUse {
     /// The account.
     pub account: AccountId,
     /// Its name.
     pub name: String,
-    /// What became of its calls.
+    /// The outcomes of its calls.
     pub outcomes: Outcomes,
 }
 
-/// What all accounts asked on some days.
+/// The calls of all accounts on some days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UseStatistics {
-    /// In all.
+    /// All calls.
     pub all: Outcomes,
     /// By path.
     pub by_endpoint: BTreeMap<String, Outcomes>,
     /// By day, in days since 1970-01-01 (UTC); days without a call are left out.
     pub by_day: BTreeMap<i64, Outcomes>,
-    /// By account, the one that called most first.
+    /// By account, the most calls first.
     pub by_account: Vec<AccountUse>,
-    /// How many accounts called and are not in the list.
+    /// The number of accounts with calls that are not in the list.
     pub further_accounts: u64,
 }
 
 impl Outcomes {
-    /// Every call.
+    /// The number of calls.
     pub fn calls(&self) -> u64 {
         [self.found, self.not_found, self.replayed, self.refused]
             .into_iter()
             .fold(0, u64::saturating_add)
     }
 
-    /// How many of the look-ups found something, from 0 to 1; `None` where nothing was looked up.
-    /// Repeats and refusals are no look-ups.
+    /// The share of look-ups that found something, from 0 to 1; `None` when there were no look-ups.
+    /// Replays and refusals are not look-ups.
     pub fn hit_rate(&self) -> Option<f64> {
         let all = self.found.saturating_add(self.not_found);
         (all > 0).then(|| self.found as f64 / all as f64)
@@ -79,8 +79,8 @@ impl Outcomes {
     }
 }
 
-/// Adds up what was counted from day `first` to day `last`, both included. At most `most` accounts
-/// are told apart.
+/// Adds up the counts from day `first` to day `last`, both included. At most `most` accounts are
+/// listed.
 pub(crate) fn use_statistics(
     path: &Path,
     first: i64,
@@ -100,7 +100,7 @@ fn add_up(
     let reading = connection.unchecked_transaction()?;
     let mut counted = UseStatistics::default();
     let mut accounts = reading.prepare("SELECT id, name FROM account ORDER BY id")?;
-    // The counters are in the order of account and day: each account's are one short range.
+    // The counters are ordered by account and day: each account's are one short range.
     let mut counters = reading.prepare(
         "SELECT day, endpoint, outcome, sum(calls), sum(credits) FROM used
          WHERE account = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, endpoint, outcome",
@@ -112,7 +112,7 @@ fn add_up(
         let mut used = counters.query((Column(account), first, last))?;
         while let Some(row) = used.next()? {
             let outcome: String = row.get(2)?;
-            // One of a newer Enrich is no outcome that this one could name.
+            // An outcome of a newer Enrich has no name here.
             let Some(outcome) = UseOutcome::named(&outcome) else { continue };
             let (calls, Column(credits)): (u64, Column<Credits>) = (row.get(3)?, row.get(4)?);
             let endpoint: String = row.get(1)?;
@@ -128,7 +128,7 @@ fn add_up(
         if outcomes.calls() > 0 {
             counted.by_account.push(AccountUse { account, name, outcomes });
         }
-        // Twice as many as are told, so that they are seldom sorted.
+        // Twice as many as are returned, so that they are seldom sorted.
         if counted.by_account.len() >= most.saturating_mul(2).max(1) {
             keep_first(&mut counted, most);
         }
@@ -137,7 +137,7 @@ fn add_up(
     Ok(counted)
 }
 
-/// Keeps the accounts that called most.
+/// Keeps the accounts with the most calls.
 fn keep_first(counted: &mut UseStatistics, most: usize) {
     counted.by_account.sort_by(|one, other| {
         let by_calls = other.outcomes.calls().cmp(&one.outcomes.calls());

@@ -34,17 +34,17 @@ impl Folder {
         Self { store: open(), other: open(), folder }
     }
 
-    /// An index of what is held now.
+    /// An index of the current content.
     fn read(&self) -> Arc<HashIndex> {
         read(&self.folder.path().join(sqlite::DIRECTORY.file))
     }
 
-    /// Has the first store go by an index.
+    /// Makes the first store use an index.
     fn go_by(&self, index: Arc<HashIndex>) {
         self.store.directory.index.0.store(Some(index));
     }
 
-    /// Has the first store go by an index of what is held now.
+    /// Makes the first store use an index of the current content.
     fn index(&self) {
         self.go_by(self.read());
     }
@@ -62,7 +62,7 @@ impl Folder {
     }
 }
 
-/// An index of what a directory holds now.
+/// An index of a directory's current content.
 fn read(path: &Path) -> Arc<HashIndex> {
     let connection = sqlite::mapped_reader(path).unwrap();
     match HashIndex::read(&connection, |_| true).unwrap() {
@@ -95,7 +95,7 @@ fn by_company_email(address: &str) -> Question {
 fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     let folder = Folder::new();
     load(&folder.store, (0..300).map(|n| with_site(&format!("held{n}.example"))).collect());
-    // One with more than is expected of all.
+    // One identifier with more holders than are expected of all.
     let many: Vec<String> = (300..5_000).map(|n| format!("held{n}.example")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     load(&folder.store, vec![hashed(CompanyRecord { sites: sites(&many), ..company("Quill") })]);
@@ -105,7 +105,7 @@ fn nothing_that_is_held_is_nowhere_and_nearly_all_that_is_not() {
     assert!((0..5_000).all(|n| !is_nowhere(&format!("held{n}.example"))));
     let let_through = (0..10_000).filter(|n| !is_nowhere(&format!("other{n}.example"))).count();
     assert!(let_through < 20, "{let_through}");
-    // Kinds that are not in it are looked for.
+    // Unknown kinds are searched for in the file.
     assert_eq!(index.locate(IdentifierKind::CompanyName, "nobody"), IndexResult::Unknown);
 }
 
@@ -118,7 +118,7 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
         pages: vec![page(Network::LinkedIn, "linkedin.com/company/quill")],
         ..company("Quill")
     };
-    // Who else has something of theirs, and a source that is trusted less.
+    // Another holder of the same identifiers, from a less trusted source.
     let feather = CompanyRecord {
         sites: sites(&["feather.example"]),
         emails: emails(&["office@quill.example"]),
@@ -170,7 +170,7 @@ fn whatever_is_asked_is_answered_with_an_index_as_without() {
     let expected: Vec<bool> = questions.iter().map(|(is_there, _)| *is_there).collect();
     assert_eq!(is_found, expected);
     let sure = |at: usize| without[at].as_ref().map(|found| found.confidence.percent());
-    // Of their own, of one who is trusted less, of two.
+    // Its own, of a less trusted source, of two holders.
     assert_eq!([sure(0), sure(2), sure(11)], [Some(100), Some(60), Some(80)]);
     folder.index();
     assert_eq!(answers().collect::<Vec<_>>(), without);
@@ -210,7 +210,7 @@ fn one_that_is_much_too_large_is_made_anew() {
     assert!(folder.read().table.bytes() < before / 100);
 }
 
-/// An index of what is held now that knows one identifier alone, as somebody's; or none.
+/// An index of the current content with only one identifier, which leads to `subject` or nowhere.
 fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<u64>) -> HashIndex {
     let mut index = Arc::into_inner(folder.read()).unwrap();
     index.table = Table::with_room_for(1).unwrap();
@@ -221,7 +221,7 @@ fn misled(folder: &Folder, (kind, key): (IdentifierKind, &str), subject: Option<
     index
 }
 
-/// A company and a person with something of each kind, others, and what leads to each of them by one
+/// A company and a person with one identifier of each kind, others, and a question for each
 /// identifier.
 fn one_of_each_kind(folder: &Folder) -> [(IdentifierKind, String, Question); 6] {
     let linkedin =
@@ -291,7 +291,7 @@ fn the_index_in_the_file_is_not_read_for_what_is_located() {
         let IndexResult::At(hit) = folder.read().locate(kind, &key) else { panic!("{kind:?}") };
         folder.go_by(Arc::new(misled(&folder, (kind, &key), Some(hit.subject.0))));
         let found = folder.find(&question).unwrap();
-        // As sure as this index says, and the file does not.
+        // With the confidence of this index, not of the file.
         assert_eq!(found.confidence, Confidence::LEAST, "{kind:?}");
     }
 }
@@ -315,7 +315,7 @@ fn one_that_leads_to_somebody_else_or_nobody_misleads_nobody() {
 fn each_identifier_is_read_once_with_the_first_who_has_it_wherever_reading_pauses() {
     let folder = Folder::new();
     one_of_each_kind(&folder);
-    // Shared ones: by two and by three as their main one, and by one as the second.
+    // Shared ones: by two and by three as their main domain, and by one as the second.
     let with = |name: &str, domains: &[&str]| {
         hashed(CompanyRecord {
             sites: sites(domains),
@@ -366,7 +366,7 @@ fn what_changes_while_it_is_read_is_no_index() {
     let folder = Folder::new();
     load(&folder.store, vec![with_site("quill.example")]);
     let connection = sqlite::mapped_reader(folder.store.directory.readers.path()).unwrap();
-    // Nobody is there to make it for.
+    // The owner is gone.
     let reading = HashIndex::read(&connection, |_| false).unwrap();
     assert!(matches!(reading, Reading::Changed));
     let changes = |_| {
@@ -411,7 +411,7 @@ fn what_another_process_imports_is_found_a_moment_later() {
 fn a_look_up_that_keeps_to_one_state_asks_no_index_of_another() {
     let folder = Folder::new();
     folder.index();
-    // The index was just seen to be of this state, which it is not any more.
+    // The index was just checked against this state, which is now outdated.
     assert!(!folder.finds(&by_domain("quill.example")));
     load(&folder.other, vec![with_site("quill.example")]);
     assert!(folder.finds(&by_domain("shop.quill.example")));
@@ -436,7 +436,7 @@ fn a_server_makes_one_and_makes_it_anew_when_the_directory_is_left_alone() {
     assert!(folder.finds(&by_domain("quill.example")));
 }
 
-/// A directory that goes by an index of what it holds, made anew for each question.
+/// A directory that uses an index of its current content, built again for each question.
 struct Indexed(Store, PathBuf);
 
 #[async_trait]

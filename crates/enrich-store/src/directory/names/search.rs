@@ -1,10 +1,10 @@
 //! Finds candidates for a name: companies with similar names or domains.
 //!
 //! - Keys: the whole name without spaces, its words in alphabetical order, its first words and its
-//! initials, each compared with names and domain labels.
+//!   initials, each compared with names and domain labels.
 //! - Words: the lists of companies of each word, and of words that a misspelt one may mean. A
-//! company's score is the rarity of the shared words, so that common words add to the score of rare
-//! ones and find little by themselves.
+//!   company's score is the rarity of the shared words, so that common words add to the score of
+//!   rare ones and find little by themselves.
 //!
 //! The amount of data read is bounded for every name.
 

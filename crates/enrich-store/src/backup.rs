@@ -110,7 +110,7 @@ pub enum BackupError {
          `enrich ledger verify`", .problems.join("; ")
     )]
     Unsound {
-        /// What is wrong.
+        /// The faults.
         problems: Vec<String>,
     },
     /// The folder that is to be restored is no backup.

@@ -104,7 +104,7 @@ use crate::secret::Secrets;
 use crate::sqlite::{Readers, store_error};
 use crate::store::Options;
 
-/// Keeps the ledger. Dropping it decides what is queued, then ends its thread.
+/// The ledger over SQLite. Dropping it decides the queued jobs, then ends its thread.
 #[derive(Debug)]
 pub struct SqliteLedger {
     path: PathBuf,
@@ -270,7 +270,7 @@ async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
 impl Ledger for SqliteLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         if !self.is_deciding() {
-            // What was acknowledged before the stop still counts.
+            // Acknowledged charges still count after the stop.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
         let looked = match self.ask(Job::Look, account) {

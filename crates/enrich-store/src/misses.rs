@@ -249,7 +249,7 @@ pub(crate) fn missed(
     Ok(calls)
 }
 
-/// Deletes the counts of a name; returns how many days had one.
+/// Deletes the counts of a name; returns the number of days that had one.
 pub(crate) fn forget(
     connection: &Connection,
     secrets: &Secrets,

@@ -327,7 +327,7 @@ impl Store {
         missed.map_err(StoreError::failed)
     }
 
-    /// Removes the counts of a missed name; returns how many there were.
+    /// Removes the counts of a missed name; returns their number.
     ///
     /// # Errors
     ///

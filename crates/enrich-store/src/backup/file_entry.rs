@@ -1,11 +1,11 @@
-//! One file of a backup, as its manifest names it.
+//! One file of a backup, as listed in its manifest.
 
 use serde::{Deserialize, Serialize};
 
 /// One file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileEntry {
-    /// Its place in the backup, with `/` between folders.
+    /// Its path in the backup, with `/` between folders.
     pub(super) name: String,
     pub(super) bytes: u64,
     /// The hash of its content, in hex.

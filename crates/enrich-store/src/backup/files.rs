@@ -1,4 +1,4 @@
-//! Copying files: readable by their owner alone, on the disk before they are done, each with a hash.
+//! Copies files: readable only by their owner, synced to disk, each with a hash.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -8,19 +8,19 @@ use std::path::Path;
 use super::BackupError;
 use super::file_entry::FileEntry;
 
-/// How much is copied at a time.
+/// Bytes copied at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
-/// How deep folders are followed.
+/// The deepest level of subfolders that is copied.
 const MAX_DEPTH: u32 = 8;
-/// What a folder's user locks: nothing of it belongs into a copy.
+/// The lock file of a folder's user; never copied.
 const LOCK: &str = "in-use.lock";
-/// Uploads that nobody was told of yet.
+/// Uploads that are not acknowledged yet.
 const ARRIVING: &str = "arriving";
-/// How much disk is left free beside what is written.
+/// Disk space left free beyond the copied files.
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
 
-/// Makes a new file for writing, which only its owner may read.
+/// Creates a file that only its owner may read.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -29,7 +29,7 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Makes a new folder, which only its owner may open.
+/// Creates a folder that only its owner may open.
 pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -37,7 +37,7 @@ pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Copies a file as long as it is now, and waits until the copy is on the disk.
+/// Copies a file up to its present length and syncs the copy.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();
@@ -70,7 +70,7 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
     Ok(FileEntry { name: name.to_owned(), bytes, blake3: hasher.finalize().to_string() })
 }
 
-/// Waits until the names in a folder are on the disk.
+/// Syncs the entries of a folder.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     #[cfg(unix)]
@@ -78,10 +78,10 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a folder that others write to. A file that goes while this runs is left out.
+/// Copies a folder that other processes write to. A file that is deleted meanwhile is left out.
 ///
-/// Of what is written together the smaller file says how much of the larger one counts, so it is
-/// copied first: `*.json` and `*.job` before everything else (`enrich-bulk`).
+/// For files that are written together, the smaller one says how much of the larger one counts. So
+/// `*.json` and `*.job` are copied before all other files (`enrich-bulk`).
 pub(super) fn copy_folder(
     from: &Path,
     to: &Path,
@@ -127,18 +127,18 @@ fn copy_level(
         }
     }
     if depth > 0 && !from.exists() {
-        // It was deleted; half of it is worth nothing.
+        // It was deleted, so the part that was copied has no use.
         copied.retain(|entry| !entry.name.starts_with(&format!("{name}/")));
         return fs::remove_dir_all(to).map_err(|source| BackupError::file(to, source));
     }
     sync_folder(to).map_err(|source| BackupError::file(to, source))
 }
 
-/// The names in a folder that belong into a copy, each with its rank in the order of copying.
+/// The names in a folder that are copied, each with its rank in the order of copying.
 fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
-        // Every name of ours is text.
+        // All of Enrich's file names are valid text.
         let Ok(name) = entry?.file_name().into_string() else { continue };
         if name == LOCK || name == ARRIVING {
             continue;
@@ -154,7 +154,7 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     Ok(names)
 }
 
-/// Makes sure that a disk has room for so many bytes.
+/// Checks that a disk has space for so many bytes.
 pub(super) fn see_room(folder: &Path, bytes: u64) -> Result<(), BackupError> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let free = fs4::available_space(folder).map_err(|source| BackupError::file(folder, source))?;
@@ -166,7 +166,7 @@ pub(super) fn see_room(folder: &Path, bytes: u64) -> Result<(), BackupError> {
     Err(BackupError::NoSpace { folder: folder.into(), needed, free })
 }
 
-/// The size of everything in a folder; 0 where it is not there.
+/// The size of everything in a folder; 0 when it does not exist.
 pub(super) fn folder_bytes(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     entries

@@ -1,4 +1,4 @@
-//! `backup.json`: what a backup holds. It is written last, and names no person and no key.
+//! `backup.json`: the list of a backup's files. It is written last, and names no person and no key.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,20 +15,20 @@ use crate::sqlite::{DIRECTORY, LEDGER};
 
 /// The file's name in the backup.
 pub(super) const FILE: &str = "backup.json";
-/// The number of this form.
+/// The version of this format.
 const FORMAT: u32 = 1;
 /// The most that is read: some hundred thousand files.
 const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What a backup holds.
+/// The content of a backup.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     format: u32,
-    /// When the databases were copied.
+    /// The time of the databases' copied state.
     made_at: String,
-    /// How many rows the ledger has.
+    /// The number of rows of the ledger.
     pub(super) ledger_rows: u64,
-    /// Every file but this one.
+    /// Every file except this one.
     pub(super) files: Vec<FileEntry>,
 }
 
@@ -37,7 +37,7 @@ impl Manifest {
         Self { format: FORMAT, made_at: made_at.to_string(), ledger_rows, files }
     }
 
-    /// Writes it into a backup, and waits until it is on the disk.
+    /// Writes the manifest into a backup and syncs it.
     pub(super) fn write(&self, folder: &Path) -> Result<(), BackupError> {
         let path = folder.join(FILE);
         let text = serde_json::to_vec_pretty(self).map_err(|e| BackupError::file(&path, e))?;
@@ -46,7 +46,7 @@ impl Manifest {
         written.map_err(|source| BackupError::file(path, source))
     }
 
-    /// Reads it from a backup.
+    /// Reads the manifest of a backup.
     pub(super) fn read(folder: &Path) -> Result<Self, BackupError> {
         let no_backup =
             |why: &str| BackupError::NoBackup { folder: folder.into(), why: why.into() };
@@ -74,13 +74,13 @@ impl Manifest {
         Ok(read)
     }
 
-    /// When the databases were copied.
+    /// The time of the databases' copied state.
     pub(super) fn made_at(&self) -> Option<Timestamp> {
         self.made_at.parse().ok()
     }
 }
 
-/// Whether a name leads nowhere but into the folder.
+/// Whether a relative path stays inside the folder.
 fn is_inside(name: &str) -> bool {
     let mut parts = Path::new(name).components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

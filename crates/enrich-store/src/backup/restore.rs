@@ -1,4 +1,4 @@
-//! Restoring a backup to a folder that is not there, or is empty.
+//! Restores a backup to a folder that does not exist or is empty.
 
 use std::fs;
 use std::io;
@@ -16,24 +16,24 @@ use crate::in_use;
 use crate::secret;
 use crate::sqlite::{self, DIRECTORY, LEDGER};
 
-/// Copies a backup to `folder`, which must not be there or be empty, and checks the copy before it
-/// becomes a data folder. What a restore left there that was killed is cleared first.
+/// Copies a backup to `folder`, which must not exist or be empty, and checks the copy before it
+/// becomes a data folder. Files of an interrupted restore are removed first.
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. Then `folder` is no data folder: it is as it was, or refused as unfinished.
+/// See [`BackupError`]. Then `folder` is no data folder: it is unchanged, or refused as unfinished.
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;
     see_empty(folder)?;
     let is_made = make(folder)?;
-    // Nobody opens the folder from here on: not a server that still runs on it, nor one that is
-    // started now.
+    // From here on no other process opens the folder: neither a server that still uses it, nor a
+    // new one.
     let lock = in_use::alone(folder)?;
     let report = match prepare(backup, folder, &manifest) {
         Ok(report) => report,
         Err(error) => {
-            // What cannot be removed is cleared by the next restore to this folder.
+            // Files that cannot be removed are removed by the next restore to this folder.
             let _ = fs::remove_dir_all(folder.join(UNFINISHED_RESTORE));
             if is_made {
                 let _ = fs::remove_file(folder.join(in_use::FILE));
@@ -47,13 +47,13 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
     Ok(report)
 }
 
-/// Makes sure that there is nothing in the folder, or what a restore left that was killed.
+/// Checks that the folder is empty or holds only the files of an interrupted restore.
 fn see_empty(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
         Ok(false) | Err(OpenError::Incomplete { .. } | OpenError::NotOurs { .. }) => {
             if folder.join(in_use::FILE).exists() {
-                // Who still has it open is the better reason.
+                // If another process has it open, that is the better error.
                 drop(in_use::alone(folder)?);
             }
             Err(BackupError::NotEmpty { folder: folder.into() })
@@ -62,7 +62,7 @@ fn see_empty(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Makes the folder; whether it was not there.
+/// Creates the folder; returns whether it is new.
 fn make(folder: &Path) -> Result<bool, BackupError> {
     match files::create_folder(folder) {
         Ok(()) => {
@@ -75,9 +75,9 @@ fn make(folder: &Path) -> Result<bool, BackupError> {
     }
 }
 
-/// Copies the backup into the folder and checks it; nothing is in its place yet.
+/// Copies the backup into the folder and checks it; no file is moved to its place yet.
 fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupReport, BackupError> {
-    // Nobody else has the folder any more, so this holds from now on.
+    // This process has the folder's lock, so the result stays valid.
     see_empty_alone(folder)?;
     clear(folder)?;
     files::see_room(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
@@ -100,7 +100,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     })
 }
 
-/// The same as [`see_empty`], for who has the folder's lock.
+/// Does the same as [`see_empty`] while this process has the folder's lock.
 fn see_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
@@ -109,8 +109,8 @@ fn see_empty_alone(folder: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// Removes what an unfinished restore wrote. The folder was empty when that began, and nobody has
-/// opened it since, so all that is in it is the restore's.
+/// Removes the files of an interrupted restore. The folder was empty when that restore began, and
+/// no process has opened it since, so all files in it are the restore's.
 fn clear(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -128,7 +128,7 @@ fn clear(folder: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// Copies every file of a backup, and compares it with what was written.
+/// Copies every file of a backup and compares it with the manifest.
 fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> {
     for file in all {
         let (source, target) = (backup.join(&file.name), to.join(&file.name));
@@ -144,7 +144,7 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
     sync_all(to)
 }
 
-/// Makes the folders from `top` down to `folder`.
+/// Creates the folders from `top` down to `folder`.
 fn make_folders(top: &Path, folder: &Path) -> Result<(), BackupError> {
     let missing: Vec<&Path> =
         folder.ancestors().take_while(|path| *path != top && !path.is_dir()).collect();
@@ -154,7 +154,7 @@ fn make_folders(top: &Path, folder: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// Waits until all names below a folder are on the disk.
+/// Syncs the entries of all folders below a folder.
 fn sync_all(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -166,7 +166,7 @@ fn sync_all(folder: &Path) -> Result<(), BackupError> {
     files::sync_folder(folder).map_err(failed)
 }
 
-/// Moves what was restored to its place, the ledger last: until it is there, the folder is refused.
+/// Moves the restored files to their places, the ledger last: until then the folder is refused.
 fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(to, source);
     let mut others: Vec<&str> =
@@ -180,7 +180,7 @@ fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError>
     files::sync_folder(to).map_err(failed)?;
     fs::rename(from.join(LEDGER.file), to.join(LEDGER.file)).map_err(failed)?;
     files::sync_folder(to).map_err(failed)?;
-    // The folder is complete. What is left is empty but for locks, and does no harm.
+    // The folder is complete. The rest is empty except for locks, and harmless.
     let _ = fs::remove_dir_all(from);
     Ok(())
 }

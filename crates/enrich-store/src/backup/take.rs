@@ -1,4 +1,4 @@
-//! Taking a backup.
+//! Takes a backup.
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,22 +23,22 @@ use crate::ledger;
 use crate::secret;
 use crate::sqlite::{self, DIRECTORY, Database, LEDGER};
 
-/// How many pages are copied between two waits for the disk: 16 MiB. Where more waited to be
-/// written at once, a charge's own wait for the disk would take as long.
+/// Pages copied between two disk syncs: 16 MiB. With more, a charge's own sync would wait for all
+/// of them.
 const STEP_PAGES: i32 = 4096;
-/// What the name of a backup has behind it until it is complete.
+/// The suffix of a backup's name until it is complete.
 const UNFINISHED: &str = ".unfinished";
-/// What SQLite leaves beside a database.
+/// The suffixes of files that SQLite leaves beside a database.
 const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Copies the data folder at `folder`, with `others` of the folders in it, to `into`. Others may
-/// use the folder meanwhile.
+/// Copies the data folder at `folder`, with `others` of the folders in it, to `into`. Other
+/// processes may use the folder meanwhile.
 ///
-/// `progress` is told how many bytes of the databases are copied, of how many.
+/// Calls `progress` with the bytes of the databases that are copied, and with their total.
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. Then there is nothing at `into`.
+/// See [`BackupError`]. Then `into` does not exist.
 pub fn back_up(
     folder: &Path,
     into: &Path,
@@ -63,7 +63,7 @@ pub fn back_up(
     let report = match written {
         Ok(report) => report,
         Err(error) => {
-            // What is left behind is cleared by the next backup to this place.
+            // Files that stay are removed by the next backup to this destination.
             let _ = fs::remove_dir_all(&place.unfinished);
             return Err(error);
         }
@@ -73,11 +73,11 @@ pub fn back_up(
     Ok(report)
 }
 
-/// Where a backup is written.
+/// The paths of a backup.
 struct BackupPaths {
-    /// Where it is when it is complete.
+    /// The path of the complete backup.
     complete: PathBuf,
-    /// Where it is written, on the same disk.
+    /// The path while it is being written, on the same disk.
     unfinished: PathBuf,
     /// The folder that holds both.
     parent: PathBuf,
@@ -108,7 +108,7 @@ impl BackupPaths {
         Ok(Self { unfinished: parent.join(unfinished), complete, parent })
     }
 
-    /// Makes the folder to write to, and clears what a backup left there that was killed.
+    /// Creates the folder to write to, and removes the files of an interrupted backup.
     fn begin(&self, others: &[&str]) -> Result<in_use::InUse, BackupError> {
         let failed = |source| BackupError::file(&self.unfinished, source);
         match files::create_folder(&self.unfinished) {
@@ -137,7 +137,7 @@ impl BackupPaths {
             }
             left.push((entry.path(), is_folder));
         }
-        // Nothing is removed before everything was seen to be a backup's.
+        // Nothing is removed before all files are known to be a backup's.
         for (path, is_folder) in left {
             let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;
@@ -145,20 +145,20 @@ impl BackupPaths {
         Ok(lock)
     }
 
-    /// Moves the backup to its place. From then on it is one.
+    /// Moves the backup to its destination, which completes it.
     fn finish(&self) -> Result<(), BackupError> {
         let failed = |source| BackupError::file(&self.complete, source);
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
         files::sync_folder(&self.parent).map_err(failed)?;
         for file in in_use::FILES {
-            // A lock that stays is none of the backup's files and does no harm.
+            // A remaining lock file is not part of the backup and is harmless.
             let _ = fs::remove_file(self.complete.join(file));
         }
         Ok(())
     }
 }
 
-/// Whether a file of this name is one that a backup writes.
+/// Whether a backup writes files of this name.
 fn is_of_backup(name: &std::ffi::OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let is_database = |database: &Database| {
@@ -211,7 +211,7 @@ fn write(
     })
 }
 
-/// Copies both databases as they are at one moment, which it gives.
+/// Copies both databases in their state at one moment, and returns that moment.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -237,12 +237,12 @@ fn copy_databases(
 fn begin_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connection = sqlite::reader(path)?;
     connection.execute_batch("BEGIN")?;
-    // A transaction begins when something is read in it.
+    // A transaction begins with its first read.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }
 
-/// Copies the state that a connection reads, and waits until it is on the disk.
+/// Copies the state that a connection reads, and syncs the copy.
 fn copy_database(
     source: Connection,
     to: &Path,
@@ -252,7 +252,7 @@ fn copy_database(
     let file = files::create(to).map_err(|source| BackupError::file(to, source))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
-    // What is half done is thrown away, so it needs no journal, and it is synced below.
+    // An unfinished copy is discarded, so it needs no journal; the copy is synced below.
     target.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(())).map_err(failed)?;
     target.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
     let page_bytes: u64 =
@@ -267,7 +267,7 @@ fn copy_database(
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // Nobody else has the target, and the source's lock is held already.
+                // No other process has the target, and the source's lock is already held.
                 _ => return Err(BackupError::file(to, "SQLite reports that it is busy")),
             }
         }
@@ -276,7 +276,7 @@ fn copy_database(
     file.sync_all().map_err(|source| BackupError::file(to, source))
 }
 
-/// Checks a copy from end to end: what the ledger adds up to, and the time of its last row.
+/// Checks a copy in full; returns the ledger's sums and the time of its last row.
 pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
     let secrets = folder::load(folder)?;
     folder::match_secrets(folder, &secrets)?;
@@ -313,7 +313,7 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// Brings what checking wrote into the databases, and removes what it left beside them.
+/// Moves what the check wrote from the logs into the databases, and removes the files beside them.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);

@@ -31,7 +31,7 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(any.optional()?.is_some())
 }
 
-/// Derives all subjects again; reports how many of how many are done, before the first part and
+/// Derives all subjects again; reports the number done and the total, before the first part and
 /// after each.
 pub(crate) fn derive_all(
     path: &Path,

@@ -8,7 +8,7 @@ pub(super) enum LedgerStateError {
     /// It cannot be read.
     #[error("the ledger cannot be read")]
     Read(#[from] rusqlite::Error),
-    /// It is not what was written.
+    /// The log was altered.
     #[error(transparent)]
     NotAsWritten(#[from] NotAsWritten),
 }

@@ -86,7 +86,7 @@ pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
     };
     let connection = connect(&path).map_err(failed)?;
     let before_bytes = size(&path);
-    see_room(folder, needed_bytes(&connection).map_err(failed)?)?;
+    check_space(folder, needed_bytes(&connection).map_err(failed)?)?;
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
@@ -118,7 +118,7 @@ fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(bytes.saturating_mul(2).saturating_add(bytes / LOG_PART))
 }
 
-fn see_room(folder: &Path, bytes: u64) -> Result<(), CompactError> {
+fn check_space(folder: &Path, bytes: u64) -> Result<(), CompactError> {
     let free = fs4::available_space(folder).map_err(|e| OpenError::unusable(folder, e))?;
     let needed = bytes.saturating_add(RESERVE_BYTES);
     if free >= needed {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
-        let error = see_room(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
+        let error = check_space(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
         assert!(error.contains("18446744073710 MB are needed") && error.contains("are free"));
     }
 }

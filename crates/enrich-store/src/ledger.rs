@@ -35,11 +35,12 @@
 //!
 //! Before `COMMIT` nothing is final: a transaction without its commit record is visible to nobody,
 //! also not after a crash, so `NotTaken` is certain. A `COMMIT` that fails while it waits for the
-//! disk leaves a complete record whose bytes may or may not be on disk; reopening the database after
-//! a crash may bring it back. So the answer is `Unknown`, and nothing more is charged
-//! ([`ChargeError::Stopped`]) until the store is reopened, which reads the log, makes it durable and
-//! continues from there. The idempotency record is part of the same transaction and exists exactly
-//! if the charge does: a repeat with the same key is replayed or charged, never charged twice.
+//! disk leaves a complete record whose bytes may or may not be on disk; reopening the database
+//! after a crash may bring it back. So the answer is `Unknown`, and nothing more is charged
+//! ([`ChargeError::Stopped`]) until the store is reopened, which reads the log, makes it durable
+//! and continues from there. The idempotency record is part of the same transaction and exists
+//! exactly if the charge does: a repeat with the same key is replayed or charged, never charged
+//! twice.
 //!
 //! An alteration in one account's rows stops only that account. If the end of the log is not what
 //! this process wrote or read, nothing can be appended, and all accounts stop.

@@ -297,7 +297,7 @@ mod tests {
             self.counter.write(&mut self.connection, || {}).unwrap();
         }
 
-        fn told(&self, day: i64) -> Vec<(Option<String>, u64)> {
+        fn stored(&self, day: i64) -> Vec<(Option<String>, u64)> {
             let most = most_missed(&self.connection, at(day), 10).unwrap();
             most.into_iter().map(|it| (it.name, it.calls)).collect()
         }
@@ -313,16 +313,16 @@ mod tests {
                 fixture.miss(text, 20_000);
                 fixture.write();
             }
-            let told = fixture.told(20_000);
-            assert_eq!(told[0].1, 3, "{told:?}");
-            assert_eq!(told[0].0.is_some(), name.is_some());
+            let stored = fixture.stored(20_000);
+            assert_eq!(stored[0].1, 3, "{stored:?}");
+            assert_eq!(stored[0].0.is_some(), name.is_some());
             let name = CompanyName::parse("QUILL Ltd").unwrap();
             let secrets = fixture.counter.secrets.clone();
             let missed =
                 |fixture: &Fixture| missed(&fixture.connection, &secrets, at(20_000), &name);
             assert_eq!(missed(&fixture).unwrap(), 3);
             forget(&fixture.connection, &secrets, &name).unwrap();
-            assert_eq!((missed(&fixture).unwrap(), fixture.told(20_000).len()), (0, 1));
+            assert_eq!((missed(&fixture).unwrap(), fixture.stored(20_000).len()), (0, 1));
         }
     }
 
@@ -332,8 +332,8 @@ mod tests {
         fixture.miss("Quill Ltd", 20_000);
         fixture.miss("Quill Ltd", 20_001);
         fixture.write();
-        assert_eq!(fixture.told(20_029), [(Some("Quill Ltd".to_owned()), 2)]);
-        assert_eq!(fixture.told(20_030), [(Some("Quill Ltd".to_owned()), 1)]);
+        assert_eq!(fixture.stored(20_029), [(Some("Quill Ltd".to_owned()), 2)]);
+        assert_eq!(fixture.stored(20_030), [(Some("Quill Ltd".to_owned()), 1)]);
         let rows = |fixture: &Fixture| {
             let count = "SELECT count(*), count(name) FROM missed_name";
             fixture
@@ -372,9 +372,9 @@ mod tests {
         }
         fixture.write();
         bound(&fixture.connection, 20_000, 2).unwrap();
-        let mut told = fixture.told(20_000);
-        told.sort();
-        assert_eq!(told, [(Some("Ink".to_owned()), 2), (Some("Quill".to_owned()), 2)]);
+        let mut stored = fixture.stored(20_000);
+        stored.sort();
+        assert_eq!(stored, [(Some("Ink".to_owned()), 2), (Some("Quill".to_owned()), 2)]);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long the cache is used before the next check for other processes' changes.
-const GLANCE: Duration = Duration::from_millis(10);
+const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
 /// How long the cache is used while another thread is already checking.
-const LONGEST_GLANCE: Duration = Duration::from_millis(100);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
 /// In place of a moment: never.
 const NEVER: u64 = 0;
 
@@ -17,7 +17,7 @@ pub(crate) struct RefreshGate {
     /// The time up to which changes are known, in microseconds after `since`.
     seen: AtomicU64,
     /// The time when a thread last started a check, likewise.
-    looked: AtomicU64,
+    checked: AtomicU64,
 }
 
 /// A moment, in microseconds after [`RefreshGate::since`].
@@ -27,8 +27,8 @@ pub(crate) struct Moment(u64);
 impl RefreshGate {
     /// A gate without any check so far.
     pub(crate) fn new() -> Self {
-        let (seen, looked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
-        Self { since: Instant::now(), seen, looked }
+        let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
+        Self { since: Instant::now(), seen, checked }
     }
 
     /// Whether the caller should check: the first caller when the last check is a while ago, and
@@ -38,15 +38,16 @@ impl RefreshGate {
         let is_within =
             |moment: u64, limit: Duration| moment != NEVER && now - moment.min(now) < micros(limit);
         let seen = self.seen.load(Ordering::Acquire);
-        if is_within(seen, GLANCE) {
+        if is_within(seen, REFRESH_INTERVAL) {
             return false;
         }
-        if !is_within(seen, LONGEST_GLANCE) {
+        if !is_within(seen, LONGEST_INTERVAL) {
             return true;
         }
-        let (last, success, failure) = (&self.looked, Ordering::AcqRel, Ordering::Relaxed);
-        let looked = last.load(Ordering::Acquire);
-        !is_within(looked, GLANCE) && last.compare_exchange(looked, now, success, failure).is_ok()
+        let (last, success, failure) = (&self.checked, Ordering::AcqRel, Ordering::Relaxed);
+        let checked = last.load(Ordering::Acquire);
+        !is_within(checked, REFRESH_INTERVAL)
+            && last.compare_exchange(checked, now, success, failure).is_ok()
     }
 
     /// The present moment, to be taken before a check.
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn one_looks_while_the_others_go_by_what_is_known() {
-        let refresh_gate = seen(GLANCE * 5);
+        let refresh_gate = seen(REFRESH_INTERVAL * 5);
         assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, false]);
         refresh_gate.seen(refresh_gate.moment());
         assert!(!refresh_gate.is_due());
@@ -90,7 +91,7 @@ mod tests {
     fn who_looked_before_and_comes_back_late_knows_nothing_newer() {
         let refresh_gate = RefreshGate::new();
         let before = refresh_gate.moment();
-        std::thread::sleep(LONGEST_GLANCE);
+        std::thread::sleep(LONGEST_INTERVAL);
         refresh_gate.seen(before);
         assert!(refresh_gate.is_due());
         let now = refresh_gate.moment();
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn everybody_looks_when_nobody_has_for_long_or_ever() {
-        let refresh_gate = seen(LONGEST_GLANCE * 2);
+        let refresh_gate = seen(LONGEST_INTERVAL * 2);
         assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, true]);
         let refresh_gate = RefreshGate::new();
         assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, true]);

@@ -46,9 +46,9 @@ const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
 pub struct SqliteSignIns {
     readers: Readers,
     /// Syncs each commit to disk.
-    lasting: Writer,
+    synced: Writer,
     /// Does not sync.
-    passing: Writer,
+    unsynced: Writer,
     secrets: Secrets,
     files: Arc<LedgerFiles>,
 }
@@ -71,8 +71,8 @@ impl SqliteSignIns {
         };
         Ok(Self {
             readers: Readers::open(path)?,
-            lasting: writer(Durability::Commit)?,
-            passing: writer(Durability::Checkpoint)?,
+            synced: writer(Durability::Commit)?,
+            unsynced: writer(Durability::Checkpoint)?,
             secrets: secrets.clone(),
             files,
         })
@@ -156,7 +156,7 @@ impl SignIns for SqliteSignIns {
         let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
         let (hash, _) = self.current_hash(Purpose::SignInEmail, email.as_str());
         let sealed = self.seal(Purpose::SignInEmailSeal, account, email.as_str())?;
-        self.write(&self.lasting, move |connection| {
+        self.write(&self.synced, move |connection| {
             if !connection
                 .prepare_cached("SELECT 1 FROM account WHERE id = ?1")?
                 .exists([Column(account)])?
@@ -209,7 +209,7 @@ impl SignIns for SqliteSignIns {
         until: Timestamp,
     ) -> Result<bool, StoreError> {
         let (hash, secret) = self.current_hash(Purpose::InvitationToken, token.expose());
-        self.write(&self.lasting, move |connection| {
+        self.write(&self.synced, move |connection| {
             if !connection.prepare_cached(BY_ACCOUNT)?.exists([Column(account)])? {
                 return Ok(false);
             }
@@ -253,7 +253,7 @@ impl SignIns for SqliteSignIns {
         };
         let hashes = self.hashes(Purpose::InvitationToken, token.expose());
         let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
-        self.write(&self.lasting, move |connection| {
+        self.write(&self.synced, move |connection| {
             // It may have been used or replaced since it was read.
             let is_good = first_of(
                 connection,
@@ -280,7 +280,7 @@ impl SignIns for SqliteSignIns {
     ) -> Result<bool, StoreError> {
         let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
         let kept = self.session_hashes(kept);
-        self.write(&self.lasting, move |connection| {
+        self.write(&self.synced, move |connection| {
             let is_there = set_password(connection, account, &sealed)?;
             end_sessions(connection, account, &kept)?;
             Ok(is_there)
@@ -290,7 +290,7 @@ impl SignIns for SqliteSignIns {
 
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
         let (hash, secret) = self.current_hash(Purpose::SessionToken, token.expose());
-        self.write(&self.passing, move |connection| {
+        self.write(&self.unsynced, move |connection| {
             connection
                 .prepare_cached(
                     "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
@@ -319,7 +319,7 @@ impl SignIns for SqliteSignIns {
 
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError> {
         let hashes = self.session_hashes(Some(token));
-        self.write(&self.passing, move |connection| {
+        self.write(&self.unsynced, move |connection| {
             let mut touch = connection.prepare_cached(
                 "UPDATE session SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2",
             )?;
@@ -330,7 +330,7 @@ impl SignIns for SqliteSignIns {
 
     async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
         let hashes = self.session_hashes(Some(token));
-        self.write(&self.lasting, move |connection| {
+        self.write(&self.synced, move |connection| {
             let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
             hashes.iter().try_for_each(|hash| end.execute([hash]).map(|_| ()))
         })
@@ -346,7 +346,7 @@ impl SignIns for SqliteSignIns {
         if !is_due {
             return Ok(0);
         }
-        self.write(&self.lasting, move |connection| {
+        self.write(&self.synced, move |connection| {
             let mut sessions = connection.prepare_cached(ENDED_SESSIONS)?;
             let sessions = sessions.execute((Column(now), SETTLED_AT_ONCE))?;
             let mut invitations =
@@ -378,7 +378,7 @@ impl SignIns for SqliteSignIns {
     }
 
     async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError> {
-        self.write(&self.lasting, move |connection| end_session_of(connection, account, id)).await
+        self.write(&self.synced, move |connection| end_session_of(connection, account, id)).await
     }
 
     async fn end_sessions(
@@ -387,6 +387,6 @@ impl SignIns for SqliteSignIns {
         kept: Option<&Token>,
     ) -> Result<u64, StoreError> {
         let kept = self.session_hashes(kept);
-        self.write(&self.lasting, move |connection| end_sessions(connection, account, &kept)).await
+        self.write(&self.synced, move |connection| end_sessions(connection, account, &kept)).await
     }
 }

@@ -100,10 +100,10 @@ impl SqliteUsage {
         let gathered = Arc::new(Mutex::new(Gathered::default()));
         // More than ever wait at once: the only caller is the end of the process.
         let (flushes, asked) = mpsc::sync_channel(64);
-        let scribe = Scribe::new(Arc::clone(&gathered), misses, connection, asked);
+        let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
         let thread = thread::Builder::new()
             .name("enrich-usage".to_owned())
-            .spawn(move || scribe.run())
+            .spawn(move || usage_writer.run())
             .map_err(|source| OpenError::unusable(path, source))?;
         let readers = Readers::open(path)?;
         Ok(Self { gathered, readers, flushes: Some(flushes), thread: Some(thread) })
@@ -191,7 +191,7 @@ impl Sum {
 }
 
 /// The thread that writes.
-struct Scribe {
+struct UsageWriter {
     gathered: Arc<Mutex<Gathered>>,
     connection: Connection,
     asked: Receiver<Reply>,
@@ -215,7 +215,7 @@ enum Pace {
     Hurried,
 }
 
-impl Scribe {
+impl UsageWriter {
     fn new(
         gathered: Arc<Mutex<Gathered>>,
         misses: Option<Arc<Counter>>,
@@ -423,17 +423,17 @@ mod tests {
         let path = folder.path().join(LEDGER.file);
         let connection = sqlite::writer(&path, Durability::Checkpoint).unwrap();
         let (_flushes, asked) = mpsc::sync_channel(1);
-        let mut scribe = Scribe::new(Arc::default(), None, connection, asked);
+        let mut usage_writer = UsageWriter::new(Arc::default(), None, connection, asked);
 
         let read = || {
             let days = block_on(store.usage.days(account, 0, 0)).unwrap();
             let key = block_on(store.accounts.key(id)).unwrap().unwrap();
             (days.iter().map(|day| day.calls).sum::<u64>(), key.last_used_at)
         };
-        scribe.gathered.lock().add(counted, Sum { calls: 3, credits: 3, last_at: now });
-        scribe.write(Pace::Steady).unwrap();
+        usage_writer.gathered.lock().add(counted, Sum { calls: 3, credits: 3, last_at: now });
+        usage_writer.write(Pace::Steady).unwrap();
         assert_eq!(read(), (3, None));
-        scribe.write(Pace::Hurried).unwrap();
+        usage_writer.write(Pace::Hurried).unwrap();
         assert_eq!(read(), (3, Some(now)));
     }
 }

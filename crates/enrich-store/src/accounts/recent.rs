@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// How long the cache is valid without a check of the number of changes: half of the second within
 /// which a revocation must be seen.
-const BELIEVED_FOR: Duration = Duration::from_millis(500);
+const VALID_FOR: Duration = Duration::from_millis(500);
 /// The number of parts, each with its own lock, so that adding a key blocks few readers.
 const PARTS: usize = 16;
 /// The most cached keys, about 40 MB; a full part is emptied.
@@ -32,7 +32,7 @@ pub(super) struct RecentKeys {
     clearings: AtomicU64,
     began: Instant,
     /// The time until which it is valid, in milliseconds since then.
-    believed_until: AtomicU64,
+    valid_until: AtomicU64,
     /// The number of changes at the last check.
     changes: Mutex<Option<i64>>,
 }
@@ -47,7 +47,7 @@ impl RecentKeys {
             parts: Default::default(),
             clearings: AtomicU64::new(0),
             began: Instant::now(),
-            believed_until: AtomicU64::new(0),
+            valid_until: AtomicU64::new(0),
             changes: Mutex::new(None),
         }
     }
@@ -72,12 +72,12 @@ impl RecentKeys {
             self.clear();
             *known = Some(changes);
         }
-        self.believed_until.store(millis(looked_at + BELIEVED_FOR), Ordering::Release);
+        self.valid_until.store(millis(looked_at + VALID_FOR), Ordering::Release);
         Ok(())
     }
 
     fn is_believed(&self) -> bool {
-        millis(self.began.elapsed()) < self.believed_until.load(Ordering::Acquire)
+        millis(self.began.elapsed()) < self.valid_until.load(Ordering::Acquire)
     }
 
     /// The key of this hash, if it is cached.
@@ -158,10 +158,10 @@ mod tests {
         look(8);
         assert_eq!(recent.get(&hash(1)), Some(info.clone()), "it was looked at a moment ago");
         assert_eq!(recent.get(&hash(2)), None);
-        recent.believed_until.store(0, Ordering::SeqCst);
+        recent.valid_until.store(0, Ordering::SeqCst);
         look(7);
         assert_eq!(recent.get(&hash(1)), Some(info));
-        recent.believed_until.store(0, Ordering::SeqCst);
+        recent.valid_until.store(0, Ordering::SeqCst);
         look(8);
         assert_eq!(recent.get(&hash(1)), None);
     }

@@ -155,7 +155,7 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
 }
 
 /// Checks that a disk has space for so many bytes.
-pub(super) fn see_room(folder: &Path, bytes: u64) -> Result<(), BackupError> {
+pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<(), BackupError> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let free = fs4::available_space(folder).map_err(|source| BackupError::file(folder, source))?;
     let needed = bytes.saturating_add(RESERVE_BYTES);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
-        let error = see_room(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
+        let error = check_space(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
         assert!(error.contains("18446744073710 MB are needed") && error.contains("are free"));
     }
 }

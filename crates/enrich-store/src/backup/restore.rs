@@ -25,7 +25,7 @@ use crate::sqlite::{self, DIRECTORY, LEDGER};
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;
-    see_empty(folder)?;
+    check_empty(folder)?;
     let is_made = make(folder)?;
     // From here on no other process opens the folder: neither a server that still uses it, nor a
     // new one.
@@ -48,7 +48,7 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
 }
 
 /// Checks that the folder is empty or holds only the files of an interrupted restore.
-fn see_empty(folder: &Path) -> Result<(), BackupError> {
+fn check_empty(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
         Ok(false) | Err(OpenError::Incomplete { .. } | OpenError::NotOurs { .. }) => {
@@ -78,9 +78,9 @@ fn make(folder: &Path) -> Result<bool, BackupError> {
 /// Copies the backup into the folder and checks it; no file is moved to its place yet.
 fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupReport, BackupError> {
     // This process has the folder's lock, so the result stays valid.
-    see_empty_alone(folder)?;
+    check_empty_alone(folder)?;
     clear(folder)?;
-    files::see_room(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
+    files::check_space(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
     let unfinished = folder.join(UNFINISHED_RESTORE);
     files::create_folder(&unfinished).map_err(|e| BackupError::file(&unfinished, e))?;
     copy(backup, &unfinished, &manifest.files)?;
@@ -100,8 +100,8 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     })
 }
 
-/// Does the same as [`see_empty`] while this process has the folder's lock.
-fn see_empty_alone(folder: &Path) -> Result<(), BackupError> {
+/// Does the same as [`check_empty`] while this process has the folder's lock.
+fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
         Ok(false) => Err(BackupError::NotEmpty { folder: folder.into() }),

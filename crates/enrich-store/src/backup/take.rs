@@ -56,7 +56,7 @@ pub fn back_up(
     folder::match_secrets(folder, &secrets)?;
     let needed = [DIRECTORY, LEDGER].map(|database| compaction::size(&folder.join(database.file)));
     let lists: u64 = others.iter().map(|name| files::folder_bytes(&folder.join(name))).sum();
-    files::see_room(&place.parent, needed.iter().sum::<u64>() + lists)?;
+    files::check_space(&place.parent, needed.iter().sum::<u64>() + lists)?;
 
     let lock = place.begin(others)?;
     let written = write(folder, &place.unfinished, others, clock, progress);

@@ -58,12 +58,12 @@ pub(crate) fn find_all(
         }
     };
     // One identifier means one company, with the confidence of its sources.
-    let meant = |(company, told): (Company, _)| CandidateMatch {
+    let candidate_match = |(company, source_confidence): (Company, _)| CandidateMatch {
         company: company.id,
         sure: Confidence::FULL,
-        told,
+        source_confidence,
     };
-    Ok(by_domain.map(meant).into_iter().collect())
+    Ok(by_domain.map(candidate_match).into_iter().collect())
 }
 
 /// The companies with a domain: those of the host, else those of its registrable domain.

@@ -235,10 +235,10 @@ impl Current {
 pub(super) fn start(path: &Path, current: Arc<Current>) -> Result<Background, OpenError> {
     let connection =
         sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
-    Background::start(path, "enrich-index", move |owner| keep(&connection, &current, owner))
+    Background::start(path, "enrich-index", move |owner| maintain(&connection, &current, owner))
 }
 
-fn keep(connection: &Connection, current: &Current, owner: &Owner) {
+fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     let mut quiet = Duration::ZERO;
     let mut seen = None;
     let mut too_large = None;

@@ -22,9 +22,9 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
     let mut problems = Vec::new();
     let companies = companies(connection)?;
     let held: usize = companies.iter().filter(|is_there| **is_there).count();
-    let said: i64 = connection.query_row("SELECT companies FROM state", [], |row| row.get(0))?;
-    if u64::try_from(said) != Ok(held as u64) {
-        problems.push(format!("it says that it holds {said} companies, and holds {held}"));
+    let stated: i64 = connection.query_row("SELECT companies FROM state", [], |row| row.get(0))?;
+    if u64::try_from(stated) != Ok(held as u64) {
+        problems.push(format!("it says that it holds {stated} companies, and holds {held}"));
     }
     let mut words =
         connection.prepare("SELECT word, companies, last FROM name_word ORDER BY word")?;
@@ -111,8 +111,8 @@ impl Word<'_> {
             return Ok(Some(fault.to_owned()));
         }
         if list.number != self.companies {
-            let Self { companies: said, .. } = self;
-            return Ok(Some(format!("says {said} companies and lists {}", list.number)));
+            let Self { companies: stated, .. } = self;
+            return Ok(Some(format!("says {stated} companies and lists {}", list.number)));
         }
         let mut held = self
             .connection

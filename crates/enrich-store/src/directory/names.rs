@@ -73,7 +73,7 @@ pub(crate) struct CandidateMatch {
     /// The confidence that it is meant.
     pub(crate) sure: Confidence,
     /// The trust in the sources of that.
-    pub(crate) told: Confidence,
+    pub(crate) source_confidence: Confidence,
 }
 
 /// A company and how the name fits it.
@@ -150,8 +150,8 @@ pub(crate) fn find(
     if sure < lookup.least_by_name {
         return Ok(None);
     }
-    let told = trust(lookup.view, first.company.id, &first.name)?;
-    Ok(Some((first.company.clone(), sure.min(told))))
+    let source_confidence = trust(lookup.view, first.company.id, &first.name)?;
+    Ok(Some((first.company.clone(), sure.min(source_confidence))))
 }
 
 /// Reads ahead what the first search for a name needs.
@@ -183,23 +183,27 @@ pub(crate) fn find_all(
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(Vec::new()) };
     if ranked.first().is_some_and(|best| best.fit < Fit::Squashed) {
         let all = all_best(ranked);
-        let meant = |one: &Ranked| CandidateMatch {
+        let candidate_match = |one: &Ranked| CandidateMatch {
             company: one.id(),
             sure: one.fit.confidence(),
-            told: one.candidate.confidence,
+            source_confidence: one.candidate.confidence,
         };
-        return Ok(all.iter().map(meant).collect());
+        return Ok(all.iter().map(candidate_match).collect());
     }
     lookup.needs_search()?;
     let judged = judged(lookup.view, name, country)?;
     let likely =
         judged.iter().take(MOST_EMPLOYERS).filter(|one| one.confidence() >= LEAST_EMPLOYER);
-    let mut meant = Vec::new();
+    let mut matches = Vec::new();
     for one in likely {
-        let told = trust(lookup.view, one.company.id, &one.name)?;
-        meant.push(CandidateMatch { company: one.company.id, sure: one.confidence(), told });
+        let source_confidence = trust(lookup.view, one.company.id, &one.name)?;
+        matches.push(CandidateMatch {
+            company: one.company.id,
+            sure: one.confidence(),
+            source_confidence,
+        });
     }
-    Ok(meant)
+    Ok(matches)
 }
 
 /// The companies with a name; reading many of them takes long.

@@ -120,19 +120,19 @@ pub(crate) fn name_in(place: &str, name_key: &str) -> String {
 struct EmployerKey {
     key: String,
     sure: Confidence,
-    told: Confidence,
+    source_confidence: Confidence,
 }
 
 impl EmployerKey {
     fn at(employer: &CandidateMatch) -> Self {
-        let &CandidateMatch { company, sure, told } = employer;
-        Self { key: company.0.to_string(), sure, told }
+        let &CandidateMatch { company, sure, source_confidence } = employer;
+        Self { key: company.0.to_string(), sure, source_confidence }
     }
 }
 
 fn in_country(country: Country) -> EmployerKey {
     let key = country.alpha2().to_owned();
-    EmployerKey { key, sure: Confidence::FULL, told: Confidence::FULL }
+    EmployerKey { key, sure: Confidence::FULL, source_confidence: Confidence::FULL }
 }
 
 fn by_email(
@@ -173,18 +173,20 @@ fn by_name(
     for keys in name.keys_to_look_up() {
         let Some(namesakes) = namesakes(view, kind, places, &keys)? else { return Ok(None) };
         let mut agreeing = Vec::new();
-        for (id, (place, told)) in namesakes {
+        for (id, (place, source_confidence)) in namesakes {
             let Some(person) = view.person_alone(id)? else { continue };
             if let Some(sure) = sureness(kind, name, &person) {
-                agreeing.push((sure.min(place), told, person));
+                agreeing.push((sure.min(place), source_confidence, person));
             }
         }
         if !agreeing.is_empty() {
-            let Some((person, sure, told)) = clearly_best(agreeing) else { return Ok(None) };
+            let Some((person, sure, source_confidence)) = clearly_best(agreeing) else {
+                return Ok(None);
+            };
             if sure < lookup.least_by_name {
                 return Ok(None);
             }
-            return Ok(Some((view.with_employer(person)?, sure.min(told))));
+            return Ok(Some((view.with_employer(person)?, sure.min(source_confidence))));
         }
     }
     Ok(None)
@@ -203,7 +205,7 @@ fn namesakes(
         for key in keys {
             let holders = view.holders(kind, &name_in(&place.key, key), MOST_NAMESAKES + 1)?;
             for holder in holders {
-                let found = (place.sure, holder.confidence.min(place.told));
+                let found = (place.sure, holder.confidence.min(place.source_confidence));
                 let known = namesakes.entry(holder.subject).or_insert(found);
                 *known = found.max(*known);
             }

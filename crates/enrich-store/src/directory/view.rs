@@ -232,8 +232,8 @@ impl<'c> View<'c> {
         })?;
         let facts: Vec<Fact> = facts.collect::<rusqlite::Result<_>>()?;
         let sure = |attribute| {
-            let told = facts.iter().filter(|fact| fact.attribute == attribute);
-            told.map(|fact| fact.confidence).max()
+            let matching = facts.iter().filter(|fact| fact.attribute == attribute);
+            matching.map(|fact| fact.confidence).max()
         };
         let known = domain_facts_from_facts(domain, &facts);
         Ok(known.map(|facts| KnownDomain {

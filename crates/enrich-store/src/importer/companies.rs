@@ -45,7 +45,7 @@ impl Writer<'_> {
             Remembered::Earlier(subject) => Some(subject),
             Remembered::No => None,
         };
-        let mut subject_facts = self.sheet_of_company(&record, earlier)?;
+        let mut subject_facts = self.matching_company_facts(&record, earlier)?;
         let is_new = subject_facts.facts.is_empty();
         let claim = SourceClaim {
             source,
@@ -55,7 +55,7 @@ impl Writer<'_> {
         say_company(&mut subject_facts, &claim, &record);
         let saved = self.save(&subject_facts, claim.record)?;
         self.remember(source, Kind::Company, &record.origin, subject_facts.subject)?;
-        let of_domain = self.say_of_main_domain(&subject_facts, &claim, &record)?;
+        let of_domain = self.assert_of_main_domain(&subject_facts, &claim, &record)?;
         let effect = match (is_new, saved, of_domain) {
             (true, _, _) => Effect::Added,
             (false, Saved::Same, Effect::Unchanged) => Effect::Unchanged,
@@ -90,7 +90,7 @@ impl Writer<'_> {
         };
         let mut subject_facts = match bare {
             Some(id) => self.subject_facts(id, Kind::Company)?,
-            None => self.new_sheet(Kind::Company),
+            None => self.new_subject_facts(Kind::Company),
         };
         match (name, domain) {
             (Some(name), _) => subject_facts.assert_fact(claim, Attribute::Name, name.display()),
@@ -108,7 +108,7 @@ impl Writer<'_> {
     }
 
     /// Finds the company that matches the record, or starts a new one.
-    fn sheet_of_company(
+    fn matching_company_facts(
         &mut self,
         record: &CompanyRecord,
         earlier: Option<SubjectId>,
@@ -119,7 +119,7 @@ impl Writer<'_> {
         }
         match held {
             Some(id) => self.subject_facts(id, Kind::Company),
-            None => Ok(self.new_sheet(Kind::Company)),
+            None => Ok(self.new_subject_facts(Kind::Company)),
         }
     }
 
@@ -169,7 +169,7 @@ impl Writer<'_> {
     }
 
     /// Asserts IP address and rank for the record's main domain, else for the company's.
-    fn say_of_main_domain(
+    fn assert_of_main_domain(
         &mut self,
         subject_facts: &SubjectFacts,
         claim: &SourceClaim<'_>,
@@ -187,7 +187,7 @@ impl Writer<'_> {
         match own.or_else(held) {
             Some(domain) => {
                 let rank = record.page_rank.as_deref();
-                Ok(self.say_of_domain(claim, domain, record.ip, rank)?.0)
+                Ok(self.assert_of_domain(claim, domain, record.ip, rank)?.0)
             }
             None => Ok(Effect::Unchanged),
         }
@@ -203,7 +203,7 @@ fn say_company(subject_facts: &mut SubjectFacts, claim: &SourceClaim<'_>, record
         subject_facts.assert_fact(claim, Attribute::Country, seat.alpha2());
     }
     for (domain, country) in &record.sites {
-        subject_facts.say_for(claim, Attribute::Domain, domain.as_str(), *country);
+        subject_facts.assert_fact_for(claim, Attribute::Domain, domain.as_str(), *country);
     }
     for page in &record.pages {
         subject_facts.assert_fact(claim, Attribute::Page(page.network()), page.as_str());

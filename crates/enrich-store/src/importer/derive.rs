@@ -72,7 +72,7 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
     let mut derived = Derived::default();
     let is_bare = names::is_bare(&company);
     for fact in facts {
-        let (value, sure) = (fact.value.as_str(), fact.confidence);
+        let (value, confidence) = (fact.value.as_str(), fact.confidence);
         match fact.attribute {
             Attribute::Name | Attribute::Alias => {
                 let tier = match is_bare {
@@ -81,24 +81,24 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
                 };
                 if let Ok(name) = CompanyName::parse(value) {
                     let key = name.squashed().to_owned();
-                    derived.add(IdentifierKind::CompanyName, key, tier, sure);
+                    derived.add(IdentifierKind::CompanyName, key, tier, confidence);
                 }
             }
             Attribute::Domain => {
                 let tier = u8::from(company.domain() != Some(value));
-                derived.add(IdentifierKind::CompanyDomain, value.to_owned(), tier, sure);
+                derived.add(IdentifierKind::CompanyDomain, value.to_owned(), tier, confidence);
             }
             Attribute::Page(network) => {
                 let tier = u8::from(company.page(network) != Some(value));
                 if let Some(key) = page_key(network, value) {
-                    derived.add(IdentifierKind::CompanyPage, key, tier, sure);
+                    derived.add(IdentifierKind::CompanyPage, key, tier, confidence);
                 }
             }
             Attribute::Email => {
-                derived.add(IdentifierKind::CompanyEmail, value.to_owned(), 0, sure);
+                derived.add(IdentifierKind::CompanyEmail, value.to_owned(), 0, confidence);
             }
             Attribute::Phone => {
-                derived.add(IdentifierKind::CompanyPhone, value.to_owned(), 0, sure);
+                derived.add(IdentifierKind::CompanyPhone, value.to_owned(), 0, confidence);
             }
             _ => {}
         }
@@ -116,7 +116,7 @@ fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
         return;
     }
     for fact in facts {
-        let (value, sure) = (fact.value.as_str(), fact.confidence);
+        let (value, confidence) = (fact.value.as_str(), fact.confidence);
         match fact.attribute {
             Attribute::Name | Attribute::Alias => {
                 let Ok(name) = CompanyName::parse(value) else { continue };
@@ -133,11 +133,11 @@ fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
                 }
                 let tier = u8::from(value != company.name);
                 if form.sorted != name.squashed() && form.words.len() <= MOST_SORTED {
-                    derived.add(IdentifierKind::CompanySorted, form.sorted, tier, sure);
+                    derived.add(IdentifierKind::CompanySorted, form.sorted, tier, confidence);
                 }
                 for initials in [form.initials, form.all_initials] {
                     if (3..=8).contains(&initials.chars().count()) {
-                        derived.add(IdentifierKind::CompanyInitials, initials, tier, sure);
+                        derived.add(IdentifierKind::CompanyInitials, initials, tier, confidence);
                     }
                 }
             }
@@ -145,7 +145,7 @@ fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
                 for label in domain_labels(value) {
                     let key = (IdentifierKind::CompanyName, label);
                     if !derived.identifiers.contains_key(&key) {
-                        derived.add(IdentifierKind::CompanyLabel, key.1.clone(), 0, sure);
+                        derived.add(IdentifierKind::CompanyLabel, key.1.clone(), 0, confidence);
                     }
                     derived.words.entry(key.1).or_insert(1);
                 }
@@ -158,17 +158,17 @@ fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
 fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
     let mut derived = Derived::default();
     for fact in facts {
-        let (value, sure) = (fact.value.as_str(), fact.confidence);
+        let (value, confidence) = (fact.value.as_str(), fact.confidence);
         match fact.attribute {
             Attribute::Email => {
-                derived.add(IdentifierKind::PersonEmail, value.to_owned(), 0, sure);
+                derived.add(IdentifierKind::PersonEmail, value.to_owned(), 0, confidence);
             }
             Attribute::Phone => {
-                derived.add(IdentifierKind::PersonPhone, value.to_owned(), 0, sure);
+                derived.add(IdentifierKind::PersonPhone, value.to_owned(), 0, confidence);
             }
             Attribute::PersonPage => {
                 if let Ok(page) = PersonPage::parse(value) {
-                    derived.add(IdentifierKind::PersonPage, page.key().to_owned(), 0, sure);
+                    derived.add(IdentifierKind::PersonPage, page.key().to_owned(), 0, confidence);
                 }
             }
             _ => {}
@@ -184,11 +184,13 @@ fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
 /// least trusted part.
 fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     let Ok(name) = PersonName::from_parts(&person.first_name, &person.last_name) else { return };
-    let sure = |attributes: [Attribute; 3]| {
-        let told = attributes.into_iter().map(|attribute| sureness(facts, attribute));
-        told.min().unwrap_or(Confidence::FULL)
+    let confidence = |attributes: [Attribute; 3]| {
+        let confidences =
+            attributes.into_iter().map(|attribute| highest_confidence(facts, attribute));
+        confidences.min().unwrap_or(Confidence::FULL)
     };
-    let place_in = |place: Attribute| sure([Attribute::FirstName, Attribute::LastName, place]);
+    let place_in =
+        |place: Attribute| confidence([Attribute::FirstName, Attribute::LastName, place]);
     for key in name.keys() {
         if let Some(country) = person.country {
             let key = name_in(country.alpha2(), &key);
@@ -202,9 +204,9 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
 }
 
 /// The trust in the most trusted source of an attribute, whose value counts.
-fn sureness(facts: &[Fact], attribute: Attribute) -> Confidence {
-    let told = facts.iter().filter(|fact| fact.attribute == attribute);
-    told.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)
+fn highest_confidence(facts: &[Fact], attribute: Attribute) -> Confidence {
+    let confidences = facts.iter().filter(|fact| fact.attribute == attribute);
+    confidences.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)
 }
 
 fn page_key(network: Network, page: &str) -> Option<String> {

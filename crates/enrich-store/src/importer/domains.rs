@@ -36,14 +36,14 @@ impl Writer<'_> {
         };
         let rank = record.page_rank.as_deref();
         let (effect, is_new) =
-            self.say_of_domain(&claim, record.domain.as_str(), record.ip, rank)?;
+            self.assert_of_domain(&claim, record.domain.as_str(), record.ip, rank)?;
         Ok((Taken { effect, suppressed_values: 0 }, is_new))
     }
 
     /// Writes a source's facts of a domain. A source has one value for each attribute, which is
     /// replaced only with more confidence. Returns the effect on answers, and whether anything was
     /// written.
-    pub(crate) fn say_of_domain(
+    pub(crate) fn assert_of_domain(
         &mut self,
         claim: &SourceClaim<'_>,
         domain: &str,
@@ -54,8 +54,8 @@ impl Writer<'_> {
         let mut held = self.held_of_domain(domain)?;
         let mut is_written = false;
         let ip = ip.map(|ip| ip.to_string());
-        let said = [(Attribute::Ip, ip.as_deref()), (Attribute::PageRank, page_rank)];
-        for (attribute, value) in said {
+        let values = [(Attribute::Ip, ip.as_deref()), (Attribute::PageRank, page_rank)];
+        for (attribute, value) in values {
             let Some(value) = value else { continue };
             is_written |= self.say_one_of_domain(claim, domain, &mut held, attribute, value)?;
         }

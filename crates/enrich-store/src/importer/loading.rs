@@ -68,7 +68,7 @@ impl SqliteLoading {
         Ok(Self { commands })
     }
 
-    async fn tell<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, StoreError> {
+    async fn send<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let ended = || StoreError::failed("the load has ended with an error");
         self.commands.send(command(answer)).map_err(|_| ended())?;
@@ -79,18 +79,18 @@ impl SqliteLoading {
 #[async_trait]
 impl Loading for SqliteLoading {
     async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError> {
-        self.tell(|answer| Command::Take(records, answer)).await
+        self.send(|answer| Command::Take(records, answer)).await
     }
 
     async fn finish(self: Box<Self>) -> Result<(), StoreError> {
-        self.tell(Command::Finish).await
+        self.send(Command::Finish).await
     }
 }
 
 fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Command>) {
     let connection = match turn::connect(&target.path) {
         Ok(connection) => connection,
-        Err(error) => return tell(begun, Err(store_error(error))),
+        Err(error) => return send_answer(begun, Err(store_error(error))),
     };
     let run = Run {
         connection: &connection,
@@ -101,7 +101,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
     };
     match load.atomic {
         Atomic::Batch => {
-            tell(begun, Ok(()));
+            send_answer(begun, Ok(()));
             run.by_batches(commands);
         }
         Atomic::Whole => run.as_a_whole(begun, commands),
@@ -131,7 +131,7 @@ impl Run<'_> {
                 }
             };
             if let Some(answer) = finish {
-                return tell(answer, self.make_durable().map_err(store_error));
+                return send_answer(answer, self.make_durable().map_err(store_error));
             }
         }
     }
@@ -151,13 +151,13 @@ impl Run<'_> {
             Ok(opened) => opened,
             // Nothing was begun and nothing is lost: the caller can send the batch again.
             Err(error) => {
-                tell(answer, Err(store_error(error)));
+                send_answer(answer, Err(store_error(error)));
                 return Ok(None);
             }
         };
         let finish = loop {
             match take(&mut writer, self.load, records) {
-                Ok(taken) => tell(answer, Ok(taken)),
+                Ok(taken) => send_answer(answer, Ok(taken)),
                 Err(error) => return Err(Failure::Taking(error, answer)),
             }
             if begun.elapsed() >= TRANSACTION {
@@ -193,16 +193,16 @@ impl Run<'_> {
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
         let (mut writer, transaction) = match opened {
             Ok(opened) => opened,
-            Err(error) => return tell(begun, Err(store_error(error))),
+            Err(error) => return send_answer(begun, Err(store_error(error))),
         };
-        tell(begun, Ok(()));
+        send_answer(begun, Ok(()));
         for command in commands {
             match command {
                 Command::Take(records, answer) => match take(&mut writer, self.load, records) {
-                    Ok(taken) => tell(answer, Ok(taken)),
+                    Ok(taken) => send_answer(answer, Ok(taken)),
                     // The writes of the failed batch cannot be separated from the rest: all are
                     // rolled back.
-                    Err(error) => return tell(answer, Err(store_error(error))),
+                    Err(error) => return send_answer(answer, Err(store_error(error))),
                 },
                 Command::Finish(answer) => {
                     let done = writer
@@ -211,7 +211,7 @@ impl Run<'_> {
                         .and_then(|()| self.make_durable())
                         .and_then(|()| self.log.bound());
                     self.index.clear();
-                    return tell(answer, done.map_err(store_error));
+                    return send_answer(answer, done.map_err(store_error));
                 }
             }
         }
@@ -243,11 +243,11 @@ enum Failure {
 /// Ends the load and reports why to the waiting caller, or to the next one.
 fn fail(failure: Failure, commands: &Receiver<Command>) {
     match failure {
-        Failure::Taking(error, answer) => tell(answer, Err(store_error(error))),
-        Failure::Finishing(error, answer) => tell(answer, Err(store_error(error))),
+        Failure::Taking(error, answer) => send_answer(answer, Err(store_error(error))),
+        Failure::Finishing(error, answer) => send_answer(answer, Err(store_error(error))),
         Failure::Committing(error) => match commands.recv() {
-            Ok(Command::Take(_, answer)) => tell(answer, Err(store_error(error))),
-            Ok(Command::Finish(answer)) => tell(answer, Err(store_error(error))),
+            Ok(Command::Take(_, answer)) => send_answer(answer, Err(store_error(error))),
+            Ok(Command::Finish(answer)) => send_answer(answer, Err(store_error(error))),
             // Dropped: there is no next caller.
             Err(mpsc::RecvError) => {}
         },
@@ -280,6 +280,6 @@ fn take(
 }
 
 /// Sends an answer. If the caller is gone, nobody needs it.
-fn tell<T>(answer: Answer<T>, result: Result<T, StoreError>) {
+fn send_answer<T>(answer: Answer<T>, result: Result<T, StoreError>) {
     let _ = answer.send(result);
 }

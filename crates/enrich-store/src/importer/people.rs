@@ -52,7 +52,7 @@ impl Writer<'_> {
         let held = self.person_of(&record, employer)?.or(earlier);
         let mut subject_facts = match held {
             Some(id) => self.subject_facts(id, Kind::Person)?,
-            None => self.new_sheet(Kind::Person),
+            None => self.new_subject_facts(Kind::Person),
         };
         say_person(&mut subject_facts, &claim, &record, employer);
         let saved = self.save(&subject_facts, claim.record)?;

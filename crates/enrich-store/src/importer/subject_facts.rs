@@ -103,11 +103,11 @@ impl SubjectFacts {
         attribute: Attribute,
         value: &str,
     ) {
-        self.say_for(claim, attribute, value, None);
+        self.assert_fact_for(claim, attribute, value, None);
     }
 
     /// Adds a source's fact, with a country if it is a site.
-    pub(crate) fn say_for(
+    pub(crate) fn assert_fact_for(
         &mut self,
         claim: &SourceClaim<'_>,
         attribute: Attribute,

@@ -105,7 +105,7 @@ impl<'c> Writer<'c> {
     }
 
     /// The facts of a new subject.
-    pub(crate) fn new_sheet(&mut self, kind: Kind) -> SubjectFacts {
+    pub(crate) fn new_subject_facts(&mut self, kind: Kind) -> SubjectFacts {
         let id = self.next_subject;
         self.next_subject += 1;
         SubjectFacts::new(subject_id(id), kind)

@@ -75,13 +75,13 @@ impl GroupDecider<'_> {
         }
         if let Some(to_keep) = to_keep {
             let (account, at) = (charge.account, charge.at);
-            let told = RecordedCharge { balance, charge: is_charged.then_some(charge.id) };
+            let recorded = RecordedCharge { balance, charge: is_charged.then_some(charge.id) };
             match idempotency_store::write(
                 self.connection,
                 self.secrets,
                 account,
                 to_keep,
-                told,
+                recorded,
                 at,
             ) {
                 Ok(grown) => {

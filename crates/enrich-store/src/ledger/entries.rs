@@ -148,16 +148,16 @@ fn marked(
 fn back_through_block(
     connection: &Connection,
     account: AccountId,
-    mut place: (u64, u64),
+    mut entry: (u64, u64),
     mut each: impl FnMut(u64, Timestamp) -> ControlFlow<()>,
 ) -> Result<(), LedgerStateError> {
-    let after = place.0.saturating_sub(1) / MARK_ROWS * MARK_ROWS;
-    while place.0 > after {
-        let (written_at, previous) = time_of(connection, account, place)?;
-        if each(place.0, written_at).is_break() {
+    let after = entry.0.saturating_sub(1) / MARK_ROWS * MARK_ROWS;
+    while entry.0 > after {
+        let (written_at, previous) = time_of(connection, account, entry)?;
+        if each(entry.0, written_at).is_break() {
             break;
         }
-        place = (place.0 - 1, previous);
+        entry = (entry.0 - 1, previous);
     }
     Ok(())
 }

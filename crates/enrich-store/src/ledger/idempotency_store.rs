@@ -18,7 +18,7 @@ use crate::columns::Column;
 use crate::secret::{NotOurs, Purpose, SealError, Secret, Secrets};
 
 /// Length of the hash that authenticates a record's balance and charge.
-const VOUCHER_BYTES: usize = 32;
+const TAG_BYTES: usize = 32;
 /// Once half of the space is used, an account may have one part in so many of it.
 const SHARES: u64 = 16;
 /// Maximum age of a count while there is space.
@@ -47,7 +47,7 @@ struct Record<'r> {
     name: Name,
     /// The encrypted response, and the hash that authenticates its balance and charge.
     sealed: &'r [u8],
-    told: RecordedCharge,
+    recorded: RecordedCharge,
     at: Timestamp,
 }
 
@@ -124,8 +124,10 @@ pub(super) fn seal(
     at: Timestamp,
 ) -> Result<ToKeep, SealError> {
     let names = names(secrets, account, &idempotency.key, &idempotency.asked);
-    let place = names.first().map(|name| place(account, name, at)).unwrap_or_default();
-    let sealed = secrets.current().seal(Purpose::KeptAnswer, &place, &idempotency.body)?;
+    let associated_data =
+        names.first().map(|name| associated_data(account, name, at)).unwrap_or_default();
+    let sealed =
+        secrets.current().seal(Purpose::KeptAnswer, &associated_data, &idempotency.body)?;
     Ok(ToKeep { names, sealed })
 }
 
@@ -155,8 +157,8 @@ pub(super) fn find(
         }
         let body = record.open(secrets)?;
         return Ok(RecordState::StoredResponse(if record.name.asked_hash == name.asked_hash {
-            let items = charged_items(connection, record.told)?;
-            StoredResponse::Answer { body, balance: record.told.balance, items }
+            let items = charged_items(connection, record.recorded)?;
+            StoredResponse::Answer { body, balance: record.recorded.balance, items }
         } else {
             StoredResponse::OtherQuestion
         }));
@@ -165,8 +167,8 @@ pub(super) fn find(
 }
 
 /// The number of items of a response, read from its charge.
-fn charged_items(connection: &Connection, told: RecordedCharge) -> rusqlite::Result<u64> {
-    let Some(charge) = told.charge else {
+fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite::Result<u64> {
+    let Some(charge) = recorded.charge else {
         return Ok(0);
     };
     let items = connection
@@ -183,22 +185,22 @@ impl<'r> Record<'r> {
         let name = Name { key_hash: row.get(1)?, asked_hash: row.get(2)?, secret: row.get(3)? };
         let (sealed, Column(balance)) = (row.get_ref(4)?.as_blob()?, row.get(5)?);
         let charge: Option<Column<ChargeId>> = row.get(6)?;
-        let told = RecordedCharge { balance, charge: charge.map(|Column(charge)| charge) };
+        let recorded = RecordedCharge { balance, charge: charge.map(|Column(charge)| charge) };
         let Column(at) = row.get(7)?;
-        Ok(Self { account, name, sealed, told, at })
+        Ok(Self { account, name, sealed, recorded, at })
     }
 
     /// Decrypts the response.
     fn open(&self, secrets: &Secrets) -> Result<Vec<u8>, NotOurs> {
         let secret = secrets.with_id(self.name.secret).ok_or(NotOurs)?;
-        let place = place(self.account, &self.name, self.at);
+        let associated_data = associated_data(self.account, &self.name, self.at);
         match self.sealed.split_last_chunk() {
-            Some((sealed, voucher)) if *voucher == vouch(secret, &place, self.told) => {
-                secret.open(Purpose::KeptAnswer, &place, sealed)
+            Some((sealed, tag)) if *tag == charge_tag(secret, &associated_data, self.recorded) => {
+                secret.open(Purpose::KeptAnswer, &associated_data, sealed)
             }
             // Written by a build before schema 4, or altered. Such a record expires within a day,
             // and is deleted by the next call that stores a response.
-            _ => secret.open(Purpose::KeptSeal, &place, self.sealed),
+            _ => secret.open(Purpose::KeptSeal, &associated_data, self.sealed),
         }
     }
 }
@@ -229,7 +231,7 @@ pub(super) fn write(
     secrets: &Secrets,
     account: AccountId,
     to_keep: &ToKeep,
-    told: RecordedCharge,
+    recorded: RecordedCharge,
     at: Timestamp,
 ) -> rusqlite::Result<i64> {
     let mut replaced = 0;
@@ -241,7 +243,7 @@ pub(super) fn write(
     let Some(name) = to_keep.names.first() else {
         return Ok(0);
     };
-    let voucher = vouch(secrets.current(), &place(account, name, at), told);
+    let tag = charge_tag(secrets.current(), &associated_data(account, name, at), recorded);
     let mut insert = connection.prepare_cached(concat!(
         "INSERT INTO kept (",
         record_columns!(),
@@ -252,9 +254,9 @@ pub(super) fn write(
         ":key_hash": name.key_hash,
         ":asked_hash": name.asked_hash,
         ":secret": name.secret,
-        ":sealed": [&to_keep.sealed[..], &voucher].concat(),
-        ":balance": Column(told.balance),
-        ":charge": told.charge.map(Column),
+        ":sealed": [&to_keep.sealed[..], &tag].concat(),
+        ":balance": Column(recorded.balance),
+        ":charge": recorded.charge.map(Column),
         ":at": Column(at),
     })?;
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
@@ -346,16 +348,20 @@ fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// The keyed hash of the balance and charge of the record at `place`.
-fn vouch(secret: &Secret, place: &[u8], told: RecordedCharge) -> [u8; VOUCHER_BYTES] {
-    let balance = told.balance.0.to_le_bytes();
-    let charge = told.charge.as_ref().map(|charge| &charge.0.as_bytes()[..]);
-    secret.hash(Purpose::KeptTold, &[place, &balance, charge.unwrap_or_default()])
+/// The keyed hash of the balance and charge of the record with this associated data.
+fn charge_tag(
+    secret: &Secret,
+    associated_data: &[u8],
+    recorded: RecordedCharge,
+) -> [u8; TAG_BYTES] {
+    let balance = recorded.balance.0.to_le_bytes();
+    let charge = recorded.charge.as_ref().map(|charge| &charge.0.as_bytes()[..]);
+    secret.hash(Purpose::KeptTold, &[associated_data, &balance, charge.unwrap_or_default()])
 }
 
 /// The associated data of an encrypted response: account, hashes, and time in microseconds since
 /// 1970.
-fn place(account: AccountId, name: &Name, at: Timestamp) -> Vec<u8> {
+fn associated_data(account: AccountId, name: &Name, at: Timestamp) -> Vec<u8> {
     let at = at.as_microsecond().to_le_bytes();
     [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()
 }
@@ -372,18 +378,18 @@ mod tests {
         let account = AccountId::new(at);
         let key = IdempotencyKey::parse("k").unwrap();
         let name = names(&secrets, account, &key, b"asked").remove(0);
-        let place = place(account, &name, at);
-        let told = RecordedCharge { balance: Credits(3), charge: None };
-        let open = |sealed: &[u8], told| {
-            Record { account, name: name.clone(), sealed, told, at }.open(&secrets)
+        let associated_data = associated_data(account, &name, at);
+        let recorded = RecordedCharge { balance: Credits(3), charge: None };
+        let open = |sealed: &[u8], recorded| {
+            Record { account, name: name.clone(), sealed, recorded, at }.open(&secrets)
         };
-        let seal = |purpose| secrets.current().seal(purpose, &place, b"answer").unwrap();
-        assert_eq!(open(&seal(Purpose::KeptSeal), told).unwrap(), b"answer");
+        let seal = |purpose| secrets.current().seal(purpose, &associated_data, b"answer").unwrap();
+        assert_eq!(open(&seal(Purpose::KeptSeal), recorded).unwrap(), b"answer");
 
         let mut sealed = seal(Purpose::KeptAnswer);
-        assert_eq!(open(&sealed, told), Err(NotOurs));
-        sealed.extend(vouch(secrets.current(), &place, told));
-        assert_eq!(open(&sealed, told).unwrap(), b"answer");
-        assert_eq!(open(&sealed, RecordedCharge { balance: Credits(4), ..told }), Err(NotOurs));
+        assert_eq!(open(&sealed, recorded), Err(NotOurs));
+        sealed.extend(charge_tag(secrets.current(), &associated_data, recorded));
+        assert_eq!(open(&sealed, recorded).unwrap(), b"answer");
+        assert_eq!(open(&sealed, RecordedCharge { balance: Credits(4), ..recorded }), Err(NotOurs));
     }
 }

@@ -39,9 +39,9 @@ impl<A, T> Open<A, T> {
     }
 
     /// Sends the decision. Without one, the waiter gets [`Lost`](super::reply::Lost).
-    fn tell(self, list: Option<Arc<List>>) {
+    fn deliver(self, list: Option<Arc<List>>) {
         match self.decided {
-            Some(decided) => self.reply.tell(decided, list),
+            Some(decided) => self.reply.deliver(decided, list),
             None => self.reply.lose(list),
         }
     }
@@ -57,7 +57,7 @@ impl Job {
     }
 
     /// When a charge was requested whose response is to be stored.
-    fn keeps_at(&self) -> Option<Timestamp> {
+    fn response_requested_at(&self) -> Option<Timestamp> {
         match self {
             Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),
             Self::Grant(_) | Self::Look(_) => None,
@@ -75,8 +75,8 @@ impl Job {
 
 /// Decides a group in order of arrival, after removing expired idempotency records.
 pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Result<(), GroupFailed> {
-    if let Some(now) = group.iter().filter_map(Job::keeps_at).max() {
-        let wanted = group.iter().filter_map(Job::keeps_at).count() as u64;
+    if let Some(now) = group.iter().filter_map(Job::response_requested_at).max() {
+        let wanted = group.iter().filter_map(Job::response_requested_at).count() as u64;
         let record_count = RecordCount::up_to_date(
             decider.connection,
             decider.record_count,
@@ -105,15 +105,15 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
 }
 
 /// Sends the decisions of a group and empties it.
-pub(super) fn tell(group: &mut Vec<Job>) -> Woken {
+pub(super) fn deliver(group: &mut Vec<Job>) -> Woken {
     let mut round = Round::default();
     let lists: Vec<_> =
         group.iter().map(|job| job.waiter().map(|waiter| round.add(waiter))).collect();
     for (job, list) in group.drain(..).zip(lists) {
         match job {
-            Job::Charge(open) => open.tell(list),
-            Job::Grant(open) => open.tell(list),
-            Job::Look(open) => open.tell(list),
+            Job::Charge(open) => open.deliver(list),
+            Job::Grant(open) => open.deliver(list),
+            Job::Look(open) => open.deliver(list),
         }
     }
     round.wake()
@@ -128,5 +128,5 @@ pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) -> Wok
             Job::Look(open) => open.decided = Some(Err(why())),
         }
     }
-    tell(group)
+    deliver(group)
 }

@@ -144,19 +144,19 @@ impl LedgerState {
             let next = there.end.position + 1;
             return Err(NotAsWritten::new(format!("the rows from {next} on are gone")).into());
         }
-        let mut place = self.seal.end;
-        if there.checkpoint.position > place.position {
+        let mut log_end = self.seal.end;
+        if there.checkpoint.position > log_end.position {
             // So many rows were written that heads in memory may be outdated.
             self.forget();
-            place = there.checkpoint;
+            log_end = there.checkpoint;
         }
         let mut heads = FxHashMap::default();
         let mut select = connection.prepare_cached(ROWS_BEHIND)?;
-        let mut rows = select.query([place.position])?;
+        let mut rows = select.query([log_end.position])?;
         while let Some(row) = rows.next()? {
             let read = Row::read(row).and_then(|read| Ok((read, Link::read(row)?)));
             let (row, link) = read.map_err(|_| {
-                NotAsWritten::new(format!("row {} of the log cannot be read", place.position + 1))
+                NotAsWritten::new(format!("row {} of the log cannot be read", log_end.position + 1))
             })?;
             let account = row.account;
             let head = match heads.get(&account) {
@@ -165,9 +165,9 @@ impl LedgerState {
                     NotAsWritten::new(format!("account {account}: has rows and is not there"))
                 })?,
             };
-            heads.insert(account, self.follow(&row, &link, &head, &mut place)?);
+            heads.insert(account, self.follow(&row, &link, &head, &mut log_end)?);
         }
-        if place != there.end {
+        if log_end != there.end {
             let position = there.end.position;
             return Err(
                 NotAsWritten::new(format!("the log does not end with row {position}")).into()
@@ -180,7 +180,7 @@ impl LedgerState {
         self.behind.retain(|account| {
             known.get(account).is_some_and(|head| head.position > there.checkpoint.position)
         });
-        keep_to_bounds(&mut known, &self.behind);
+        evict_known(&mut known, &self.behind);
         Ok(())
     }
 
@@ -190,13 +190,13 @@ impl LedgerState {
         row: &Row<'_>,
         link: &Link,
         head: &Head,
-        place: &mut LogPosition,
+        log_end: &mut LogPosition,
     ) -> Result<Head, NotAsWritten> {
         let fault = || {
             NotAsWritten::new(format!("row {} of the log is not as it was written", link.position))
         };
         let secret = self.secrets.with_id(row.secret).ok_or_else(fault)?;
-        let fits = link.position == place.position + 1
+        let fits = link.position == log_end.position + 1
             && link.previous == head.position
             && row.sequence == head.sequence + 1
             && head.balance.changed_by(row.credits) == Some(row.balance)
@@ -204,7 +204,7 @@ impl LedgerState {
         if !fits {
             return Err(fault());
         }
-        *place = place.after(&link.chain, secret);
+        *log_end = log_end.after(&link.chain, secret);
         Ok(Head {
             sequence: row.sequence,
             balance: row.balance,
@@ -260,7 +260,7 @@ impl LedgerState {
             self.behind.extend(added.map(|(account, _)| account));
         }
         known.extend(batch.heads);
-        keep_to_bounds(&mut known, &self.behind);
+        evict_known(&mut known, &self.behind);
         drop(known);
         if batch.seal.end != self.seal.end {
             self.heads.refresh_gate.seen(moment);
@@ -291,7 +291,7 @@ impl SequenceIndexEntry {
 }
 
 /// Evicts heads that a checkpoint holds when there are too many in memory.
-fn keep_to_bounds(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
+fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
         known.shrink_to(MAX_KNOWN);
@@ -319,13 +319,13 @@ impl WriteBatch<'_> {
         let span = Span::with_next(head.sequence, head.span, row.at);
         (row.sequence, row.secret) = (sequence, secret.id());
         let chain = row.chain(&head.chain, secret);
-        let place = self.written.seal.end.after(&chain, secret);
-        let position = place.position;
+        let log_end = self.written.seal.end.after(&chain, secret);
+        let position = log_end.position;
         row.insert(&mut self.insert, &Link { chain, position, previous: head.position })?;
         if sequence.is_multiple_of(MARK_ROWS) {
             self.written.marks.push(SequenceIndexEntry { account, sequence, position, span });
         }
-        self.written.seal.end = place;
+        self.written.seal.end = log_end;
         let head = Head { sequence, balance: row.balance, position, chain, span };
         self.written.heads.insert(account, head);
         Ok(())

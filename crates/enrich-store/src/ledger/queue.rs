@@ -50,7 +50,7 @@ pub(super) enum Waited {
     /// Items can be taken.
     Arrived,
     /// The time limit has passed.
-    InVain,
+    TimedOut,
     /// The queue is empty and has ended.
     Closed,
 }
@@ -104,7 +104,7 @@ impl<T> Exit<T> {
         }
         match (waiting.items.is_empty(), waiting.is_open) {
             (false, _) => Waited::Arrived,
-            (true, true) => Waited::InVain,
+            (true, true) => Waited::TimedOut,
             (true, false) => Waited::Closed,
         }
     }
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn who_waits_in_vain_is_told() {
         let (entrance, exit) = bounded::<u32>(1);
-        assert_eq!(exit.wait(Some(Duration::from_millis(1))), Waited::InVain);
+        assert_eq!(exit.wait(Some(Duration::from_millis(1))), Waited::TimedOut);
         drop(entrance);
         assert_eq!(exit.wait(Some(Duration::from_secs(60))), Waited::Closed);
     }

@@ -87,7 +87,7 @@ impl<T> Reply<T> {
     }
 
     /// Stores the decision, also when its future was dropped.
-    pub(super) fn tell(self, decision: T, list: Option<Arc<List>>) {
+    pub(super) fn deliver(self, decision: T, list: Option<Arc<List>>) {
         self.leave(Ok(decision), list);
     }
 
@@ -191,7 +191,7 @@ impl Round {
 /// Also when the writer's thread panics: the decisions of these waiters are stored.
 impl Drop for Woken {
     fn drop(&mut self) {
-        self.complete();
+        self.wake_remaining();
     }
 }
 
@@ -202,7 +202,7 @@ impl Woken {
     }
 
     /// Wakes the remaining waiters.
-    pub(super) fn complete(&mut self) {
+    pub(super) fn wake_remaining(&mut self) {
         self.0.drain(..).for_each(|list| list.wake_all());
     }
 }
@@ -251,12 +251,12 @@ mod tests {
         }
     }
 
-    fn tell(replies: Vec<Reply<u8>>) -> Woken {
+    fn deliver(replies: Vec<Reply<u8>>) -> Woken {
         let mut round = Round::default();
         let lists: Vec<_> =
             replies.iter().map(|reply| reply.waiter().map(|waiter| round.add(waiter))).collect();
         for (reply, list) in replies.into_iter().zip(lists) {
-            reply.tell(7, list);
+            reply.deliver(7, list);
         }
         round.wake()
     }
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn one_of_a_thread_is_woken_and_wakes_the_others() {
         let (replies, mut waiting) = three();
-        let _woken = tell(replies);
+        let _woken = deliver(replies);
         assert_eq!(times_woken(&waiting), [0, 0, 1]);
         assert_eq!(waiting[2].poll(), Poll::Ready(Ok(7)));
         assert_eq!(times_woken(&waiting), [1, 1, 1]);
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn one_that_is_gone_hands_on_whom_it_was_to_wake() {
         let (replies, mut waiting) = three();
-        let _woken = tell(replies);
+        let _woken = deliver(replies);
         waiting[2].decision = None;
         assert_eq!(times_woken(&waiting), [1, 1, 1]);
     }
@@ -292,10 +292,10 @@ mod tests {
     #[test]
     fn one_that_does_not_come_when_woken_holds_nobody_up_for_long() {
         let (replies, waiting) = three();
-        let mut woken = tell(replies);
+        let mut woken = deliver(replies);
         assert!(!woken.is_complete());
         assert_eq!(times_woken(&waiting), [0, 0, 1]);
-        woken.complete();
+        woken.wake_remaining();
         assert_eq!(times_woken(&waiting), [1, 1, 1]);
         assert!(woken.is_complete());
     }
@@ -304,7 +304,7 @@ mod tests {
     fn one_that_left_before_the_decision_is_not_counted_on() {
         let (replies, mut waiting) = three();
         waiting[2].decision = None;
-        let _woken = tell(replies);
+        let _woken = deliver(replies);
         assert_eq!(times_woken(&waiting), [0, 1, 0]);
         assert_eq!(waiting[1].poll(), Poll::Ready(Ok(7)));
         assert_eq!(times_woken(&waiting), [1, 1, 0]);
@@ -316,7 +316,7 @@ mod tests {
         let mut round = Round::default();
         let list = reply.waiter().map(|waiter| round.add(waiter));
         assert_eq!(waiting.poll(), Poll::Pending);
-        reply.tell(7, list);
+        reply.deliver(7, list);
         assert_eq!(waiting.times_woken(), 1);
         assert_eq!(waiting.poll(), Poll::Ready(Ok(7)));
     }
@@ -325,7 +325,7 @@ mod tests {
     fn waiters_of_two_threads_are_woken_apart() {
         let (here, waits_here) = Waiting::begin();
         let (there, waits_there) = thread::spawn(Waiting::begin).join().unwrap();
-        let _woken = tell(vec![here, there]);
+        let _woken = deliver(vec![here, there]);
         assert_eq!((waits_here.times_woken(), waits_there.times_woken()), (1, 1));
     }
 
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn a_decision_made_before_anyone_waits_is_there() {
         let (reply, decision) = pair();
-        reply.tell(7, None);
+        reply.deliver(7, None);
         assert_eq!(pollster::block_on(decision), Ok(7));
     }
 
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn everyone_is_told() {
         let (sender, replies) = mpsc::channel();
-        let (done, all_told) = mpsc::channel();
+        let (done, all_decisions) = mpsc::channel();
         for _ in 0..4 {
             let (sender, done) = (sender.clone(), done.clone());
             thread::spawn(move || {
@@ -366,12 +366,14 @@ mod tests {
         // Kept, so that waiters are woken by each other only.
         let mut woken = Vec::new();
         while let Ok(first) = replies.recv() {
-            woken.push(tell(std::iter::once(first).chain(replies.try_iter().take(300)).collect()));
+            woken.push(deliver(
+                std::iter::once(first).chain(replies.try_iter().take(300)).collect(),
+            ));
         }
         for _ in 0..4 {
-            let told =
-                all_told.recv_timeout(Duration::from_secs(60)).expect("somebody still waits");
-            assert!(told.iter().all(|told| *told == Ok(7)));
+            let decisions =
+                all_decisions.recv_timeout(Duration::from_secs(60)).expect("somebody still waits");
+            assert!(decisions.iter().all(|decisions| *decisions == Ok(7)));
         }
     }
 }

@@ -114,9 +114,9 @@ impl Seal {
     fn hash(&self, secret: &Secret) -> [u8; 32] {
         let mut bytes = Vec::with_capacity(88);
         bytes.push(LAYOUT);
-        for place in [self.end, self.checkpoint] {
-            bytes.extend_from_slice(&place.position.to_le_bytes());
-            bytes.extend_from_slice(&place.digest);
+        for log_position in [self.end, self.checkpoint] {
+            bytes.extend_from_slice(&log_position.position.to_le_bytes());
+            bytes.extend_from_slice(&log_position.digest);
         }
         bytes.extend_from_slice(&secret.id().to_le_bytes());
         secret.hash_bytes(Purpose::LedgerSeal, &bytes)

@@ -56,7 +56,7 @@ pub(super) fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verific
     beside::check_kept(&moment, secrets, &mut found)?;
     beside::check_used(&moment, &stands, &mut found)?;
     let accounts = moment.query_row("SELECT count(*) FROM account", [], |row| row.get(0))?;
-    Ok(found.told(accounts))
+    Ok(found.into_verification(accounts))
 }
 
 /// What has been found so far.
@@ -79,7 +79,7 @@ struct Walk<'a> {
     /// The ids of the rows; absent after a row that cannot be read.
     ids: Option<Ids>,
     /// The position after the last row, as long as the log up to there has no fault.
-    place: Option<LogPosition>,
+    log_end: Option<LogPosition>,
     /// The state of each account.
     stands: HashMap<AccountId, Stand>,
     /// The state of each account at the checkpoint, once that was passed.
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
             seal,
             found: Found::default(),
             ids: Some(Ids::default()),
-            place: Some(LogPosition::BEGINNING),
+            log_end: Some(LogPosition::BEGINNING),
             stands: HashMap::new(),
             at_checkpoint: None,
             marks: Vec::new(),
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         let named = raw.get(0).and_then(|Column(account)| Ok((account, raw.get(1)?)));
         let Ok((account, sequence)) = named else {
             self.found.fault(format_args!("the log, row {position}: cannot be read"));
-            (self.place, self.ids) = (None, None);
+            (self.log_end, self.ids) = (None, None);
             return Ok(());
         };
         let before = self.step_to(account, sequence)?;
@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
         let Ok((row, link)) = read else {
             let at = At(account, sequence);
             self.found.fault(format_args!("{at}: cannot be read"));
-            (self.place, self.ids) = (None, None);
+            (self.log_end, self.ids) = (None, None);
             let chain = raw.get(CHAIN_COLUMN).ok();
             let stand = Stand { sequence, position, balance: None, chain, span: None, ..before };
             self.stands.insert(account, stand);
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
         // An earlier fault in the log is already reported.
-        if self.place.is_some_and(|place| place != sealed) {
+        if self.log_end.is_some_and(|log_end| log_end != sealed) {
             self.found.fault(format_args!(
                 "the log: the rows up to {} are not those that were sealed",
                 sealed.position
@@ -186,12 +186,12 @@ impl<'a> Walk<'a> {
     }
 
     fn check_position(&mut self, position: u64) {
-        if let Some(place) = self.place
-            && position != place.position + 1
+        if let Some(log_end) = self.log_end
+            && position != log_end.position + 1
         {
-            let missing = place.position + 1;
+            let missing = log_end.position + 1;
             self.found.fault(format_args!("the log, row {missing}: missing"));
-            self.place = None;
+            self.log_end = None;
         }
     }
 
@@ -218,8 +218,8 @@ impl<'a> Walk<'a> {
     fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &Stand) {
         let at = At(row.account, row.sequence);
         let secret = self.secrets.with_id(row.secret);
-        self.place = match (self.place, secret) {
-            (Some(place), Some(secret)) => Some(place.after(&link.chain, secret)),
+        self.log_end = match (self.log_end, secret) {
+            (Some(log_end), Some(secret)) => Some(log_end.after(&link.chain, secret)),
             _ => None,
         };
         let Some(secret) = secret else {
@@ -358,7 +358,7 @@ impl Found {
         }
     }
 
-    fn told(mut self, accounts: u64) -> Verification {
+    fn into_verification(mut self, accounts: u64) -> Verification {
         if self.more_faults > 0 {
             self.faults.push(format!("and {} more", self.more_faults));
         }

@@ -16,7 +16,7 @@ use crate::ledger::NotAsWritten;
 use crate::ledger::decide::{GroupDecider, GroupFailed};
 use crate::ledger::files::{FileReplaced, LedgerFiles};
 use crate::ledger::idempotency_store::RecordCount;
-use crate::ledger::job::{Job, decide, refuse, tell};
+use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::queue::{Exit, Waited};
@@ -30,12 +30,12 @@ use crate::sqlite::{self, Durability};
 /// more decisions. With half of it, many concurrent callers get fewer decisions a second where the
 /// processor is the limit, though few callers get more. With twice as much, many get no more and
 /// few get fewer (`docs/performance.md`).
-const GATHERING: Duration = Duration::from_millis(1);
+const GROUP_INTERVAL: Duration = Duration::from_millis(1);
 /// Delay without a new job after which the group is taken as complete.
-const LULL: Duration = Duration::from_micros(200);
+const QUIET_DELAY: Duration = Duration::from_micros(200);
 
 /// Delay before the writer wakes remaining waiters.
-const OVERSLEPT: Duration = Duration::from_millis(2);
+const WAKE_DELAY: Duration = Duration::from_millis(2);
 
 /// Limits of the writer.
 #[derive(Clone, Copy, Debug)]
@@ -146,22 +146,22 @@ impl Writer {
         while self.wait(queue) {
             // A single caller does not wait for others.
             if last_len > 1 {
-                self.gather(queue, began + GATHERING);
+                self.gather(queue, began + GROUP_INTERVAL);
             }
             queue.take(self.limits.group, &mut group);
             began = Instant::now();
             last_len = group.len();
             self.settle(&mut group);
         }
-        self.woken.complete();
+        self.woken.wake_remaining();
     }
 
     /// Waits for a job, and wakes the remaining waiters of the last group meanwhile. Returns
     /// `false` when there will be no more jobs.
     fn wait(&mut self, queue: &Exit<Job>) -> bool {
         if !self.woken.is_complete() {
-            match queue.wait(Some(OVERSLEPT)) {
-                Waited::InVain => self.woken.complete(),
+            match queue.wait(Some(WAKE_DELAY)) {
+                Waited::TimedOut => self.woken.wake_remaining(),
                 waited => return waited == Waited::Arrived,
             }
         }
@@ -174,16 +174,16 @@ impl Writer {
         let (mut known, mut waiting) = (0, queue.len());
         while waiting < self.limits.group && waiting > known && Instant::now() < until {
             known = waiting;
-            thread::sleep(LULL.min(until.saturating_duration_since(Instant::now())));
+            thread::sleep(QUIET_DELAY.min(until.saturating_duration_since(Instant::now())));
             waiting = queue.len();
         }
     }
 
     /// Decides a group, delivers the decisions and empties the group.
     fn settle(&mut self, group: &mut Vec<Job>) {
-        let told = if self.is_charging.load(Ordering::Acquire) {
+        let woken = if self.is_charging.load(Ordering::Acquire) {
             match self.write(group) {
-                Settled::Written => tell(group),
+                Settled::Written => deliver(group),
                 Settled::Busy => refuse(group, || ChargeError::Overloaded),
                 // One of them may be the cause: retry each alone.
                 Settled::NotWritten(_) if group.len() > 1 => {
@@ -204,8 +204,8 @@ impl Writer {
             refuse(group, || ChargeError::Stopped)
         };
         // Waiters of the group before had as long as this group took.
-        self.woken.complete();
-        self.woken = told;
+        self.woken.wake_remaining();
+        self.woken = woken;
     }
 
     /// Stops charging, with a group that was not written.

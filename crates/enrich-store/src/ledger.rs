@@ -21,8 +21,8 @@
 //!   ▼
 //! decide each: Taken, Replayed (its key is stored), Insufficient
 //!   │  ├── its row breaks a constraint, its account's checkpoint
-//!   │  │   or its stored response was altered ──────────────────► NotTaken for that one alone
-//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull for it alone
+//!   │  │   or its stored response was altered ──────────────────► NotTaken, alone
+//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull, alone
 //!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
 //!   ▼
 //! COMMIT ── busy, or no room in SQLite's log ── ROLLBACK ───────► each again, alone: NotTaken

@@ -10,7 +10,7 @@ use crate::error::OpenError;
 /// The thread. Dropping this ends it and waits for it.
 #[derive(Debug)]
 pub(crate) struct Background {
-    /// Absent only while it is dropped.
+    /// `None` only during the drop.
     owner: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }

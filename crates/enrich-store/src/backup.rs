@@ -104,7 +104,7 @@ pub enum BackupError {
         #[source]
         source: Source,
     },
-    /// The copy was checked, and something is wrong with it.
+    /// The check of the copy found faults.
     #[error(
         "the copy is not sound, and neither is what it was copied from: {}; see `enrich check` and \
          `enrich ledger verify`", .problems.join("; ")
@@ -113,15 +113,15 @@ pub enum BackupError {
         /// The faults.
         problems: Vec<String>,
     },
-    /// The folder that is to be restored is no backup.
+    /// The folder to restore from is not a backup.
     #[error("{folder} is no complete backup: {why}")]
     NoBackup {
         /// The folder.
         folder: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// A file of a backup is not as the backup wrote it.
+    /// A file of the backup was altered.
     #[error("{file} of the backup is not as it was written: it was damaged or changed since")]
     Altered {
         /// The file's name in the backup.

@@ -2,7 +2,7 @@
 
 use enrich_core::{Clock, Timestamp};
 
-/// Tells the system's time.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

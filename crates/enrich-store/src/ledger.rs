@@ -114,7 +114,7 @@ pub struct SqliteLedger {
     heads: Arc<Heads>,
     files: Arc<LedgerFiles>,
     is_charging: Arc<AtomicBool>,
-    /// Absent only while it is dropped.
+    /// `None` only during the drop.
     queue: Option<queue::Entrance<Job>>,
     thread: Option<JoinHandle<()>>,
 }

@@ -53,7 +53,7 @@ type Reply = oneshot::Sender<Result<(), StoreError>>;
 pub struct SqliteUsage {
     gathered: Arc<Mutex<Gathered>>,
     readers: Readers,
-    /// Absent only while it is dropped.
+    /// `None` only during the drop.
     flushes: Option<SyncSender<Reply>>,
     thread: Option<JoinHandle<()>>,
 }

@@ -3,22 +3,19 @@
 //! A pattern cannot tell a domain from what looks like one, so each kind has a `format` of its own,
 //! said in words, beside the pattern that every input keeps to.
 
+mod kinds;
+
 use enrich_core::KEY_PREFIX;
-use enrich_text::{MAX_CHARACTERS, Network};
+use enrich_text::MAX_CHARACTERS;
 use enrich_wire::{ApiVersion, Endpoint, Field, KeyPlace, Kind, MAX_FIELDS};
 use serde_json::{Map, Value, json};
+
+use kinds::{Described, described};
 
 /// White space, as Unicode has it: what goes from the ends of an input.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 /// Control characters.
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
-
-/// A kind of input in the document.
-struct Described {
-    name: &'static str,
-    format: &'static str,
-    description: &'static str,
-}
 
 /// The reference to a component.
 pub(crate) fn schema_ref(name: &str) -> Value {
@@ -180,117 +177,4 @@ fn schema(kind: Kind) -> Value {
              space around them is not counted."
         ),
     })
-}
-
-fn described(kind: Kind) -> Described {
-    let (name, format, description) = match kind {
-        Kind::CompanyName => (
-            "CompanyName",
-            "company-name",
-            "A company's name in any script, case and punctuation, with or without its legal form. \
-             At least one character of it has to be visible.",
-        ),
-        Kind::Domain => (
-            "Domain",
-            "domain",
-            "A domain like `acme.example`: bare, or in a URL with scheme, user, port and path; any \
-             case, `www.` and a trailing dot go; internationalised names in either form. No IP \
-             address, no single label.",
-        ),
-        Kind::CompanyNameOrDomain => (
-            "CompanyNameOrDomain",
-            "company-name-or-domain",
-            "A domain like `acme.example`, or a company's name. What can be a domain is looked up \
-             as one first, then as a name.",
-        ),
-        Kind::EmailAddress => (
-            "EmailAddress",
-            "email-address",
-            "An email address in any case, bare (`ada@acme.example`) or with a name before it (`Ada \
-             <ada@acme.example>`).",
-        ),
-        Kind::PhoneNumber => (
-            "PhoneNumber",
-            "phone-number",
-            "A phone number in international form: with `+` or `00`, or the digits alone; spaces, \
-             dots, dashes and brackets are read over. It has to be a possible number. A national \
-             number is read too where the operator has set a country for the account.",
-        ),
-        Kind::CompanyPage(network) => return company_page(network),
-        Kind::PersonPage => (
-            "LinkedInProfile",
-            "linkedin-profile",
-            "A person's LinkedIn profile: its URL (`linkedin.com/in/ada`; with or without scheme and \
-             `www.`) or the handle alone, with or without `@`. Not a company's page.",
-        ),
-        Kind::PersonName => (
-            "PersonName",
-            "person-name",
-            "A person's first and last name: `Ada Lovelace` or `Lovelace, Ada`; middle names and \
-             initials may be there, case and diacritics don't matter.",
-        ),
-        Kind::NamePart => (
-            "NamePart",
-            "name-part",
-            "A person's first name, or the last: with at least one letter; case and diacritics \
-             don't matter.",
-        ),
-        Kind::Country => (
-            "Country",
-            "country",
-            "A country by its English name or a usual other one (`Germany`, `USA`, `Holland`), or by \
-             its ISO 3166-1 alpha-2 or alpha-3 code, in any case.",
-        ),
-        Kind::CountryCode => (
-            "CountryCode",
-            "country-code",
-            "A country by its ISO 3166-1 alpha-2 code in any case; also `UK`, `EL` and `XK`.",
-        ),
-        Kind::Limit => (
-            "Limit",
-            "",
-            "A whole number, at least 1, as a number or as decimal digits in a string. One larger \
-             than the list limits nothing.",
-        ),
-    };
-    Described { name, format, description }
-}
-
-fn company_page(network: Network) -> Described {
-    let (name, format, description) = match network {
-        Network::LinkedIn => (
-            "LinkedInPage",
-            "linkedin-page",
-            "A company's LinkedIn page: its URL (`/company/`, `/school/` or `/showcase/`; with or \
-             without scheme and `www.`) or the handle alone, with or without `@`. Not a person's \
-             profile.",
-        ),
-        Network::Facebook => (
-            "FacebookPage",
-            "facebook-page",
-            "A company's Facebook page: its URL on `facebook.com` or `fb.com` (also \
-             `profile.php?id=…` and `/pages/…/ID`; with or without scheme and `www.`) or the handle \
-             alone, with or without `@`.",
-        ),
-        Network::Twitter => (
-            "TwitterPage",
-            "twitter-page",
-            "A company's Twitter page: its URL on `twitter.com` or `x.com` (with or without scheme \
-             and `www.`) or the handle alone, with or without `@`.",
-        ),
-        Network::Youtube => (
-            "YouTubePage",
-            "youtube-page",
-            "A company's YouTube page: its URL (`/@…`, `/c/`, `/user/`, `/channel/`; with or \
-             without scheme and `www.`), the handle alone, with or without `@`, or the channel's \
-             id.",
-        ),
-        Network::Instagram => (
-            "InstagramPage",
-            "instagram-page",
-            "A company's Instagram page: its URL (with or without scheme and `www.`) or the handle \
-             alone, with or without `@`.",
-        ),
-    };
-    Described { name, format, description }
 }

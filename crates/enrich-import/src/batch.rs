@@ -5,28 +5,21 @@ use std::sync::mpsc::SyncSender;
 use enrich_core::Record;
 
 use crate::csv::{OpenError, Table};
+use crate::format::Format;
 use crate::jsonl;
 use crate::lines::Lines;
+use crate::opened::Opened;
+use crate::parsed::Parsed;
+use crate::read_error::ReadError;
 use crate::rejection::Rejection;
 use crate::report::Notes;
-use crate::source::{Format, Opened, ReadError, Source};
+use crate::source::Source;
 
 /// How many records, rejected ones included, a batch holds at most.
 const MAX_RECORDS: usize = 4096;
 /// From how many bytes of lines on a batch is full: with the channel's length, what bounds the
 /// memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-
-/// A line and what it is.
-#[derive(Debug)]
-pub(crate) struct Parsed {
-    /// The line's number, of a row the first one's.
-    pub(crate) line: u64,
-    /// The line as it was.
-    pub(crate) text: Vec<u8>,
-    /// Its record, or why it has none.
-    pub(crate) record: Result<Record, Rejection>,
-}
 
 /// Records that were read one after the other.
 #[derive(Debug, Default)]

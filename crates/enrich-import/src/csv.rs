@@ -4,14 +4,15 @@ use std::io;
 
 use enrich_core::Record;
 
-use crate::batch::Parsed;
 use crate::field::{Field, Kind, Named};
 use crate::lines::Lines;
+use crate::opened::Opened;
+use crate::parsed::Parsed;
 use crate::raw::{Fields, Raw};
+use crate::read_error::HeaderError;
 use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
-use crate::source::{HeaderError, Opened};
 use crate::splitter::Splitter;
 
 /// A CSV file after its header.

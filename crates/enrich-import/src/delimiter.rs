@@ -4,9 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::lines::Line;
-use crate::splitter::Splitter;
-
 /// What stands between the fields of a CSV row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,86 +57,9 @@ impl fmt::Display for Delimiter {
     }
 }
 
-/// The delimiter that a first line `sep=;` names, which some programs write for spreadsheets.
-pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
-    let (name, value) = line.split_at_checked(4)?;
-    let value = std::str::from_utf8(value).ok()?;
-    let value = if value == "\t" { value } else { value.trim_end() };
-    name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
-}
-
-/// The delimiter of a file that begins with these lines.
-///
-/// The header has to have two fields at least; of several delimiters that do, the one counts by
-/// which most rows have as many fields as the header, then the one with more fields.
-pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
-    let mut best = (otherwise, 0.0, 1);
-    let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);
-    for delimiter in [otherwise].into_iter().chain(others) {
-        let counts = field_counts(lines, delimiter);
-        let Some((&header, rows)) = counts.split_first() else { continue };
-        if header < 2 {
-            continue;
-        }
-        let alike = rows.iter().filter(|&&count| count == header).count();
-        let share = if rows.is_empty() { 1.0 } else { alike as f64 / rows.len() as f64 };
-        if best.2 < 2 || share > best.1 || (share == best.1 && header > best.2) {
-            best = (delimiter, share, header);
-        }
-    }
-    best.0
-}
-
-/// How many fields each row has, blank lines left out.
-fn field_counts(lines: &[Line], delimiter: Delimiter) -> Vec<usize> {
-    let mut splitter = Splitter::new(delimiter);
-    let mut counts = Vec::new();
-    let mut is_open = false;
-    for line in lines {
-        if !is_open && line.is_blank() {
-            continue;
-        }
-        is_open = line.is_too_long || !splitter.feed(line);
-        if !is_open {
-            counts.push(splitter.fields().count());
-        }
-    }
-    counts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn detected(text: &str) -> Delimiter {
-        let line = |(at, text): (usize, &str)| Line {
-            number: at as u64 + 1,
-            bytes: text.as_bytes().to_vec(),
-            is_too_long: false,
-            had_return: false,
-        };
-        let lines: Vec<Line> = text.split('\n').enumerate().map(line).collect();
-        detect(&lines, Delimiter::Comma)
-    }
-
-    #[test]
-    fn the_delimiter_is_the_one_that_keeps_rows_alike() {
-        for (text, expected) in [
-            ("a,b\n1,2\n", Delimiter::Comma),
-            ("Firma;Ort\nQuill;Bern\n", Delimiter::Semicolon),
-            ("Firma;Umsatz, in Mio\nQuill;1,5\nInk;2\n", Delimiter::Semicolon),
-            ("Firma\tOrt, Land\nQuill, Ltd\tBern, CH\n", Delimiter::Tab),
-            ("a|b\n1|2\n", Delimiter::Pipe),
-            ("name,domains\nQuill,a.example|b.example\n", Delimiter::Comma),
-            ("\"a;b;c\",d\n\"1;2;3\",4\n", Delimiter::Comma),
-            ("a;b\n\"x\ny\";2\n\"1,2\";3\n", Delimiter::Semicolon),
-            ("Company\nQuill, Ltd\nInk; Ltd\n", Delimiter::Comma),
-            ("a;b;c", Delimiter::Semicolon),
-            ("", Delimiter::Comma),
-        ] {
-            assert_eq!(detected(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_delimiter_is_read_as_it_is_typed() {
@@ -153,8 +73,5 @@ mod tests {
         ] {
             assert_eq!(Delimiter::parse(text), expected);
         }
-        assert_eq!(announced(b"sep=;"), Some(Delimiter::Semicolon));
-        assert_eq!(announced(b"SEP=\t"), Some(Delimiter::Tab));
-        assert_eq!(announced(b"separator"), None);
     }
 }

@@ -9,11 +9,12 @@ use enrich_core::port::importer::{Atomic, Effect, Importer, Load, Loading};
 use enrich_core::{Record, SourceName};
 
 use crate::batch::{self, Batch, SourceLine, Wanted};
+use crate::read_error::ReadError;
 use crate::record;
 use crate::rejection::Rejection;
 use crate::rejects;
 use crate::report::Report;
-use crate::source::{ReadError, Source};
+use crate::source::Source;
 
 /// How many batches may wait to be stored.
 const WAITING_BATCHES: usize = 4;

@@ -7,9 +7,9 @@ use enrich_core::Record;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::batch::Parsed;
 use crate::field::{Field, Kind, Named};
 use crate::lines::{Line, Lines};
+use crate::parsed::Parsed;
 use crate::raw::{Fields, Item, Raw};
 use crate::record::{self, content_hash};
 use crate::rejection::Rejection;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::delimiter::Delimiter;
 use crate::encoding::TextEncoding;
-use crate::source::Format;
+use crate::format::Format;
 
 /// How a source is to be read, where it is not to be detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read, in bytes; a longer one is rejected and the rest goes on.
-pub(crate) const MAX_LINE_BYTES: usize = 1024 * 1024;
+use crate::limits::MAX_LINE_BYTES;
 
 /// What some editors put before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

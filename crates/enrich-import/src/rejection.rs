@@ -5,9 +5,7 @@ use enrich_text::{
     InvalidPersonName, InvalidPersonPage, InvalidPhone, MAX_CHARACTERS,
 };
 
-use crate::lines::MAX_LINE_BYTES;
-use crate::splitter::MAX_LINES_OF_A_ROW;
-use crate::value::MAX_LIST_VALUES;
+use crate::limits::{MAX_LINE_BYTES, MAX_LINES_OF_A_ROW, MAX_LIST_VALUES};
 
 /// Why a line was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

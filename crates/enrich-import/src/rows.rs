@@ -8,10 +8,13 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use crate::format::Format;
 use crate::layout::Layout;
 use crate::lines::Lines;
+use crate::opened::Opened;
+use crate::read_error::{HeaderError, ReadError};
 use crate::rejection::Rejection;
-use crate::source::{Format, HeaderError, Opened, ReadError, Source};
+use crate::source::Source;
 use crate::splitter::Splitter;
 
 /// The most columns of a list. Each is a choice wherever one is chosen, and a cell in every row.

@@ -5,14 +5,11 @@ use std::io;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use crate::delimiter::Delimiter;
-use crate::lines::{Line, Lines, MAX_LINE_BYTES};
+use crate::limits::{MAX_LINE_BYTES, MAX_LINES_OF_A_ROW};
+use crate::lines::{Line, Lines};
+use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
-use crate::source::HeaderError;
 use crate::workbook::{SheetRow, Workbook};
-
-/// How many lines a row may span by quoted line ends. No field that is read holds any, so they
-/// stand in fields that are ignored; and a quote that nobody closes costs no more than this.
-pub(crate) const MAX_LINES_OF_A_ROW: usize = 100;
 
 /// A row as it stands in the file; its fields are in the splitter that read it.
 #[derive(Debug)]

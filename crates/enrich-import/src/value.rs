@@ -6,13 +6,10 @@ use enrich_core::Confidence;
 use enrich_text::{Country, Domain, MAX_CHARACTERS};
 
 use crate::field::Field;
+use crate::limits::MAX_LIST_VALUES;
 use crate::raw::{Fields, Item, SeveralValues, SiteObject, csv_site};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
-
-/// How many values of a list are read; the rest is dropped. A list of one line may have as many as
-/// fit, and each costs a row and a part of every answer.
-pub(crate) const MAX_LIST_VALUES: usize = 1_000;
 
 /// A record's fields, and where it is noted what of them can't be read.
 pub(crate) struct Values<'f, 'a> {

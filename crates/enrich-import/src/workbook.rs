@@ -7,33 +7,25 @@
 
 mod cell;
 mod parts;
+mod sheet;
 mod xml;
 
-use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
-use quick_xml::events::{BytesStart, Event};
 use zip::ZipArchive;
 
 use crate::bounds::{Bounds, Halt};
 use crate::content::{Content, NoList};
-use crate::lines::MAX_LINE_BYTES;
-use cell::{Style, column_of, shown};
 use parts::Strings;
-use xml::{Xml, attribute};
+use sheet::SheetReading;
 
 /// How many files a workbook may consist of.
 const MAX_FILES: usize = 10_000;
 /// The longest cell that is read, in bytes: Excel has 32,767 letters.
 const MAX_CELL_BYTES: usize = 128 * 1024;
-/// The columns of a sheet, as Excel has them.
-const MAX_SHEET_COLUMNS: usize = 16_384;
-/// How many bytes of rows are handed on at once, and how many rows.
-const BATCH_BYTES: usize = 256 * 1024;
-const BATCH_ROWS: usize = 256;
 /// How many bytes of a sheet are read, inflated, where nobody says.
 const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
@@ -160,193 +152,6 @@ impl Drop for Workbook {
     }
 }
 
-/// The thread that reads a sheet.
-struct SheetReading {
-    strings: Strings,
-    styles: Vec<Style>,
-    limits: Limits,
-}
-
-/// A cell that is being read.
-#[derive(Default)]
-struct OpenCell {
-    column: usize,
-    kind: String,
-    style: usize,
-    text: String,
-}
-
-/// A row that is being read.
-#[derive(Default)]
-struct OpenRow {
-    number: u64,
-    cells: Vec<String>,
-    /// How long the texts of its cells are together.
-    bytes: usize,
-}
-
-impl OpenRow {
-    fn after(before: &Self, tag: &BytesStart<'_>) -> Self {
-        Self { number: row_number(tag, before.number), ..Self::default() }
-    }
-
-    fn is_too_long(&self) -> bool {
-        self.bytes > MAX_LINE_BYTES
-    }
-
-    /// Puts a text into its column. Of a row that is too long already nothing more is copied: cells
-    /// may share one long text, so a small file could fill the memory.
-    fn put(&mut self, column: usize, text: Cow<'_, str>) {
-        if self.is_too_long() || (text.is_empty() && column != self.cells.len()) {
-            return;
-        }
-        if column >= self.cells.len() {
-            self.cells.resize(column + 1, String::new());
-        }
-        if let Some(place) = self.cells.get_mut(column) {
-            self.bytes = self.bytes - place.len() + text.len();
-            *place = text.into_owned();
-        }
-    }
-
-    /// The row, without empty cells at its end; `None` where it is blank. One that is too long
-    /// keeps more than [`MAX_LINE_BYTES`] of text, by which the splitter rejects it.
-    fn end(&mut self) -> Option<SheetRow> {
-        if !self.is_too_long() {
-            while self.cells.last().is_some_and(|cell| cell.trim().is_empty()) {
-                self.cells.pop();
-            }
-        }
-        self.bytes = 0;
-        let cells = std::mem::take(&mut self.cells);
-        (!cells.is_empty()).then_some(SheetRow { number: self.number, cells })
-    }
-}
-
-impl SheetReading {
-    fn run(
-        &self,
-        archive: &mut Archive,
-        path: &str,
-        into: &SyncSender<io::Result<Vec<SheetRow>>>,
-    ) -> io::Result<()> {
-        let part = archive.by_name(path).map_err(damaged)?;
-        let mut xml = Xml::new(part, self.limits.max_bytes, &self.limits);
-        let (mut batch, mut bytes, mut rows) = (Vec::new(), 0, 0_u64);
-        let mut row = OpenRow::default();
-        let mut open: Option<OpenCell> = None;
-        let (mut is_value, mut phonetic) = (false, false);
-        loop {
-            match xml.next()? {
-                Event::Start(tag) => match tag.local_name().as_ref() {
-                    b"row" => row = OpenRow::after(&row, &tag),
-                    b"c" => open = Some(begin(&tag, row.cells.len())?),
-                    b"v" | b"t" => is_value = !phonetic,
-                    b"rPh" => phonetic = true,
-                    _ => {}
-                },
-                Event::Empty(tag) if tag.local_name().as_ref() == b"row" => {
-                    row.number = row_number(&tag, row.number);
-                }
-                Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
-                // A cell that has a format alone still has its place.
-                Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
-                    let column = begin(&tag, row.cells.len())?.column;
-                    row.put(column, Cow::Borrowed(""));
-                }
-                Event::Text(text) if is_value => {
-                    push(&mut open, &text.xml10_content().map_err(not_text)?)?;
-                }
-                Event::CData(text) if is_value => {
-                    push(&mut open, &text.decode().map_err(not_text)?)?;
-                }
-                Event::GeneralRef(reference) if is_value => {
-                    push(&mut open, &xml::resolved(&reference)?)?;
-                }
-                Event::End(tag) => match tag.local_name().as_ref() {
-                    b"v" | b"t" => is_value = false,
-                    b"rPh" => phonetic = false,
-                    b"c" => {
-                        if let Some(cell) = open.take() {
-                            let column = cell.column;
-                            row.put(column, self.text_of(cell)?);
-                        }
-                    }
-                    b"row" => {
-                        if let Some(row) = row.end() {
-                            rows += 1;
-                            if rows > self.limits.max_rows {
-                                let halt = Halt::TooManyLines(self.limits.max_rows);
-                                return Err(io::Error::other(halt));
-                            }
-                            let of_cell = |cell: &String| size_of::<String>() + cell.len();
-                            bytes += row.cells.iter().map(of_cell).sum::<usize>();
-                            batch.push(row);
-                        }
-                        if bytes >= BATCH_BYTES || batch.len() >= BATCH_ROWS {
-                            bytes = 0;
-                            if into.send(Ok(std::mem::take(&mut batch))).is_err() {
-                                return Ok(());
-                            }
-                        }
-                    }
-                    b"sheetData" => break,
-                    _ => {}
-                },
-                Event::Eof => {
-                    return Err(refusal(NoList::DamagedWorkbook("its first sheet is incomplete")));
-                }
-                _ => {}
-            }
-        }
-        if !batch.is_empty() {
-            // Nobody may want them.
-            let _ = into.send(Ok(batch));
-        }
-        Ok(())
-    }
-
-    /// What a cell that was read shows.
-    fn text_of(&self, cell: OpenCell) -> io::Result<Cow<'_, str>> {
-        Ok(match cell.kind.as_str() {
-            "s" => {
-                let at = cell.text.trim().parse::<usize>().ok();
-                let text = at.and_then(|at| self.strings.get(at));
-                let fault = "a cell refers to a text that does not exist";
-                Cow::Borrowed(text.ok_or_else(|| refusal(NoList::DamagedWorkbook(fault)))?)
-            }
-            "b" => Cow::Borrowed(if cell.text.trim() == "1" { "TRUE" } else { "FALSE" }),
-            "" | "n" => Cow::Owned(shown(&cell.text, self.styles.get(cell.style).copied())),
-            _ => Cow::Owned(cell.text),
-        })
-    }
-}
-
-fn row_number(tag: &BytesStart<'_>, before: u64) -> u64 {
-    let given = attribute(tag, b"r").and_then(|text| text.parse().ok());
-    given.unwrap_or_else(|| before.saturating_add(1))
-}
-
-fn begin(tag: &BytesStart<'_>, next: usize) -> io::Result<OpenCell> {
-    let place = attribute(tag, b"r").and_then(|place| column_of(&place));
-    let column = place.unwrap_or(next);
-    if column >= MAX_SHEET_COLUMNS {
-        return Err(refusal(NoList::LargeWorkbook("more columns than Excel has")));
-    }
-    let kind = attribute(tag, b"t").unwrap_or_default();
-    let style = attribute(tag, b"s").and_then(|text| text.parse().ok()).unwrap_or(usize::MAX);
-    Ok(OpenCell { column, kind, style, text: String::new() })
-}
-
-fn push(open: &mut Option<OpenCell>, text: &str) -> io::Result<()> {
-    let Some(cell) = open else { return Ok(()) };
-    if cell.text.len() + text.len() > MAX_CELL_BYTES {
-        return Err(refusal(NoList::LargeWorkbook("a cell with too much text")));
-    }
-    cell.text.push_str(text);
-    Ok(())
-}
-
 /// The folder of the workbook's parts, `xl/` as a rule; a refusal where it is no workbook.
 fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     let has = |name: &str| archive.index_for_name(name).is_some();
@@ -413,6 +218,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
+    use crate::limits::MAX_LINE_BYTES;
 
     #[test]
     fn no_more_is_kept_of_a_row_than_a_line_may_have_however_many_cells_share_a_text() {

@@ -1,0 +1,98 @@
+//! How records are written and compressed, as a file's name or its first bytes tell.
+
+use serde::{Deserialize, Serialize};
+
+const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// How records are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// An object a line.
+    JsonLines,
+    /// A header line, then a row a record; whatever stands between the fields.
+    Csv,
+    /// The same with tabs.
+    Tsv,
+    /// A workbook of Excel: the first row of its first sheet is the header.
+    Xlsx,
+}
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstd,
+}
+
+impl Compression {
+    /// The compression of an input that begins with `bytes`; `None` where it is not compressed.
+    ///
+    /// Neither beginning is UTF-8, so no text is taken for compressed.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            _ if bytes.starts_with(GZIP_MAGIC) => Some(Self::Gzip),
+            _ if bytes.starts_with(ZSTD_MAGIC) => Some(Self::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// The format and the compression that a file's name tells: `.jsonl`, `.ndjson`, `.csv`, `.tsv`,
+/// `.tab` or `.xlsx`, then `.gz` or `.zst`, in any case.
+pub fn told_by_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
+    let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
+    let (rest, compression) = without_ending(file_name, &compressions);
+    let formats = [
+        (".jsonl", Format::JsonLines),
+        (".ndjson", Format::JsonLines),
+        (".csv", Format::Csv),
+        (".tsv", Format::Tsv),
+        (".tab", Format::Tsv),
+        (".xlsx", Format::Xlsx),
+    ];
+    let (_, format) = without_ending(rest, &formats);
+    (format, compression)
+}
+
+/// The name without the first of these endings that it has, and what that means.
+fn without_ending<'a, T: Copy>(name: &'a str, endings: &[(&str, T)]) -> (&'a str, Option<T>) {
+    for (ending, meaning) in endings {
+        if let Some((stem, end)) = name.split_at_checked(name.len().saturating_sub(ending.len()))
+            && !stem.is_empty()
+            && end.eq_ignore_ascii_case(ending)
+        {
+            return (stem, Some(*meaning));
+        }
+    }
+    (name, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_s_name_tells_format_and_compression() {
+        let jsonl = Some(Format::JsonLines);
+        let cases = [
+            ("acme.jsonl", jsonl, None),
+            ("acme.JSONL.GZ", jsonl, Some(Compression::Gzip)),
+            ("acme.v2.ndjson.zst", jsonl, Some(Compression::Zstd)),
+            ("acme.csv", Some(Format::Csv), None),
+            ("acme.TSV.gz", Some(Format::Tsv), Some(Compression::Gzip)),
+            ("acme.xlsx", Some(Format::Xlsx), None),
+            ("acme.gz", None, Some(Compression::Gzip)),
+            ("acme", None, None),
+            ("acmé", None, None),
+            (".csv", None, None),
+            ("csv", None, None),
+        ];
+        for (file_name, format, compression) in cases {
+            assert_eq!(told_by_name(file_name), (format, compression), "{file_name}");
+        }
+    }
+}

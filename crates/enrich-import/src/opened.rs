@@ -1,0 +1,214 @@
+//! A source that is being read: what its first bytes and lines tell, and what a failure means.
+
+use std::fs::File;
+use std::io::{self, BufRead, Cursor, Read};
+
+use crate::bounds::Halt;
+use crate::byte_count::ByteCount;
+use crate::content::{self, NoList, ZIP_MAGIC};
+use crate::delimiter::Delimiter;
+use crate::delimiter_detection;
+use crate::encoding::{Decoding, KnownEncoding, Resumed, told_by_start};
+use crate::format::Format;
+use crate::layout::{Layout, ReadAs};
+use crate::lines::{Line, Lines};
+use crate::read_error::ReadError;
+use crate::splitter::Splitter;
+use crate::workbook::{Limits, Workbook};
+
+/// How much of a source is looked at to tell what it holds.
+const HEAD_BYTES: usize = 16 * 1024;
+/// How many lines are looked at to tell the delimiter, and how many bytes of them.
+const LOOKED_AT_LINES: usize = 100;
+const LOOKED_AT_BYTES: usize = 256 * 1024;
+/// The largest workbook that is read from what is no file, in bytes: it is held in memory.
+const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
+
+/// The input of a source, decompressed, and what is known of it.
+pub(crate) struct Input {
+    pub(crate) bytes: Box<dyn BufRead>,
+    /// The same as a file that can be read at any place, where it is one.
+    pub(crate) file: Option<File>,
+    /// The format that the name tells.
+    pub(crate) format: Option<Format>,
+    pub(crate) read_as: ReadAs,
+    pub(crate) limits: Limits,
+    pub(crate) is_compressed: bool,
+    pub(crate) read_bytes: ByteCount,
+}
+
+/// A source that is being read.
+pub(crate) struct Opened {
+    pub(crate) lines: Lines,
+    format: Option<Format>,
+    delimiter: Option<Delimiter>,
+    encoding: KnownEncoding,
+    workbook: Option<Workbook>,
+    /// The sheet that is read, and how many there are.
+    sheet: Option<(String, usize)>,
+    is_compressed: bool,
+    read_bytes: ByteCount,
+}
+
+impl Opened {
+    /// Tells what the input holds, by its beginning where the name does not.
+    pub(crate) fn new(input: Input) -> Result<Self, ReadError> {
+        let Input { mut bytes, file, format, read_as, limits, is_compressed, read_bytes } = input;
+        let mut opened = Self {
+            lines: Lines::new(Box::new(io::empty())),
+            format: None,
+            delimiter: None,
+            encoding: KnownEncoding::default(),
+            workbook: None,
+            sheet: None,
+            is_compressed,
+            read_bytes,
+        };
+        let mut head = Vec::new();
+        let failure = (&mut bytes).take(HEAD_BYTES as u64).read_to_end(&mut head).err();
+        if head.starts_with(ZIP_MAGIC) {
+            opened.read_workbook(file, Resumed::new(head, failure, bytes), limits)?;
+            return Ok(opened);
+        }
+        if let Some(refused) = content::refused(&head) {
+            return Err(refused.into());
+        }
+        // JSON is UTF-8 by its definition.
+        let mark = told_by_start(&head).map_or(0, |(_, mark)| mark);
+        let text = head.get(mark..).unwrap_or_default().trim_ascii_start();
+        let format = format.filter(|format| *format != Format::Xlsx);
+        let is_json = format.map_or(text.starts_with(b"{"), |format| format == Format::JsonLines);
+        let input = Box::new(Resumed::new(head.clone(), failure, bytes));
+        let decoding = Decoding::new(input, &head, read_as.encoding, !is_json);
+        let (decoding, encoding) = decoding.map_err(|error| opened.explain(error))?;
+        opened.lines = Lines::new(Box::new(decoding));
+        opened.encoding = encoding;
+        opened.look(format, read_as)?;
+        Ok(opened)
+    }
+
+    /// The format; `None` for an empty source.
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// Splits the rows of CSV or of a workbook, whose rows it takes.
+    pub(crate) fn splitter(&mut self) -> Splitter {
+        match self.workbook.take() {
+            Some(workbook) => Splitter::of_workbook(workbook),
+            None => Splitter::new(self.delimiter.unwrap_or(Delimiter::Comma)),
+        }
+    }
+
+    /// How it is read, as far as that is known; `None` for an empty source.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        let is_text = self.sheet.is_none();
+        let (sheet, sheets) = self.sheet.clone().unzip();
+        Some(Layout {
+            format: self.format?,
+            delimiter: self.delimiter,
+            encoding: is_text.then(|| self.encoding.get()),
+            sheet,
+            sheets: sheets.unwrap_or_default(),
+        })
+    }
+
+    /// Tells format and delimiter by the first lines, where they are not given.
+    fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> Result<(), ReadError> {
+        let lines = self.lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
+        let mut filled = lines.iter().filter(|line| !line.is_blank());
+        let Some(first) = filled.next() else {
+            // Blank lines may go on for long, and are counted by those who read them.
+            self.format = named.or(match self.lines.next_filled() {
+                Ok(None) => None,
+                Ok(Some(line)) => {
+                    let is_object = line.bytes.trim_ascii_start().starts_with(b"{");
+                    self.lines.put_back(std::iter::once(line));
+                    Some(if is_object { Format::JsonLines } else { Format::Csv })
+                }
+                Err(error) => return Err(self.explain(error)),
+            });
+            return Ok(());
+        };
+        let second = filled.next().map(|line| line.bytes.as_slice()).unwrap_or_default();
+        let beginning = [&first.bytes, second].concat();
+        if content::is_json_array(&beginning) {
+            return Err(NoList::JsonArray.into());
+        }
+        let is_object = first.bytes.trim_ascii_start().starts_with(b"{");
+        let format = match named {
+            Some(Format::Csv | Format::Tsv) if content::is_json_object(&beginning) => {
+                return Err(NoList::JsonAsCsv.into());
+            }
+            Some(format) => format,
+            None if is_object => Format::JsonLines,
+            None => Format::Csv,
+        };
+        self.format = Some(if format == Format::JsonLines { format } else { Format::Csv });
+        if format != Format::JsonLines {
+            let delimiter = self.delimiter(&lines, format, read_as);
+            self.delimiter = Some(delimiter);
+        }
+        Ok(())
+    }
+
+    fn delimiter(&mut self, lines: &[Line], format: Format, read_as: ReadAs) -> Delimiter {
+        let announced = lines.first().and_then(|line| delimiter_detection::announced(&line.bytes));
+        if announced.is_some() {
+            // It was read already and cannot fail.
+            let _ = self.lines.next();
+        }
+        let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
+        read_as.delimiter.or(announced).unwrap_or_else(|| delimiter_detection::detect(lines, usual))
+    }
+
+    fn read_workbook(
+        &mut self,
+        file: Option<File>,
+        mut rest: Resumed,
+        limits: Limits,
+    ) -> Result<(), ReadError> {
+        let opened = match file {
+            Some(file) => {
+                let length = file.metadata().map(|data| data.len()).unwrap_or_default();
+                self.read_bytes.set(length);
+                Workbook::open(Box::new(file), limits)
+            }
+            None => {
+                let mut held = Vec::new();
+                let read = (&mut rest).take(MAX_HELD_WORKBOOK as u64 + 1).read_to_end(&mut held);
+                read.map_err(|error| self.explain(error))?;
+                if held.len() > MAX_HELD_WORKBOOK {
+                    return Err(NoList::LargeWorkbook("more than 64 MiB").into());
+                }
+                Workbook::open(Box::new(Cursor::new(held)), limits)
+            }
+        };
+        let workbook = opened.map_err(|error| self.explain(error))?;
+        self.format = Some(Format::Xlsx);
+        self.sheet = Some((workbook.sheet.clone(), workbook.sheets));
+        self.workbook = Some(workbook);
+        Ok(())
+    }
+
+    /// How many bytes were read since this was last asked.
+    pub(crate) fn newly_read_bytes(&self) -> u64 {
+        self.read_bytes.take()
+    }
+
+    /// What a failure to read means.
+    pub(crate) fn explain(&self, error: io::Error) -> ReadError {
+        if let Some(halt) = Halt::of(&error) {
+            return halt.into();
+        }
+        if let Some(refused) = NoList::of(&error) {
+            return refused.into();
+        }
+        // What the system says has a number; the rest comes from decompressing.
+        match error.kind() {
+            _ if error.raw_os_error().is_some() || !self.is_compressed => ReadError::Failed(error),
+            io::ErrorKind::UnexpectedEof => ReadError::EndsInTheMiddle,
+            _ => ReadError::Damaged(error),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The rows of a sheet, read on a thread of their own and handed on in batches.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::mpsc::SyncSender;
+
+use quick_xml::events::{BytesStart, Event};
+
+use super::cell::{Style, column_of, shown};
+use super::parts::Strings;
+use super::xml::{Xml, attribute, resolved};
+use super::{Archive, Limits, MAX_CELL_BYTES, SheetRow, damaged, not_text, refusal};
+use crate::bounds::Halt;
+use crate::content::NoList;
+use crate::limits::MAX_LINE_BYTES;
+
+/// The columns of a sheet, as Excel has them.
+const MAX_SHEET_COLUMNS: usize = 16_384;
+/// How many bytes of rows are handed on at once, and how many rows.
+const BATCH_BYTES: usize = 256 * 1024;
+const BATCH_ROWS: usize = 256;
+
+/// Takes batches of rows, and the failure that ends them.
+type RowSender = SyncSender<io::Result<Vec<SheetRow>>>;
+
+/// The thread that reads a sheet.
+pub(super) struct SheetReading {
+    pub(super) strings: Strings,
+    pub(super) styles: Vec<Style>,
+    pub(super) limits: Limits,
+}
+
+/// A cell that is being read.
+#[derive(Default)]
+struct OpenCell {
+    column: usize,
+    kind: String,
+    style: usize,
+    text: String,
+}
+
+/// A row that is being read.
+#[derive(Default)]
+struct OpenRow {
+    number: u64,
+    cells: Vec<String>,
+    /// How long the texts of its cells are together.
+    bytes: usize,
+}
+
+impl OpenRow {
+    fn after(before: &Self, tag: &BytesStart<'_>) -> Self {
+        Self { number: row_number(tag, before.number), ..Self::default() }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.bytes > MAX_LINE_BYTES
+    }
+
+    /// Puts a text into its column. Of a row that is too long already nothing more is copied: cells
+    /// may share one long text, so a small file could fill the memory.
+    fn put(&mut self, column: usize, text: Cow<'_, str>) {
+        if self.is_too_long() || (text.is_empty() && column != self.cells.len()) {
+            return;
+        }
+        if column >= self.cells.len() {
+            self.cells.resize(column + 1, String::new());
+        }
+        if let Some(place) = self.cells.get_mut(column) {
+            self.bytes = self.bytes - place.len() + text.len();
+            *place = text.into_owned();
+        }
+    }
+
+    /// The row, without empty cells at its end; `None` where it is blank. One that is too long
+    /// keeps more than [`MAX_LINE_BYTES`] of text, by which the splitter rejects it.
+    fn end(&mut self) -> Option<SheetRow> {
+        if !self.is_too_long() {
+            while self.cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+                self.cells.pop();
+            }
+        }
+        self.bytes = 0;
+        let cells = std::mem::take(&mut self.cells);
+        (!cells.is_empty()).then_some(SheetRow { number: self.number, cells })
+    }
+}
+
+/// Rows that are handed on together.
+struct Batch<'a> {
+    rows: Vec<SheetRow>,
+    bytes: usize,
+    /// How many rows there were, those of earlier batches included.
+    count: u64,
+    max_rows: u64,
+    into: &'a RowSender,
+}
+
+impl Batch<'_> {
+    /// Adds a row, and hands the batch on where it is full; `false` where nobody wants more.
+    fn push(&mut self, row: SheetRow) -> io::Result<bool> {
+        self.count += 1;
+        if self.count > self.max_rows {
+            return Err(io::Error::other(Halt::TooManyLines(self.max_rows)));
+        }
+        let of_cell = |cell: &String| size_of::<String>() + cell.len();
+        self.bytes += row.cells.iter().map(of_cell).sum::<usize>();
+        self.rows.push(row);
+        if self.bytes < BATCH_BYTES && self.rows.len() < BATCH_ROWS {
+            return Ok(true);
+        }
+        self.bytes = 0;
+        Ok(self.into.send(Ok(std::mem::take(&mut self.rows))).is_ok())
+    }
+
+    /// Hands on what is left.
+    fn end(self) {
+        if !self.rows.is_empty() {
+            // Nobody may want them.
+            let _ = self.into.send(Ok(self.rows));
+        }
+    }
+}
+
+impl SheetReading {
+    /// Reads the sheet at `path` in the archive, until its end or until nobody wants its rows.
+    pub(super) fn run(
+        &self,
+        archive: &mut Archive,
+        path: &str,
+        into: &RowSender,
+    ) -> io::Result<()> {
+        let part = archive.by_name(path).map_err(damaged)?;
+        let mut xml = Xml::new(part, self.limits.max_bytes, &self.limits);
+        let max_rows = self.limits.max_rows;
+        let mut batch = Batch { rows: Vec::new(), bytes: 0, count: 0, max_rows, into };
+        let mut row = OpenRow::default();
+        let mut open: Option<OpenCell> = None;
+        let (mut is_value, mut phonetic) = (false, false);
+        loop {
+            match xml.next()? {
+                Event::Start(tag) => match tag.local_name().as_ref() {
+                    b"row" => row = OpenRow::after(&row, &tag),
+                    b"c" => open = Some(begin(&tag, row.cells.len())?),
+                    b"v" | b"t" => is_value = !phonetic,
+                    b"rPh" => phonetic = true,
+                    _ => {}
+                },
+                Event::Empty(tag) if tag.local_name().as_ref() == b"row" => {
+                    row.number = row_number(&tag, row.number);
+                }
+                Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
+                // A cell that has a format alone still has its place.
+                Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
+                    let column = begin(&tag, row.cells.len())?.column;
+                    row.put(column, Cow::Borrowed(""));
+                }
+                Event::Text(text) if is_value => {
+                    push(&mut open, &text.xml10_content().map_err(not_text)?)?;
+                }
+                Event::CData(text) if is_value => {
+                    push(&mut open, &text.decode().map_err(not_text)?)?;
+                }
+                Event::GeneralRef(reference) if is_value => {
+                    push(&mut open, &resolved(&reference)?)?;
+                }
+                Event::End(tag) => match tag.local_name().as_ref() {
+                    b"v" | b"t" => is_value = false,
+                    b"rPh" => phonetic = false,
+                    b"c" => {
+                        if let Some(cell) = open.take() {
+                            let column = cell.column;
+                            row.put(column, self.text_of(cell)?);
+                        }
+                    }
+                    b"row" => {
+                        if let Some(row) = row.end()
+                            && !batch.push(row)?
+                        {
+                            return Ok(());
+                        }
+                    }
+                    b"sheetData" => break,
+                    _ => {}
+                },
+                Event::Eof => {
+                    return Err(refusal(NoList::DamagedWorkbook("its first sheet is incomplete")));
+                }
+                _ => {}
+            }
+        }
+        batch.end();
+        Ok(())
+    }
+
+    /// What a cell that was read shows.
+    fn text_of(&self, cell: OpenCell) -> io::Result<Cow<'_, str>> {
+        Ok(match cell.kind.as_str() {
+            "s" => {
+                let at = cell.text.trim().parse::<usize>().ok();
+                let text = at.and_then(|at| self.strings.get(at));
+                let fault = "a cell refers to a text that does not exist";
+                Cow::Borrowed(text.ok_or_else(|| refusal(NoList::DamagedWorkbook(fault)))?)
+            }
+            "b" => Cow::Borrowed(if cell.text.trim() == "1" { "TRUE" } else { "FALSE" }),
+            "" | "n" => Cow::Owned(shown(&cell.text, self.styles.get(cell.style).copied())),
+            _ => Cow::Owned(cell.text),
+        })
+    }
+}
+
+fn row_number(tag: &BytesStart<'_>, before: u64) -> u64 {
+    let given = attribute(tag, b"r").and_then(|text| text.parse().ok());
+    given.unwrap_or_else(|| before.saturating_add(1))
+}
+
+fn begin(tag: &BytesStart<'_>, next: usize) -> io::Result<OpenCell> {
+    let place = attribute(tag, b"r").and_then(|place| column_of(&place));
+    let column = place.unwrap_or(next);
+    if column >= MAX_SHEET_COLUMNS {
+        return Err(refusal(NoList::LargeWorkbook("more columns than Excel has")));
+    }
+    let kind = attribute(tag, b"t").unwrap_or_default();
+    let style = attribute(tag, b"s").and_then(|text| text.parse().ok()).unwrap_or(usize::MAX);
+    Ok(OpenCell { column, kind, style, text: String::new() })
+}
+
+fn push(open: &mut Option<OpenCell>, text: &str) -> io::Result<()> {
+    let Some(cell) = open else { return Ok(()) };
+    if cell.text.len() + text.len() > MAX_CELL_BYTES {
+        return Err(refusal(NoList::LargeWorkbook("a cell with too much text")));
+    }
+    cell.text.push_str(text);
+    Ok(())
+}

@@ -6,6 +6,7 @@
 //! memory (`accounts/recent.rs`).
 
 mod change;
+mod keys;
 mod recent;
 
 use std::path::Path;
@@ -19,18 +20,20 @@ use enrich_core::{
     RateOverride, Timestamp,
 };
 use enrich_text::Country;
-use jiff::SignedDuration;
 use parking_lot::Mutex;
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
 
 use crate::blocking;
 use crate::columns::Column;
 use crate::error::OpenError;
 use crate::ledger::LedgerFiles;
-use crate::secret::{NotOurs, Purpose, Secret, Secrets};
+use crate::secret::{NotOurs, Purpose, Secrets};
 use crate::sqlite::{self, Durability, Readers, store_error};
-use recent::{KeyHash, RecentKeys};
+use keys::{
+    KEY_BY_HASH, KEY_BY_ID, KEYS_OF_ACCOUNT, end_key, find_full, hash_of, insert_key, read_key,
+};
+use recent::RecentKeys;
 
 /// Keeps accounts and keys.
 #[derive(Debug)]
@@ -49,17 +52,6 @@ enum Unfit {
     OtherAccount,
 }
 
-macro_rules! key_info {
-    ($where:literal) => {
-        concat!(
-            "SELECT api_key.id, account, label, hint, requests, window_seconds, ",
-            "api_key.created_at, expires_at, last_used_at, ended, account.status = 'active', ",
-            "account.country FROM api_key JOIN account ON account.id = api_key.account WHERE ",
-            $where
-        )
-    };
-}
-
 macro_rules! account {
     ($rest:literal) => {
         concat!("SELECT id, name, created_at, status, status_reason, country FROM account ", $rest)
@@ -69,10 +61,6 @@ macro_rules! account {
 const ACCOUNT_BY_ID: &str = account!("WHERE id = ?1");
 const ACCOUNTS: &str = account!("ORDER BY created_at, id");
 const KEY_CHANGES: &str = "SELECT number FROM key_changes";
-const KEY_BY_HASH: &str = key_info!("hash = ?1");
-const KEY_BY_ID: &str = key_info!("api_key.id = ?1");
-const KEYS_OF_ACCOUNT: &str = key_info!("account = ?1 ORDER BY api_key.created_at, api_key.id");
-
 impl SqliteAccounts {
     /// Accounts in the ledger at `path`, which has been prepared.
     pub(crate) fn open(
@@ -327,81 +315,6 @@ impl Accounts for SqliteAccounts {
     }
 }
 
-/// Why the account of a new key may not have it; `None` when it may.
-fn find_full(
-    connection: &Connection,
-    new: &NewKey,
-    limit: KeyLimit,
-) -> Result<Option<KeyStored>, StoreError> {
-    let count = "SELECT count(*) FILTER (WHERE expires_at IS NULL OR expires_at > ?3),
-                     count(*) FILTER (WHERE ended = 0 AND (expires_at IS NULL OR expires_at > ?2))
-                 FROM api_key WHERE account = ?1";
-    let now = new.created_at;
-    let ended = now.saturating_sub(SignedDuration::from_hours(24 * KeyLimit::ENDED_DAYS));
-    let ended = ended.map_err(StoreError::failed)?;
-    let values = (Column(new.account), Column(now), Column(ended));
-    let (all, active): (u32, u32) = connection
-        .query_row(count, values, |row| Ok((row.get(0)?, row.get(1)?)))
-        .map_err(store_error)?;
-    Ok(match () {
-        () if all >= limit.all => Some(KeyStored::TooMany),
-        () if active >= limit.active => Some(KeyStored::TooManyActive),
-        () => None,
-    })
-}
-
-/// Ends a key at `at`, or leaves it at an earlier end; for good where that has come at `now`. Whether
-/// there is such a key.
-fn end_key(
-    connection: &Connection,
-    id: KeyId,
-    at: Timestamp,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    let changed = connection
-        .execute(
-            "UPDATE api_key SET
-                 expires_at = CASE WHEN expires_at < ?2 THEN expires_at ELSE ?2 END,
-                 ended = ended OR ?2 <= ?3 OR coalesce(expires_at <= ?3, 0)
-             WHERE id = ?1",
-            (Column(id), Column(at), Column(now)),
-        )
-        .map_err(store_error)?;
-    Ok(changed > 0)
-}
-
-fn insert_key(connection: &Connection, secret: &Secret, key: &NewKey) -> Result<(), StoreError> {
-    let sealed = secret
-        .seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
-        .map_err(StoreError::failed)?;
-    connection
-        .execute(
-            "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
-                 window_seconds, created_at, expires_at)
-             VALUES (:id, :account, :label, :hint, :hash, :sealed, :secret, :requests,
-                 :window_seconds, :created_at, :expires_at)",
-            named_params! {
-                ":id": Column(key.id),
-                ":account": Column(key.account),
-                ":label": key.label,
-                ":hint": key.key.hint(),
-                ":hash": hash_of(secret, &key.key),
-                ":sealed": sealed,
-                ":secret": secret.id(),
-                ":requests": key.rate.requests,
-                ":window_seconds": key.rate.window_seconds,
-                ":created_at": Column(key.created_at),
-                ":expires_at": key.expires_at.map(Column),
-            },
-        )
-        .map_err(store_error)?;
-    Ok(())
-}
-
-fn hash_of(secret: &Secret, key: &ApiKey) -> KeyHash {
-    secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
-}
-
 fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
     let (Column(id), Column(created_at)) = (row.get(0)?, row.get(2)?);
     let (status, reason): (String, String) = (row.get(3)?, row.get(4)?);
@@ -427,22 +340,4 @@ fn status_reason(status: &AccountStatus) -> &str {
         AccountStatus::Suspended { reason } => reason,
         AccountStatus::Active | AccountStatus::Closed => "",
     }
-}
-
-fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
-    let time = |index| row.get::<_, Option<Column<Timestamp>>>(index);
-    let (Column(id), Column(account), Column(created_at)) = (row.get(0)?, row.get(1)?, row.get(6)?);
-    Ok(KeyInfo {
-        id,
-        account,
-        label: row.get(2)?,
-        hint: row.get(3)?,
-        rate: RateOverride { requests: row.get(4)?, window_seconds: row.get(5)? },
-        created_at,
-        expires_at: time(7)?.map(|Column(at)| at),
-        has_ended: row.get(9)?,
-        last_used_at: time(8)?.map(|Column(at)| at),
-        is_account_active: row.get(10)?,
-        country: read_country(row, 11)?,
-    })
 }

@@ -4,8 +4,9 @@
 //! foreign or swapped file is refused instead of filled with our tables. The schema moves forward
 //! in one transaction, and a newer one is refused.
 
+mod log;
+
 use std::fs::OpenOptions;
-use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use thread_local::ThreadLocal;
 
 use crate::error::OpenError;
+pub(crate) use log::{begin_log, beside, move_log, refuse_without_log, write_log_again};
 
 mod directory_schema {
     refinery::embed_migrations!("migrations/directory");
@@ -70,8 +72,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const CHECKPOINT_PAGES: i64 = 4096;
 /// What a write-ahead log that grew beyond it, in a large transaction, shrinks back to: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
-/// How much of it is written again at a time.
-const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// How much of the directory its readers map into their address space instead of copying each
 /// page out of the system's cache: all of it where addresses are plenty. SQLite itself stops at
 /// the `SQLITE_MAX_MMAP_SIZE` it was compiled with and reads what lies behind.
@@ -171,80 +171,6 @@ pub(crate) fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
     let connection = reader(path)?;
     connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
     Ok(connection)
-}
-
-/// Puts a commit that changes nothing into the write-ahead log, which a reader must have open: the
-/// last that closes a log removes it.
-///
-/// While a log is empty, SQLite asks the system for the file's length at the beginning of every read
-/// (`pagerPagecount`); else the length stands in the log's index, in memory. That is a fortieth of
-/// what a point read's request costs. The index keeps the length once the commit is brought into the
-/// file, which nobody may be reading meanwhile, and readers do not look for pages in the log
-/// then.
-pub(crate) fn begin_log(path: &Path) -> rusqlite::Result<()> {
-    let connection = writer(path, Durability::Checkpoint)?;
-    // Whoever else writes now has begun the log.
-    connection.busy_timeout(Duration::ZERO)?;
-    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    connection.pragma_update(None, "user_version", version)?;
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-}
-
-/// Moves the log into the database as far as nobody is in the way; `true` where that is all of it.
-pub(crate) fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
-        let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(!is_busy && moved == in_log)
-    })
-}
-
-/// The files that SQLite keeps beside the database at `path`: its write-ahead log, and the index of
-/// that, which all who have it open share.
-pub(crate) fn beside(path: &Path) -> [PathBuf; 2] {
-    ["-wal", "-shm"].map(|end| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        name.into()
-    })
-}
-
-/// Refuses a database whose log was removed under a process that had it open, whether that still
-/// runs or was killed. SQLite would take such a log for an empty one.
-///
-/// The log is made before its index and removed after it, so the index is never there alone. The
-/// files are not opened: closing one gives up the locks that this process has on it.
-pub(crate) fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
-    let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
-    let [log, index] = beside(&path);
-    let is_there =
-        |file: &Path| file.try_exists().map_err(|source| OpenError::unusable(file, source));
-    // The log once more: somebody may have opened the database meanwhile.
-    if !is_there(&log)? && is_there(&index)? && !is_there(&log)? {
-        return Err(OpenError::LogRemoved { path, log, index });
-    }
-    Ok(())
-}
-
-/// Writes the write-ahead log of the database at `path` once more as it is, and waits until it is on
-/// the disk. There has to be one, which a connection has open, and nobody may be adding to it.
-///
-/// Nobody holds locks on that file, which closing it here would give up.
-pub(crate) fn write_log_again(path: &Path) -> io::Result<()> {
-    // Beside the file itself, wherever a link to it is.
-    let [log, _] = beside(&path.canonicalize()?);
-    let mut log = OpenOptions::new().read(true).write(true).open(log)?;
-    let mut chunk = vec![0; LOG_CHUNK_BYTES];
-    let mut at = 0;
-    loop {
-        log.seek(SeekFrom::Start(at))?;
-        let read = log.read(&mut chunk)?;
-        if read == 0 {
-            return log.sync_all();
-        }
-        log.seek(SeekFrom::Start(at))?;
-        log.write_all(&chunk[..read])?;
-        at += read as u64;
-    }
 }
 
 /// How long the file is.

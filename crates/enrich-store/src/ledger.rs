@@ -101,9 +101,9 @@ use crate::ledger::ledger_state::Heads;
 use crate::ledger::queue::Refused;
 use crate::ledger::seal::Seal;
 use crate::ledger::writer::{Limits, Writer};
+use crate::options::Options;
 use crate::secret::Secrets;
 use crate::sqlite::{Readers, store_error};
-use crate::store::Options;
 
 /// The ledger over SQLite. Dropping it decides the queued jobs, then ends its thread.
 #[derive(Debug)]

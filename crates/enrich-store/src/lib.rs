@@ -14,6 +14,7 @@ mod importer;
 mod in_use;
 mod ledger;
 mod misses;
+mod options;
 mod refresh_gate;
 mod secret;
 mod sign_ins;
@@ -32,11 +33,12 @@ pub use folder::read_through;
 pub use importer::SqliteIntake;
 pub use ledger::SqliteLedger;
 pub use misses::{CountMisses, MissedName};
+pub use options::Options;
 pub use secret::SecretError;
 pub use sign_ins::SqliteSignIns;
 pub use sqlite::{DatabaseReport, Durability};
 pub use statistics::{
     AccountUse, DatabaseSize, DirectoryStatistics, KindStatistics, Outcomes, UseStatistics,
 };
-pub use store::{CheckReport, Options, Store};
+pub use store::{CheckReport, Store};
 pub use usage::SqliteUsage;

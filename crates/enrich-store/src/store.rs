@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
-use enrich_core::{Clock, Confidence, MemoryWindows, Service, ServicePorts, Timestamp};
+use enrich_core::{Clock, MemoryWindows, Service, ServicePorts, Timestamp};
 use enrich_text::CompanyName;
 
 use crate::accounts::SqliteAccounts;
@@ -16,7 +16,8 @@ use crate::folder;
 use crate::importer::{SqliteIntake, deriving};
 use crate::in_use::{self, InUse};
 use crate::ledger::{self, SqliteLedger};
-use crate::misses::{self, CountMisses, Counter, MissedName};
+use crate::misses::{self, Counter, MissedName};
+use crate::options::Options;
 use crate::secret::Secrets;
 use crate::sign_ins::SqliteSignIns;
 use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, Durability, LEDGER};
@@ -44,39 +45,6 @@ pub struct Store {
     misses: Option<Arc<Counter>>,
     secrets: Secrets,
     folder: PathBuf,
-}
-
-/// The limits and settings of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The most charges and grants that wait for a decision; one more is refused as overloaded.
-    pub charge_queue: usize,
-    /// The most decisions in one transaction.
-    pub charge_group: usize,
-    /// The most idempotency records. A record takes the size of its answer and about 200 bytes.
-    /// Once half of them exist, an account that has a sixteenth gets no more.
-    pub max_kept: u64,
-    /// The least confidence of a match by name (of a company, of a person); a match below it is not
-    /// found, and free.
-    pub least_by_name: Confidence,
-    /// When an acknowledged charge reaches the disk. Anything but [`Durability::Commit`] loses
-    /// acknowledged charges in a power failure; other values exist to test the tests.
-    pub durability: Durability,
-    /// Whether the names of missed companies are counted.
-    pub count_misses: CountMisses,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            charge_queue: 4096,
-            charge_group: 512,
-            max_kept: 1_000_000,
-            least_by_name: Confidence::LEAST_BY_NAME,
-            durability: Durability::Commit,
-            count_misses: CountMisses::Off,
-        }
-    }
 }
 
 /// The result of [`Store::check`].

@@ -1,0 +1,39 @@
+//! The limits and settings of a store.
+
+use enrich_core::Confidence;
+
+use crate::misses::CountMisses;
+use crate::sqlite::Durability;
+
+/// The limits and settings of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The most charges and grants that wait for a decision; one more is refused as overloaded.
+    pub charge_queue: usize,
+    /// The most decisions in one transaction.
+    pub charge_group: usize,
+    /// The most idempotency records. A record takes the size of its answer and about 200 bytes.
+    /// Once half of them exist, an account that has a sixteenth gets no more.
+    pub max_kept: u64,
+    /// The least confidence of a match by name (of a company, of a person); a match below it is not
+    /// found, and free.
+    pub least_by_name: Confidence,
+    /// When an acknowledged charge reaches the disk. Anything but [`Durability::Commit`] loses
+    /// acknowledged charges in a power failure; other values exist to test the tests.
+    pub durability: Durability,
+    /// Whether the names of missed companies are counted.
+    pub count_misses: CountMisses,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            charge_queue: 4096,
+            charge_group: 512,
+            max_kept: 1_000_000,
+            least_by_name: Confidence::LEAST_BY_NAME,
+            durability: Durability::Commit,
+            count_misses: CountMisses::Off,
+        }
+    }
+}

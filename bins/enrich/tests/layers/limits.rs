@@ -1,0 +1,90 @@
+//! The limits of a file and of a function, in lines.
+//!
+//! Tests do not count: neither files named `tests.rs` nor a module `tests` at the end of a file. The
+//! code is formatted, so a function ends at the first brace that stands as far in as it begins.
+
+use super::imports::{crate_folder, rust_files};
+
+/// The most lines of a file, its comments included.
+pub(crate) const MOST_OF_A_FILE: usize = 400;
+/// The most lines of a function, from its name to its last brace.
+pub(crate) const MOST_OF_A_FUNCTION: usize = 70;
+
+/// The files and functions of a crate that are longer than the limits, in words.
+pub(crate) fn too_long(name: &str) -> Vec<String> {
+    let home = crate_folder(name).join("src");
+    let mut found = Vec::new();
+    for (path, text) in rust_files(home.clone()) {
+        if path.ends_with("tests.rs") {
+            continue;
+        }
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let file = format!("{name}: {}", path.strip_prefix(&home).unwrap().display());
+        if lines.len() > MOST_OF_A_FILE {
+            found.push(format!("{file} has {} lines", lines.len()));
+        }
+        for (function, length) in functions(&lines) {
+            if length > MOST_OF_A_FUNCTION {
+                found.push(format!("{file}: `{function}` has {length} lines"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The functions with a body that `lines` hold, each with its length in lines.
+fn functions<'t>(lines: &[&'t str]) -> Vec<(&'t str, usize)> {
+    let functions = lines.iter().enumerate().filter_map(|(start, line)| {
+        let name = function_name(line)?;
+        let rest = lines.get(start..).unwrap_or_default();
+        let head = rest.iter().position(|line| line.ends_with(['{', ';', '}']))?;
+        if !rest.get(head)?.ends_with('{') {
+            return Some((name, head + 1));
+        }
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let is_end = |line: &&str| line.strip_prefix(indent) == Some("}");
+        Some((name, rest.iter().position(is_end)? + 1))
+    });
+    functions.collect()
+}
+
+/// The name of the function that begins in this line.
+fn function_name(line: &str) -> Option<&str> {
+    let (before, after) = line.trim_start().split_once("fn ")?;
+    let is_qualifier = |word: &str| {
+        matches!(word, "pub" | "const" | "async" | "unsafe" | "extern" | "\"C\"")
+            || word.starts_with("pub(")
+            || word.ends_with(')')
+    };
+    let name = after.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
+    (!name.is_empty() && before.split(' ').all(|word| word.is_empty() || is_qualifier(word)))
+        .then_some(name)
+}
+
+#[test]
+fn a_function_is_measured_from_its_name_to_its_last_brace() {
+    let text = "\
+trait Progress {
+    fn advance(&mut self);
+    fn is_done(&self) -> bool {
+        true
+    }
+}
+
+/// A call of this fn is no function.
+pub(crate) const fn short() {}
+
+pub(in crate::ledger) async fn long(
+    first: u64,
+) -> u64 {
+    let second = || {
+        first
+    };
+    second()
+}";
+    let lines: Vec<&str> = text.lines().collect();
+    let expected = [("advance", 1), ("is_done", 3), ("short", 1), ("long", 8)];
+    assert_eq!(functions(&lines), expected);
+}

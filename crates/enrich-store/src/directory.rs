@@ -11,6 +11,7 @@ pub(crate) mod codes;
 pub(crate) mod companies;
 pub(crate) mod hash_index;
 mod hold;
+mod holder;
 pub(crate) mod identifiers;
 pub(crate) mod index_check;
 mod lists;

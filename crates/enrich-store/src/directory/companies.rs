@@ -4,7 +4,7 @@ use enrich_core::{Company, CompanyRef, Confidence};
 use enrich_text::{Domain, EmailAddress, is_public_mail_host};
 
 use super::codes::IdentifierKind;
-use super::identifiers::Holder;
+use super::holder::Holder;
 use super::lookup::{Lookup, Stop};
 use super::names::{self, CandidateMatch};
 use super::view::View;

@@ -1,32 +1,13 @@
 //! Finds the holders of an exact identifier, in the hash index or else in the file's index.
 
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
-use rusqlite::{Row, params};
+use rusqlite::params;
 
-use super::codes::{IdentifierKind, sql_id, subject_id};
+use super::codes::{IdentifierKind, sql_id};
 use super::hash_index::{IndexHit, IndexResult};
+use super::holder::{Holder, holder_of};
 use super::profile::Profiled;
 use super::view::{View, generation_of, unreadable};
-
-/// A subject that has an identifier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
-    /// The subject.
-    pub(crate) subject: SubjectId,
-    /// The lower, the more the identifier is the subject's own.
-    pub(crate) tier: u8,
-    /// The trust in the sources of this identifier.
-    pub(crate) confidence: Confidence,
-}
-
-impl Holder {
-    /// The confidence in this holder, the first of all, when the next holder has such a tier.
-    pub(crate) fn sure_beside(&self, next_tier: Option<u8>) -> Confidence {
-        let is_ambiguous = next_tier == Some(self.tier);
-        let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
-        self.confidence.min(most)
-    }
-}
 
 impl View<'_> {
     /// The holders of an identifier, at most `limit`, ordered by tier and then by id.
@@ -145,13 +126,4 @@ impl View<'_> {
         let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;
         Ok(Some((subject, first.sure_beside(next_tier), revision)))
     }
-}
-
-/// The holder in a row: subject, tier and confidence, from column `first` on.
-pub(crate) fn holder_of(row: &Row<'_>, first: usize) -> rusqlite::Result<Holder> {
-    Ok(Holder {
-        subject: subject_id(row.get(first)?),
-        tier: row.get(first + 1)?,
-        confidence: Confidence::clamped(row.get(first + 2)?),
-    })
 }

@@ -19,7 +19,7 @@ use enrich_core::{Company, Confidence, SubjectId};
 use enrich_text::{CompanyName, Country, Domain};
 
 use super::codes::IdentifierKind;
-use super::identifiers::Holder;
+use super::holder::Holder;
 use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 

@@ -1,4 +1,5 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use enrich_core::port::directory::Directory;
@@ -17,7 +18,10 @@ use enrich_text::{CompanyName, Network};
 use pollster::block_on;
 use tempfile::TempDir;
 
+use super::making::{AT_ONCE, Reading, each_identifier};
 use super::*;
+use crate::directory::view::View;
+use crate::sqlite;
 use crate::{Options, Store};
 
 /// Two stores of one folder: the second stands for another process.

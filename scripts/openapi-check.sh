@@ -56,11 +56,12 @@ print("ok    it serves docs/openapi.json")
 PYTHON
 
 step "What the document allows, and what it doesn't"
-# It leaves caches where it runs.
+# It leaves caches where it runs. One worker: with two, CPython 3.11 fails in `ast.parse` now and then,
+# whose recursion depth is shared by all threads.
 (cd "$folder" && SCHEMATHESIS_HOOKS=$root/scripts/openapi/hooks.py \
     schemathesis --config-file "$root/scripts/openapi/schemathesis.toml" run "$address/openapi.json" \
     --mode all --max-examples "$examples" --seed "${ENRICH_SEED:-$RANDOM}" \
-    --generation-database none --workers 2) | tee "$folder/cases"
+    --generation-database none --workers 1) | tee "$folder/cases"
 cases=$(sed -n 's/^ *\([0-9]*\) generated.*/\1/p' "$folder/cases")
 [[ ${cases:-0} -ge $least ]] || { echo "only ${cases:-0} cases; $least were wanted"; exit 1; }
 python - "$address/metrics" <<'PYTHON'

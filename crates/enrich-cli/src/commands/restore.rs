@@ -71,7 +71,7 @@ fn age_seconds(made_at: Timestamp, now: Timestamp) -> i64 {
     now.as_second().saturating_sub(made_at.as_second()).max(0)
 }
 
-/// A duration in a whole unit, the largest of which there are at least two.
+/// Writes a duration in the largest unit with a count of at least two, or else in seconds.
 fn in_words(seconds: i64) -> String {
     let minutes = seconds / SECONDS_PER_MINUTE;
     let hours = minutes / MINUTES_PER_HOUR;

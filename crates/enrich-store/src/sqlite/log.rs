@@ -23,7 +23,7 @@ const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 /// then.
 pub(crate) fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
-    // Whoever else writes now has begun the log.
+    // Do not wait: another writer has begun the log already.
     connection.busy_timeout(Duration::ZERO)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;

@@ -1,4 +1,4 @@
-//! Makes the hash index from the identifiers in the file, on a thread of its own.
+//! Builds the hash index from the identifiers in the file, on a thread of its own.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
@@ -20,46 +20,45 @@ use crate::error::OpenError;
 use crate::refresh_gate::RefreshGate;
 use crate::sqlite;
 
-/// The least that an identifier takes in the file.
+/// The fewest bytes of an identifier in the file.
 const LEAST_BYTES: usize = 16;
-/// How many identifiers of these kinds are expected of a subject; where there are more, they are
-/// read twice.
+/// Expected identifiers of these kinds per subject; if there are more, they are read twice.
 const EACH_HAS: usize = 4;
-/// How many identifiers there is an index of at most, in a gigabyte.
+/// The most identifiers in an index, which takes a gigabyte.
 const MOST: usize = 1 << 27;
-/// How many identifiers are read without a pause, which keeps no other for long: where one is that of
-/// very many, all of them are read, and the first is taken.
+/// Identifiers read without a pause, so that others are not held up for long. All holders of one
+/// identifier are read together, and the first is taken.
 pub(super) const AT_ONCE: usize = 4096;
-/// How long is paused then, in what reading them took.
+/// Length of the pause after them, as a multiple of the time that reading them took.
 const REST: u32 = 3;
-/// How long a process goes without an index at first, since a command may be done by then, and how
-/// often it is looked whether there has to be another one.
+/// Delay before the first index is built, since a command may be done by then, and interval of the
+/// check whether a new one is needed.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long the directory has to be the same before the index is made anew, in what making the last
-/// one took: however often there is an import, making it takes a tenth of a processor at most.
+/// How long the directory must be unchanged before the index is built again, as a multiple of the
+/// last build's time. So building takes a tenth of a processor at most, even with frequent imports.
 const QUIET: u32 = 2;
-/// How long is waited when the identifiers cannot be read.
+/// Delay after the identifiers could not be read.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
-/// Makes an index whenever there is none and the directory of `path` is left alone.
+/// Builds an index whenever there is none and the directory at `path` is not being changed.
 pub(in crate::directory) fn start(
     path: &Path,
     current: Arc<Current>,
 ) -> Result<Background, OpenError> {
     let connection =
         sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
-    Background::start(path, "enrich-index", move |owner| keep(&connection, &current, owner))
+    Background::start(path, "enrich-index", move |owner| maintain(&connection, &current, owner))
 }
 
-fn keep(connection: &Connection, current: &Current, owner: &Owner) {
+fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     let mut quiet = Duration::ZERO;
     let mut seen = None;
     let mut too_large = None;
-    // Kept here as well, so that the memory of one that is gone is given back here, by nobody's
-    // look-up.
+    // A second reference, so that the memory of a dropped index is freed by this thread and not by
+    // a look-up.
     let mut made = None;
     while owner.is_there_after(PAUSE) {
-        // Where it cannot be read, look-ups say so.
+        // If it cannot be read, look-ups report the error.
         let Ok(now) = View::of(connection).revision() else { continue };
         let since = match seen {
             Some((revision, since)) if revision == now => since,
@@ -99,9 +98,9 @@ fn keep(connection: &Connection, current: &Current, owner: &Owner) {
     drop(made);
 }
 
-/// Reads the identifiers of [`KINDS`], each with the first who has it; tells whether to the end. After
-/// so many `at_once` it asks `goes_on`, which pauses for as long as it is told, so that neither the
-/// processor nor one state of the file is kept for long. No key is empty.
+/// Reads the identifiers of [`KINDS`], each with its first holder. Returns whether all were read.
+/// After each `at_once` identifiers it calls `goes_on`, which pauses for the given time, so that
+/// neither the processor nor one state of the file is held for long. No key is empty.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -172,12 +171,13 @@ pub(super) enum Reading {
     Made(HashIndex),
     /// Nothing: it is another state now, or the owner is gone.
     Changed,
-    /// Nothing: there are more identifiers in this state than there is room for.
+    /// No index: this revision has more identifiers than fit.
     TooLarge(DirectoryRevision),
 }
 
 impl HashIndex {
-    /// Reads all that is held. Every now and then it asks `goes_on`, which pauses for so long.
+    /// Reads all identifiers. Calls `goes_on` from time to time with the length of the pause to
+    /// make.
     pub(super) fn read(
         connection: &Connection,
         goes_on: impl Fn(Duration) -> bool,

@@ -30,7 +30,6 @@ mod repeat;
 mod response_template;
 mod service;
 mod shortfall;
-mod sign_in;
 mod subject;
 mod suppressed;
 
@@ -63,7 +62,6 @@ pub use response_template::{BALANCE_HERE, ResponseTemplate};
 pub use service::{
     Answer, Ask, Call, LookUp, LookUpAnswer, LookUpValue, Outcome, Service, ServicePorts,
 };
-pub use sign_in::{ListedSession, MalformedToken, PasswordHash, Session, SessionId, SignIn, Token};
 pub use subject::{
     Company, DirectoryRevision, DomainFacts, Employee, Employer, Found, Person, Site, Subject,
     SubjectId,

@@ -11,5 +11,4 @@ pub mod importer;
 pub mod ledger;
 pub mod misses;
 pub mod rate_limiter;
-pub mod sign_ins;
 pub mod usage;

@@ -1,6 +1,7 @@
 //! The signed-in account of a request.
 
-use enrich_core::{Account, Token};
+use enrich_core::Account;
+use enrich_sign_in::Token;
 
 /// An account whose owner is signed in.
 pub(crate) struct AccountSession {

@@ -6,9 +6,9 @@
 //! does not. So that the pages can be tried in each of them, the cookie has another name and no
 //! `Secure` at a loopback address: those requests never leave the machine.
 
+use enrich_sign_in::Token;
 use std::net::IpAddr;
 
-use enrich_core::Token;
 use jiff::SignedDuration;
 
 use crate::http::Request;

@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use enrich_bulk::{Jobs, jobs};
-use enrich_core::port::sign_ins::SignIns;
-use enrich_core::{Service, Timestamp, Token};
+use enrich_core::{Service, Timestamp};
+use enrich_sign_in::{SignIns, Token};
 use enrich_wire::ApiVersion;
 use jiff::SignedDuration;
 

@@ -4,12 +4,12 @@
 //! Sheet. A hash takes some tens of milliseconds and its memory, so concurrency and queue are
 //! limited.
 
+use enrich_sign_in::PasswordHash;
 use std::io;
 
 use argon2::password_hash::phc;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
-use enrich_core::PasswordHash;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::threads::{Busy, Threads};

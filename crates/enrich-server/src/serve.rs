@@ -10,8 +10,8 @@ use actix_web::rt::System;
 use enrich_bulk::Jobs;
 use enrich_bulk::jobs::MeteredCallers;
 use enrich_core::Service;
-use enrich_core::port::sign_ins::SignIns;
 use enrich_dashboard::{Dashboard, Parts};
+use enrich_sign_in::SignIns;
 use tokio::task::yield_now;
 use tracing::{info, warn};
 

@@ -10,8 +10,8 @@ use actix_web::rt::spawn;
 use actix_web::rt::task::{JoinHandle, spawn_blocking};
 use actix_web::rt::time::{interval, timeout};
 use enrich_bulk::Jobs;
-use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{ClockWatch, Service, Timestamp};
+use enrich_sign_in::SignIns;
 use tracing::{error, info, warn};
 
 use crate::error_chain::error_chain;
@@ -139,7 +139,8 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use enrich_core::port::accounts::Accounts;
-    use enrich_core::{Account, Clock, NewKey, Session, Token};
+    use enrich_core::{Account, Clock, NewKey};
+    use enrich_sign_in::{Session, Token};
     use enrich_store::Store;
     use enrich_text::EmailAddress;
 

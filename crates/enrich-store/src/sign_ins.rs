@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::sign_ins::{EmailSet, SignIns};
-use enrich_core::{
-    AccountId, ListedSession, PasswordHash, Session, SessionId, SignIn, Timestamp, Token,
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{
+    EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
 };
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;

@@ -24,9 +24,9 @@ use enrich_core::port::accounts::Accounts;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::importer::Importer;
 use enrich_core::port::ledger::Ledger;
-use enrich_core::port::sign_ins::SignIns;
 use enrich_core::port::usage::Usage;
 use enrich_core::{Account, AccountId, ApiKey, KeyId, NewKey, RateOverride, Timestamp};
+use enrich_sign_in::SignIns;
 
 /// The ports of one store.
 pub struct Ports {

@@ -9,10 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, ensure};
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Ledger as _};
-use enrich_core::port::sign_ins::SignIns as _;
-use enrich_core::{
-    ChargeId, Clock as _, DirectoryRevision, KeyId, Price, RequestId, Session, Token,
-};
+use enrich_core::{ChargeId, Clock as _, DirectoryRevision, KeyId, Price, RequestId};
+use enrich_sign_in::{Session, SignIns as _, Token};
 use enrich_store::{Store, SystemClock};
 
 use super::victim::Answers;

@@ -1,7 +1,7 @@
 //! Inviting an account's owner to its page, and signing them out.
 
-use enrich_core::port::sign_ins::SignIns;
-use enrich_core::{AccountId, Clock, PasswordHash, Session, Timestamp, Token};
+use enrich_core::{AccountId, Clock, Timestamp};
+use enrich_sign_in::{PasswordHash, Session, SignIns, Token};
 use enrich_store::{Store, SystemClock};
 use pollster::block_on;
 use serde_json::{Value, json};

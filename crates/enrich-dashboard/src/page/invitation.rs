@@ -1,7 +1,7 @@
 //! The operator's invitation: a one-time link to set the account's password.
 
 use askama::Template;
-use enrich_core::{SignIn, Token};
+use enrich_sign_in::{SignIn, Token};
 
 use crate::fault::Fault;
 use crate::http::Response;

@@ -4,7 +4,8 @@
 //! idempotency key, so that the call is charged once.
 
 use askama::Template;
-use enrich_core::{RequestId, Token};
+use enrich_core::RequestId;
+use enrich_sign_in::Token;
 use enrich_wire::{ApiVersion, Endpoint, Request, respond};
 use serde_json::Value;
 

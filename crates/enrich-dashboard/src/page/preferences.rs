@@ -1,7 +1,7 @@
 //! The account's settings: its password and its sessions.
 
 use askama::Template;
-use enrich_core::{ListedSession, Session, SessionId};
+use enrich_sign_in::{ListedSession, Session, SessionId};
 
 use crate::account_session::AccountSession;
 use crate::fault::Fault;

@@ -4,7 +4,7 @@
 //! throttling.
 
 use askama::Template;
-use enrich_core::{PasswordHash, Session, SignIn, Token};
+use enrich_sign_in::{PasswordHash, Session, SignIn, Token};
 use enrich_text::EmailAddress;
 
 use crate::cookie;

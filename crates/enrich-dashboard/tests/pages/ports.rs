@@ -12,14 +12,15 @@ use enrich_core::port::importer::Suppressed;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
-use enrich_core::port::sign_ins::{EmailSet, SignIns};
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
     Account, AccountChange, AccountId, AccountStatus, ApiKey, Clock, Company, CompanyRef,
     Confidence, Credits, DirectoryRevision, Entry, EntryKind, Found, IdempotencyKey, KeyId,
-    KeyInfo, KeyLimit, ListedSession, NewKey, PasswordHash, Projection, Question, RateOverride,
-    Session, SessionId, SignIn, Site, StoredResponse, Subject, SubjectId, SuppressedValues,
-    Timestamp, Token,
+    KeyInfo, KeyLimit, NewKey, Projection, Question, RateOverride, Site, StoredResponse, Subject,
+    SubjectId, SuppressedValues, Timestamp,
+};
+use enrich_sign_in::{
+    EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
 };
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;

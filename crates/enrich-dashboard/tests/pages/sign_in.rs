@@ -1,7 +1,7 @@
 //! Invitations, passwords, sessions.
 
-use enrich_core::PasswordHash;
 use enrich_dashboard::{Method, Settings};
+use enrich_sign_in::PasswordHash;
 use jiff::SignedDuration;
 
 use crate::world::{Browser, PASSWORD, World};

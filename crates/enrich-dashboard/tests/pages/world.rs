@@ -8,12 +8,11 @@ use enrich_bulk::Jobs;
 use enrich_bulk::jobs::{self, MeteredCallers};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Ledger};
-use enrich_core::port::sign_ins::SignIns;
 use enrich_core::{
     Account, AccountId, Clock, KeyId, MemoryWindows, NewKey, RateLimit, Service, ServicePorts,
-    Token,
 };
 use enrich_dashboard::{Dashboard, Method, Parts, Request, Response, ResponseBody, Settings};
+use enrich_sign_in::{SignIns, Token};
 use enrich_text::EmailAddress;
 use enrich_wire::ApiVersion;
 use futures_util::{StreamExt, stream};

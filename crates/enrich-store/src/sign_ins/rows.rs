@@ -1,6 +1,7 @@
 //! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
 
-use enrich_core::{AccountId, Session, SessionId, Timestamp};
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{Session, SessionId};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::columns::Column;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{ChargeError, Ledger as _};
-use enrich_core::port::sign_ins::SignIns as _;
+use enrich_sign_in::SignIns as _;
 use enrich_store::{OpenError, Store};
 use pollster::block_on;
 use tempfile::TempDir;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use enrich_core::port::sign_ins::{EmailSet, SignIns as _};
-use enrich_core::{AccountId, PasswordHash, Session, Timestamp, Token};
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{EmailSet, PasswordHash, Session, SignIns as _, Token};
 use enrich_text::EmailAddress;
 use pollster::block_on;
 

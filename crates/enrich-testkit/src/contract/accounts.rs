@@ -2,11 +2,11 @@
 
 use enrich_core::port::accounts::{AccountChanged, KeyStored};
 use enrich_core::port::ledger::Grant;
-use enrich_core::port::sign_ins::EmailSet;
 use enrich_core::{
     Account, AccountChange, AccountId, AccountStatus, ApiKey, Credits, KeyId, KeyLimit, NewKey,
-    RateOverride, Session, Timestamp, Token,
+    RateOverride, Timestamp,
 };
+use enrich_sign_in::{EmailSet, Session, Token};
 use enrich_text::{Country, EmailAddress};
 use futures_util::future::join_all;
 

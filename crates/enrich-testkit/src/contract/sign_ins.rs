@@ -1,7 +1,7 @@
 //! Signing in to an account's page, in sentences.
 
-use enrich_core::port::sign_ins::EmailSet;
-use enrich_core::{AccountId, PasswordHash, Session, Timestamp, Token};
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{EmailSet, PasswordHash, Session, Token};
 use enrich_text::EmailAddress;
 use futures_util::future::join_all;
 

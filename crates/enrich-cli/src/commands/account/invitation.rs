@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use confique::Layer;
-use enrich_core::port::sign_ins::{EmailSet, SignIns};
-use enrich_core::{AccountId, Timestamp, Token};
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{EmailSet, SignIns, Token};
 use enrich_store::Store;
 use enrich_text::EmailAddress;
 use jiff::SignedDuration;

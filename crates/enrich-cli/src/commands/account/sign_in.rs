@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use enrich_core::Clock;
-use enrich_core::port::sign_ins::SignIns;
+use enrich_sign_in::SignIns;
 use enrich_store::SystemClock;
 use enrich_text::EmailAddress;
 use serde::Serialize;

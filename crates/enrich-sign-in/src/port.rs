@@ -1,11 +1,11 @@
 //! Sign-ins to account pages, and their sessions.
 
 use async_trait::async_trait;
+use enrich_core::AccountId;
+use enrich_core::port::error::StoreError;
 use enrich_text::EmailAddress;
 use jiff::Timestamp;
 
-use crate::account::AccountId;
-use crate::port::error::StoreError;
 use crate::sign_in::{ListedSession, PasswordHash, Session, SessionId, SignIn, Token};
 
 /// The result of setting an account's email address.
@@ -85,7 +85,7 @@ pub trait SignIns: Send + Sync {
 
     /// Deletes the invitations and sessions that have expired at `now`, so that they stay expired
     /// if the clock is set back. Returns their number. `now` must be correct: see
-    /// [`ClockWatch`](crate::ClockWatch).
+    /// [`ClockWatch`](enrich_core::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// The sessions of an account, newest first, expired or not. `current` is the token of the

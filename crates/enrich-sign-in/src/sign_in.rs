@@ -3,11 +3,10 @@
 
 use std::fmt;
 
+use enrich_core::AccountId;
 use enrich_text::EmailAddress;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
-
-use crate::account::AccountId;
 
 const TOKEN_BYTES: usize = 32;
 const SESSION_ID_BYTES: usize = 16;

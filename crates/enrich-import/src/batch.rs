@@ -1,4 +1,4 @@
-//! Reading and parsing a source on a thread of its own, in batches.
+//! Reads and parses a source on its own thread, in batches.
 
 use std::sync::mpsc::SyncSender;
 
@@ -15,47 +15,44 @@ use crate::rejection::Rejection;
 use crate::report::Notes;
 use crate::source::Source;
 
-/// How many records, rejected ones included, a batch holds at most.
+/// The most records in a batch, rejected ones included.
 const MAX_RECORDS: usize = 4096;
-/// From how many bytes of lines on a batch is full: with the channel's length, what bounds the
-/// memory of an import.
+/// A batch is full at this many bytes of lines. With the channel's length this bounds the memory of
+/// an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Records that were read one after the other.
+/// Consecutive records of a source.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The records.
     pub(crate) records: Vec<Record>,
-    /// Where each of them stands.
+    /// The line of each record.
     pub(crate) places: Vec<SourceLine>,
-    /// The lines between them that are none.
+    /// The lines between them that were rejected.
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
-    /// What was noted.
     pub(crate) notes: Notes,
-    /// How many bytes were read for it, compressed as they are.
+    /// Bytes read from the source for this batch, still compressed.
     pub(crate) read_bytes: u64,
     line_bytes: usize,
 }
 
-/// A line of the source.
 #[derive(Debug)]
 pub(crate) struct SourceLine {
-    /// Its number.
+    /// The line's number.
     pub(crate) line: u64,
-    /// The line as it was; empty unless lines are kept.
+    /// The line's text; empty unless the caller keeps lines.
     pub(crate) text: Vec<u8>,
 }
 
-/// What is asked of the reading.
+/// What the reading thread delivers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// Whether the lines are wanted as they were.
+    /// Whether batches hold the lines' text.
     pub(crate) lines: bool,
-    /// Whether the first rejected line is the last that is wanted.
+    /// Whether to stop at the first rejected line.
     pub(crate) until_rejected: bool,
 }
 
-/// Nobody wants more.
+/// The receiver is gone.
 struct Unwanted;
 
 impl Batch {
@@ -77,11 +74,11 @@ impl Batch {
     }
 }
 
-/// Reads a source to its end, or as far as is wanted, into batches.
+/// Reads a source into batches until its end, or until `wanted` says to stop.
 ///
 /// # Errors
 ///
-/// When the source can't be read completely. What stands before is in the batches.
+/// When the source can't be read completely. The batches hold what was read before the failure.
 pub(crate) fn read(
     source: Source,
     wanted: Wanted,
@@ -119,7 +116,7 @@ fn send(mut batch: Batch, opened: &Opened, into: &SyncSender<Batch>) -> Result<(
     into.send(batch).map_err(|_| Unwanted)
 }
 
-/// A source's format, and where in it the reading is.
+/// The reader of a source, by its format.
 enum Reading {
     JsonLines,
     Csv(Box<Table>),

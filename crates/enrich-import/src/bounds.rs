@@ -1,17 +1,17 @@
-//! How much of a source is read, and until when: what somebody uploads may unpack to anything.
+//! Limits how much of a source is read: a small upload may decompress to any size.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
-/// How much of a source is read at most, decompressed, and until when.
+/// Limits on the decompressed text of a source.
 #[derive(Clone)]
 pub struct Bounds {
     /// The most bytes.
     pub max_bytes: u64,
     /// The most lines, blank ones and those inside of quotes included.
     pub max_lines: u64,
-    /// Asked again and again while it is read, blank lines or not: whether to end.
+    /// Called again and again while the source is read; `true` stops the reading.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -25,34 +25,34 @@ impl fmt::Debug for Bounds {
     }
 }
 
-/// Why a source isn't read on, though it could be.
+/// Why the reading of a source was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
-    /// Somebody said so.
+    /// [`Bounds::is_stopped`] said so.
     #[error("reading it was stopped")]
     Stopped,
-    /// It has more bytes than are read.
+    /// The source has more bytes than allowed.
     #[error("it holds more than {0} bytes when uncompressed; split it")]
     TooManyBytes(u64),
-    /// It has more lines than are read.
+    /// The source has more lines than allowed.
     #[error("it has more than {0} lines; split it")]
     TooManyLines(u64),
 }
 
 impl Halt {
-    /// The halt that an error of reading stands for, where it does.
+    /// The halt inside an I/O error, if it holds one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
 }
 
-/// Reads within bounds.
+/// A reader that enforces [`Bounds`].
 pub(crate) struct Bounded {
     input: Box<dyn BufRead>,
     bounds: Bounds,
     bytes: u64,
     lines: u64,
-    /// How many bytes of what the input holds ready were counted and aren't taken yet.
+    /// Bytes of the input's buffer that are counted but not consumed.
     counted: usize,
 }
 

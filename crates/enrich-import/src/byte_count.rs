@@ -1,26 +1,25 @@
-//! How many bytes of a source were read, compressed as they are.
+//! Counts the bytes read from a source, before decompression.
 
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// A count of bytes, shared between who reads and who asks.
+/// A byte count, shared between the reader and the code that reports progress.
 #[derive(Clone, Default)]
 pub(crate) struct ByteCount(Rc<Cell<u64>>);
 
 impl ByteCount {
-    /// Sets it.
     pub(crate) fn set(&self, bytes: u64) {
         self.0.set(bytes);
     }
 
-    /// What was counted since this was last asked.
+    /// Returns the bytes counted since the last call.
     pub(crate) fn take(&self) -> u64 {
         self.0.take()
     }
 }
 
-/// A reader that counts.
+/// A reader that counts its bytes.
 pub(crate) struct Counted {
     input: Box<dyn Read + Send>,
     count: ByteCount,

@@ -1,13 +1,13 @@
-//! What a file holds by its first bytes, and which of that is no list.
+//! Recognises files that are not lists by their first bytes.
 
 use std::fmt;
 use std::io;
 
-/// Why a file is no list that could be read. The text is for people who deal with lists, not with
-/// formats.
+/// Why a file is not a readable list. The messages are for people who work with lists and don't
+/// know file formats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoList {
-    /// It holds something else.
+    /// It is another kind of file.
     #[error(
         "this is {0}, not a list; save the table in it as CSV or Excel (.xlsx) and use that file"
     )]
@@ -18,37 +18,37 @@ pub enum NoList {
     /// It is a workbook of another program or version.
     #[error("this is {0}; save it as an Excel workbook (.xlsx) without a password, or as CSV")]
     OtherWorkbook(&'static str),
-    /// It is one JSON value and not an object a line.
+    /// It is a single JSON value instead of an object on each line.
     #[error(
         "this is a single JSON value; write the list as JSON Lines (.jsonl): one object on each \
          line, without brackets and commas around them"
     )]
     JsonArray,
-    /// JSON in a file that is called CSV.
+    /// It is JSON, but its name says CSV.
     #[error("this is JSON, not CSV; if each line is an object, rename the file to .jsonl")]
     JsonAsCsv,
-    /// A workbook that is damaged.
+    /// The workbook is damaged.
     #[error("the Excel file is damaged: {0}; open it in Excel, save it again and use that file")]
     DamagedWorkbook(&'static str),
-    /// A workbook beyond what is read.
+    /// The workbook exceeds a limit.
     #[error("the Excel file has {0}; save the list as CSV and use that file")]
     LargeWorkbook(&'static str),
-    /// A file without anything in it.
+    /// The file is empty.
     #[error("the list is empty")]
     Empty,
-    /// Columns without rows.
+    /// It has a header but no rows.
     #[error("the list has column names but no rows")]
     HeaderAlone,
 }
 
 impl NoList {
-    /// The refusal that an error of reading stands for, where it does.
+    /// The refusal inside an I/O error, if it holds one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().cloned()
     }
 }
 
-/// What a file holds.
+/// The kind of a file that is not a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A PDF.
@@ -63,7 +63,7 @@ pub enum Content {
     Document,
     /// Slides.
     Slides,
-    /// A program, or anything else that isn't text.
+    /// A program, or other data that isn't text.
     NotText,
 }
 
@@ -81,10 +81,10 @@ impl fmt::Display for Content {
     }
 }
 
-/// What zip archives begin with, workbooks among them.
+/// The first bytes of zip archives; workbooks are zip archives.
 pub(crate) const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// What bytes of these beginnings are.
+/// The first bytes of file formats that are not lists.
 const MAGIC: [(&[u8], Content); 13] = [
     (b"%PDF-", Content::Pdf),
     (b"\x89PNG", Content::Picture),
@@ -101,10 +101,10 @@ const MAGIC: [(&[u8], Content); 13] = [
     (b"MZ\x90\0", Content::NotText),
 ];
 
-/// Old Excel and Word files, and new ones with a password.
+/// The first bytes of old Excel and Word files, and of new ones with a password.
 const COMPOUND_MAGIC: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// Why bytes with this beginning are no list; `None` where they may be.
+/// Why a file that begins with these bytes is not a list; `None` if it may be one.
 pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     if head.starts_with(COMPOUND_MAGIC) {
         return Some(NoList::OtherWorkbook("an old or password-protected Excel file (.xls)"));
@@ -116,13 +116,13 @@ pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     found.map(|(_, content)| NoList::Other(*content))
 }
 
-/// Whether text is one JSON array of objects, and not an object a line.
+/// Whether a text is a JSON array of objects instead of an object on each line.
 pub(crate) fn is_json_array(text: &[u8]) -> bool {
     let inside = text.trim_ascii_start().strip_prefix(b"[");
     inside.is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{')))
 }
 
-/// Whether text begins as a JSON object does.
+/// Whether a text begins like a JSON object.
 pub(crate) fn is_json_object(text: &[u8]) -> bool {
     let inside = text.trim_ascii_start().strip_prefix(b"{");
     inside

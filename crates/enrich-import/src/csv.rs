@@ -36,8 +36,8 @@ impl Table {
         Ok(Some(Self { kind, columns, splitter }))
     }
 
-    /// The next row's record, or why it is none; `None` at the end. Blank lines between rows are
-    /// passed over.
+    /// Returns the next row's record, or why the row has none; `None` at the end. Skips blank lines
+    /// between rows.
     pub(crate) fn next(
         &mut self,
         lines: &mut Lines,
@@ -48,14 +48,15 @@ impl Table {
         Ok(Some(Parsed { line: row.line, text: row.text, record }))
     }
 
-    /// The record in the splitter's fields.
+    /// Reads the record from the splitter's fields.
     fn read(&self, line: u64, notes: &mut Notes) -> Result<Record, Rejection> {
         let (found, expected) = (self.splitter.fields().count(), self.columns.len());
         if found != expected {
             return Err(Rejection::FieldCount { found, expected });
         }
         let mut fields = Fields::default();
-        // What no record has is not hashed either: an ignored column makes no row a new one.
+        // Ignored columns are not part of the hash, so a change in them does not make the record
+        // new.
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * expected);
         for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
             let text = std::str::from_utf8(bytes).map_err(|_| Rejection::NotUtf8)?;
@@ -73,7 +74,7 @@ impl Table {
             match Kind::from_name(&name) {
                 Some(kind) if kind == self.kind => {}
                 Some(_) => return Err(Rejection::OtherType),
-                // Many lists have a column of this name that says something else.
+                // In many lists the column `type` means something else.
                 None => notes.ignore_field(Field::Type.name()),
             }
         }
@@ -81,12 +82,11 @@ impl Table {
     }
 }
 
-/// A column of a CSV file.
 #[derive(Debug)]
 enum Column {
-    /// It holds a field.
+    /// It holds a field of the native format.
     Field(Named),
-    /// It has this name, and no record has such a field.
+    /// It has another name and is ignored.
     Other(String),
 }
 
@@ -96,7 +96,7 @@ impl Column {
     }
 }
 
-/// The columns of the header in the splitter.
+/// The columns of the header that the splitter has read.
 fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, HeaderError> {
     let names = splitter.fields().map(|name| std::str::from_utf8(name).map(str::trim));
     let names: Vec<&str> = names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)?;
@@ -113,7 +113,7 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
     }
     let columns = names.into_iter().map(|name| {
         let named = exact(name).or_else(|| {
-            // Of two columns that mean the same field, the one of its exact name counts.
+            // If two columns mean the same field, the one with its exact name is used.
             let named = Field::from_column(name).filter(|named| !taken.contains(named))?;
             taken.push(named);
             Some(named)
@@ -132,9 +132,9 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
 /// Why a table can't be opened.
 #[derive(Debug)]
 pub(crate) enum OpenError {
-    /// The header is none.
+    /// The header can't be used.
     Header(HeaderError),
-    /// The input failed.
+    /// The input can't be read.
     Input(io::Error),
 }
 

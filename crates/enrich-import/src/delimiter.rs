@@ -1,16 +1,16 @@
-//! What stands between the fields of a CSV row.
+//! The delimiter of CSV.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What stands between the fields of a CSV row.
+/// The character between the fields of a CSV row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delimiter {
     /// `,`
     Comma,
-    /// `;`, where the comma separates decimals.
+    /// `;`, usual in countries that write decimals with a comma.
     Semicolon,
     /// A tab.
     Tab,
@@ -19,10 +19,10 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
-    /// Every one, the more usual first.
+    /// All delimiters, the most usual first.
     pub const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Pipe];
 
-    /// Reads `,`, `;`, `|`, a tab or `tab`.
+    /// Parses `,`, `;`, `|`, a tab or `tab`.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "\t" | "\\t" => Some(Self::Tab),
@@ -30,7 +30,7 @@ impl Delimiter {
         }
     }
 
-    /// How it is written on a command line: `,`, `;`, `tab` or `|`.
+    /// Its form on a command line: `,`, `;`, `tab` or `|`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Comma => ",",
@@ -40,7 +40,7 @@ impl Delimiter {
         }
     }
 
-    /// The byte in the file.
+    /// Its byte in the file.
     pub const fn as_byte(self) -> u8 {
         match self {
             Self::Comma => b',',

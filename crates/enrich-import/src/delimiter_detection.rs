@@ -1,10 +1,10 @@
-//! Finds out which delimiter a CSV file has, by its first lines.
+//! Detects the delimiter of a CSV file by its first lines.
 
 use crate::delimiter::Delimiter;
 use crate::lines::Line;
 use crate::splitter::Splitter;
 
-/// The delimiter that a first line `sep=;` names, which some programs write for spreadsheets.
+/// The delimiter that a first line `sep=;` names. Some programs write this line for spreadsheets.
 pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
     let (name, value) = line.split_at_checked(4)?;
     let value = std::str::from_utf8(value).ok()?;
@@ -12,10 +12,10 @@ pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
     name.eq_ignore_ascii_case(b"sep=").then(|| Delimiter::parse(value))?
 }
 
-/// The delimiter of a file that begins with these lines.
+/// Detects the delimiter of a file that begins with these lines; `otherwise` if none fits.
 ///
-/// The header has to have two fields at least; of several delimiters that do, the one counts by
-/// which most rows have as many fields as the header, then the one with more fields.
+/// Only a delimiter that splits the header into at least two fields fits. The one with the most
+/// rows of the header's length wins, then the one with more fields.
 pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);
@@ -34,7 +34,7 @@ pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     best.0
 }
 
-/// How many fields each row has, blank lines left out.
+/// The number of fields of each row, without blank lines.
 fn field_counts(lines: &[Line], delimiter: Delimiter) -> Vec<usize> {
     let mut splitter = Splitter::new(delimiter);
     let mut counts = Vec::new();

@@ -1,4 +1,4 @@
-//! The encoding of a text, and a reader that turns it into UTF-8.
+//! Text encodings, and a reader that converts a text to UTF-8.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,7 +9,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How much of a text is looked at to tell its encoding, from its first byte that isn't ASCII.
+/// Bytes examined to guess an encoding, from the first byte that isn't ASCII.
 const WINDOW_BYTES: usize = 64 * 1024;
 
 /// The encoding of a text.
@@ -20,12 +20,12 @@ impl TextEncoding {
     /// UTF-8.
     pub const UTF_8: Self = Self(UTF_8);
 
-    /// Reads a label of the Encoding Standard: `utf-8`, `utf-16`, `windows-1252`, `latin1`, …
+    /// Parses a label of the Encoding Standard: `utf-8`, `utf-16`, `windows-1252`, `latin1`, …
     pub fn parse(label: &str) -> Option<Self> {
         Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self)
     }
 
-    /// Its name: `UTF-8`, `UTF-16`, `RateLimiter-1252`.
+    /// Its display name: `UTF-8`, `UTF-16`, `Windows-1252`.
     pub fn name(self) -> String {
         match self.0.name() {
             "UTF-16LE" | "UTF-16BE" => "UTF-16".to_owned(),
@@ -33,7 +33,7 @@ impl TextEncoding {
         }
     }
 
-    /// The label it is chosen by: `utf-8`, `utf-16`, `windows-1252`.
+    /// The label that selects it: `utf-8`, `utf-16`, `windows-1252`.
     pub fn label(self) -> String {
         self.name().to_ascii_lowercase()
     }
@@ -68,13 +68,13 @@ impl<'de> Deserialize<'de> for TextEncoding {
     }
 }
 
-/// The encoding that a text's first bytes tell, and how many of them are its mark; `None` where
-/// they tell nothing.
+/// The encoding that the first bytes of a text reveal, and the length of the byte-order mark;
+/// `None` if they reveal nothing.
 pub(crate) fn told_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     if let Some((encoding, mark)) = Encoding::for_bom(head) {
         return Some((TextEncoding(encoding), mark));
     }
-    // Text in UTF-16 is full of zeros in one of each two bytes; other text has none.
+    // In UTF-16 one of each two bytes is often zero; other text has no zeros.
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (zeros(0), zeros(1));
     let is_full = |zeros: usize, others: usize| 4 * zeros >= head.len() && zeros > 10 * others;
@@ -87,22 +87,22 @@ pub(crate) fn told_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     }
 }
 
-/// What is known of a text's encoding before all of it is read.
+/// The encoding of a text, known once enough of it was read.
 #[derive(Clone, Default)]
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// The encoding as far as it is known: text of ASCII alone is UTF-8.
+    /// The encoding as far as it is known; a text with only ASCII so far counts as UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }
 }
 
-/// Reads a text as UTF-8. Bytes of UTF-8 are given as they are, valid or not.
+/// A reader that converts a text to UTF-8. UTF-8 input is passed through, even if it is invalid.
 pub(crate) struct Decoding {
     input: Box<dyn BufRead>,
     state: State,
-    /// Whether text that isn't UTF-8 may be in an encoding of one byte a letter, and is guessed.
+    /// Whether to guess a single-byte encoding if the text isn't UTF-8.
     guesses: bool,
     known: KnownEncoding,
     decoded: Vec<u8>,
@@ -110,19 +110,19 @@ pub(crate) struct Decoding {
 }
 
 enum State {
-    /// All bytes were ASCII until now; so many of those that are ready are.
+    /// Only ASCII so far; the number of buffered bytes that are known to be ASCII.
     Ascii(usize),
-    /// It is UTF-8.
+    /// The input is UTF-8.
     Utf8,
-    /// It is in another encoding.
+    /// The input has another encoding.
     Other(Decoder),
-    /// It was, and is at its end.
+    /// The input had another encoding and has ended.
     Ended,
 }
 
 impl Decoding {
-    /// Reads `input`, which begins with `head`, as `chosen`, else as its first bytes say, else it
-    /// is guessed at the first byte that isn't ASCII.
+    /// Reads `input`, which begins with `head`. The encoding is `chosen`; else what `head` reveals;
+    /// else it is guessed at the first byte that isn't ASCII.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],
@@ -131,7 +131,7 @@ impl Decoding {
     ) -> io::Result<(Self, KnownEncoding)> {
         let told = told_by_start(head);
         let told = match chosen {
-            // The byte order of UTF-16 is told by the text.
+            // The label `utf-16` leaves the byte order open; the text shows it.
             Some(chosen) if chosen.is_utf_16() => {
                 Some(told.filter(|(told, _)| told.is_utf_16()).unwrap_or((chosen, 0)))
             }
@@ -151,7 +151,7 @@ impl Decoding {
         Ok((Self { input, state, guesses, known, decoded: Vec::new(), given: 0 }, shared))
     }
 
-    /// Looks at the text from its first byte that isn't ASCII.
+    /// Chooses the encoding by the text from its first non-ASCII byte on.
     fn decide(&mut self) -> io::Result<()> {
         let mut window = Vec::new();
         let failure = (&mut self.input).take(WINDOW_BYTES as u64).read_to_end(&mut window).err();
@@ -239,17 +239,17 @@ impl Read for Decoding {
     }
 }
 
-/// The encoding of a text that begins with these bytes and is not ASCII.
+/// Guesses the encoding of a text that begins with these bytes and is not ASCII.
 fn guess(window: &[u8]) -> &'static Encoding {
     let (mut letters, mut faults) = (0, 0);
     let mut chunks = window.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         letters += chunk.valid().chars().filter(|letter| !letter.is_ascii()).count();
-        // What is cut off at the end of the window is no fault.
+        // A character cut off at the end of the window is no error.
         let is_cut = chunks.peek().is_none() && window.len() == WINDOW_BYTES;
         faults += usize::from(!chunk.invalid().is_empty() && !is_cut);
     }
-    // A damaged letter in a text of UTF-8 doesn't make it another encoding.
+    // A few invalid bytes don't rule out UTF-8.
     if letters >= faults {
         return UTF_8;
     }
@@ -270,7 +270,8 @@ fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// What was read ahead, then how that ended where it failed, then the rest.
+/// A reader of bytes that were read ahead, then of the error that ended the reading ahead, then of
+/// the rest.
 pub(crate) struct Resumed {
     head: Cursor<Vec<u8>>,
     failure: Option<io::Error>,
@@ -315,7 +316,6 @@ impl Read for Resumed {
 mod tests {
     use super::*;
 
-    /// Gives a few bytes at a time.
     struct Slow(Cursor<Vec<u8>>);
 
     impl Read for Slow {

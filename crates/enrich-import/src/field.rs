@@ -1,10 +1,9 @@
-//! The fields of the native format, and which kind of record has which.
+//! The fields of the native format, and the kinds of record that have them.
 
 use std::fmt;
 
 use crate::names::plain_name;
 
-/// A kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Company,
@@ -20,8 +19,8 @@ impl Kind {
         names.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, kind)| kind)
     }
 
-    /// The kind of a record whose fields are there or not: `first_name` means a person, `name` a
-    /// company, `domain` the facts of a domain.
+    /// The kind of a record without `type`: `first_name` means a person, `name` a company, `domain`
+    /// facts of a domain.
     pub(crate) fn from_fields(is_there: impl Fn(Field) -> bool) -> Option<Self> {
         let signs = [
             (Field::FirstName, Self::Person),
@@ -60,16 +59,15 @@ pub(crate) enum Field {
     Domain,
 }
 
-/// The name of a field as a file has it: the singular and the plural mean the same field.
+/// A field as a file names it, in the singular or the plural.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The field.
     pub(crate) field: Field,
-    /// Whether the file has the singular where the format has the plural.
+    /// Whether the file uses the singular for a field whose own name is plural.
     pub(crate) is_singular: bool,
 }
 
-/// Every field, its name and the kinds that have it, in the order of [`Field`].
+/// Every field with its name and the kinds that have it, in the order of [`Field`].
 const TABLE: [(Field, &str, &[Kind]); 22] = {
     use Kind::{Company, Domain, Person};
     [
@@ -99,17 +97,16 @@ const TABLE: [(Field, &str, &[Kind]); 22] = {
 };
 
 impl Field {
-    /// How many there are.
     pub(crate) const COUNT: usize = TABLE.len();
 
-    /// Every field, in the order of their numbers.
+    /// All fields, in the order of [`Field`].
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         TABLE.into_iter().map(|(field, ..)| field)
     }
 
-    /// The field of this name, in the singular or in the plural.
+    /// The field with this name, in the singular or the plural.
     pub(crate) fn from_name(name: &str) -> Option<Named> {
-        // The format keeps `ids` for the ids of several registers.
+        // `ids` is reserved for ids of several registers; it is not the plural of `id`.
         let is_kept = name == "ids";
         let exact = TABLE.into_iter().find(|(_, known, _)| *known == name);
         let other = || TABLE.into_iter().find(|(_, known, _)| differ_in_number(known, name));
@@ -117,7 +114,7 @@ impl Field {
         Some(Named { field, is_singular: name.len() < known.len() })
     }
 
-    /// The field that a CSV column of this name holds: case, blanks and punctuation do not matter.
+    /// The field of a CSV column. Case, blanks and punctuation of the name don't matter.
     pub(crate) fn from_column(column: &str) -> Option<Named> {
         let plain = plain_name(column);
         let same = TABLE.into_iter().find(|(_, known, _)| plain_name(known) == plain);
@@ -131,12 +128,12 @@ impl Field {
         }
     }
 
-    /// Its name in a file.
+    /// Its name in the native format.
     pub(crate) fn name(self) -> &'static str {
         TABLE[self as usize].1
     }
 
-    /// Whether records of a kind have it.
+    /// Whether records of this kind have the field.
     pub(crate) fn belongs_to(self, kind: Kind) -> bool {
         TABLE[self as usize].2.contains(&kind)
     }

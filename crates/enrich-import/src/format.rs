@@ -1,25 +1,25 @@
-//! How records are written and compressed, as a file's name or its first bytes tell.
+//! The format and compression of a source, by its file name or first bytes.
 
 use serde::{Deserialize, Serialize};
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// How records are written.
+/// The format of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// An object a line.
+    /// One JSON object on each line.
     JsonLines,
-    /// A header line, then a row a record; whatever stands between the fields.
+    /// A header line, then a row for each record, with any delimiter.
     Csv,
-    /// The same with tabs.
+    /// CSV with tabs as delimiter.
     Tsv,
-    /// A workbook of Excel: the first row of its first sheet is the header.
+    /// An Excel workbook: the first row of its first sheet is the header.
     Xlsx,
 }
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// RFC 1952.
@@ -29,9 +29,9 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The compression of an input that begins with `bytes`; `None` where it is not compressed.
+    /// The compression of an input that begins with `bytes`; `None` if it is not compressed.
     ///
-    /// Neither beginning is UTF-8, so no text is taken for compressed.
+    /// Neither signature is valid UTF-8, so no text is mistaken for compressed data.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         match bytes {
             _ if bytes.starts_with(GZIP_MAGIC) => Some(Self::Gzip),
@@ -41,8 +41,8 @@ impl Compression {
     }
 }
 
-/// The format and the compression that a file's name tells: `.jsonl`, `.ndjson`, `.csv`, `.tsv`,
-/// `.tab` or `.xlsx`, then `.gz` or `.zst`, in any case.
+/// The format and compression by a file's name: `.jsonl`, `.ndjson`, `.csv`, `.tsv`, `.tab` or
+/// `.xlsx`, then `.gz` or `.zst`, in any case.
 pub fn told_by_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
     let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
     let (rest, compression) = without_ending(file_name, &compressions);
@@ -58,7 +58,7 @@ pub fn told_by_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
     (format, compression)
 }
 
-/// The name without the first of these endings that it has, and what that means.
+/// Removes the first of these endings that the name has, and returns its meaning.
 fn without_ending<'a, T: Copy>(name: &'a str, endings: &[(&str, T)]) -> (&'a str, Option<T>) {
     for (ending, meaning) in endings {
         if let Some((stem, end)) = name.split_at_checked(name.len().saturating_sub(ending.len()))

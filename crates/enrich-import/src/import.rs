@@ -1,4 +1,4 @@
-//! From a source to the directory: one thread reads and parses, the caller's stores.
+//! Imports a source into the directory: one thread reads and parses, the caller's thread stores.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -16,16 +16,16 @@ use crate::rejects;
 use crate::report::Report;
 use crate::source::Source;
 
-/// How many batches may wait to be stored.
+/// The most batches that wait to be stored.
 const WAITING_BATCHES: usize = 4;
 
-/// Sees an import advance.
+/// Receives the progress of an import.
 pub trait Progress: Send {
-    /// So many bytes (compressed as they are) and records more have been dealt with.
+    /// Called with the numbers of bytes (before decompression) and records since the last call.
     fn advance(&mut self, bytes: u64, records: u64);
 }
 
-/// Nobody looks.
+/// Reports nothing.
 impl Progress for () {
     fn advance(&mut self, _bytes: u64, _records: u64) {}
 }
@@ -34,7 +34,7 @@ impl Progress for () {
 #[derive(Debug, thiserror::Error)]
 #[error("the import stopped")]
 pub struct ImportError {
-    /// What it did before, and kept: of a whole load nothing is.
+    /// What the import stored before it stopped; nothing, if the whole import is one transaction.
     pub report: Box<Report>,
     /// Why it stopped.
     #[source]
@@ -44,16 +44,15 @@ pub struct ImportError {
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// The source can't be read, or not to its end. What stands before is kept in a load by
-    /// batches.
+    /// The source can't be read to its end. An import by batches keeps what was read before.
     #[error("the source can't be read completely")]
     Read(#[from] ReadError),
-    /// A line of a whole load was rejected.
+    /// A line was rejected in an import of one transaction.
     #[error("line {line} is rejected, so nothing of the source was imported")]
     Rejected {
         /// The line's number.
         line: u64,
-        /// Why.
+        /// The reason.
         #[source]
         reason: Rejection,
     },
@@ -67,16 +66,17 @@ pub enum Cause {
 
 /// Imports a source.
 ///
-/// A load by batches passes over rejected lines; each batch is kept whatever happens later, and
-/// the same import once more completes one that stopped: what is held is unchanged then. A whole
-/// load is strict: its first rejected line, a suppressed record included, stops it, and nothing
-/// of it is kept. Several sources are several loads; their reports add up.
+/// With [`Atomic::Batch`](enrich_core::port::importer::Atomic) rejected lines are skipped, and each
+/// stored batch stays. After an interruption, the same import again completes the work; stored
+/// records count as unchanged. With `Atomic::Whole` the first rejected line (also that of a
+/// suppressed record) stops the import, and nothing is stored. To import several sources, call this
+/// once for each and add the reports.
 ///
-/// `rejects` gets a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
+/// `rejects` receives a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
 ///
-/// The source is read on a thread of its own, and this future blocks while it waits for it. It is
-/// meant for a command, not for a server's executor. When an import stops early, that thread may
-/// live on until its input gives it something.
+/// The future blocks while it waits for the reading thread, so it suits a command and not a
+/// server's executor. If the import stops early, the reading thread may continue until its input
+/// yields data.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ pub async fn import(
     }
 }
 
-/// An import on its way.
+/// The state of a running import.
 struct Import<'a> {
     source: SourceName,
     is_whole: bool,
@@ -135,7 +135,8 @@ impl Import<'_> {
         }
     }
 
-    /// Keeps what was taken before the source failed, if it is kept by batches.
+    /// Commits the stored batches after the source failed. An import of one transaction is rolled
+    /// back.
     async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
         if !self.is_whole && self.report.took_anything() {
             loading.finish().await?;
@@ -163,7 +164,7 @@ impl Import<'_> {
         self.flush_rejects()
     }
 
-    /// Stores a batch's records; those that are suppressed join the rejected.
+    /// Stores a batch's records. Suppressed records are added to `rejected`.
     async fn store(
         &mut self,
         records: Vec<Record>,
@@ -197,7 +198,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// What is rejected is on file before more is stored.
+    /// Writes the rejected lines to the file before more is stored.
     fn flush_rejects(&mut self) -> Result<(), Cause> {
         match self.rejects.as_mut() {
             Some(into) => into.flush().map_err(Cause::Rejects),
@@ -208,7 +209,7 @@ impl Import<'_> {
 
 type Reading = JoinHandle<Result<(), ReadError>>;
 
-/// Reads and parses on another thread, ahead of the storing by a few batches.
+/// Starts the thread that reads and parses, a few batches ahead of the storing.
 fn start_reading(source: Source, wanted: Wanted) -> Result<(Receiver<Batch>, Reading), ReadError> {
     let (into, batches) = sync_channel(WAITING_BATCHES);
     let reading = Builder::new()

@@ -15,7 +15,7 @@ use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
 
-/// The next record, or why its line is none; `None` at the end. Blank lines are passed over.
+/// Returns the next record, or why its line has none; `None` at the end. Skips blank lines.
 pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Parsed>> {
     let Some(line) = lines.next_filled()? else { return Ok(None) };
     let record = read(&line, notes);
@@ -56,17 +56,16 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
     {
         return Ok(kind);
     }
-    // Many lists have a field of this name that says something else.
+    // In many lists the field `type` means something else.
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());
     Ok(kind)
 }
 
-/// The fields of a line's object.
 #[derive(Default)]
 struct Object<'a> {
     fields: Fields<'a>,
-    /// A field that is given twice: one of the two values would be lost unseen.
+    /// A field that occurs twice; the line is rejected, because one value would be lost.
     repeated: Option<Field>,
     unknown: Vec<(String, &'a RawValue)>,
 }

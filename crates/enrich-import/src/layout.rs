@@ -1,4 +1,4 @@
-//! How a source is laid out: what was detected, and what somebody said instead.
+//! How a source is laid out: detected, or set by the caller.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use crate::delimiter::Delimiter;
 use crate::encoding::TextEncoding;
 use crate::format::Format;
 
-/// How a source is to be read, where it is not to be detected.
+/// Settings that override detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAs {
-    /// What stands between the fields of CSV.
+    /// The delimiter of CSV.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<Delimiter>,
     /// The encoding of the text.
@@ -19,23 +19,23 @@ pub struct ReadAs {
     pub encoding: Option<TextEncoding>,
 }
 
-/// How a source is read.
+/// The layout of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
-    /// How its records are written.
+    /// The format of its records.
     pub format: Format,
-    /// What stands between the fields of CSV.
+    /// The delimiter of CSV.
     pub delimiter: Option<Delimiter>,
-    /// The encoding of the text, as far as it is read: ASCII is UTF-8.
+    /// The encoding, as far as it is known; ASCII counts as UTF-8.
     pub encoding: Option<TextEncoding>,
-    /// The sheet of a workbook that is read.
+    /// The name of the workbook's sheet that is read.
     pub sheet: Option<String>,
-    /// How many sheets the workbook has.
+    /// The number of sheets in the workbook.
     pub sheets: usize,
 }
 
 impl Layout {
-    /// Whether it is what the format's documentation says first: nothing that anybody has to be
+    /// Whether it is the default layout (comma, UTF-8, no workbook), so that nobody needs to be
     /// told.
     pub fn is_plain(&self) -> bool {
         let Self { delimiter, encoding, sheet, .. } = self;

@@ -1,14 +1,13 @@
-//! Sources of records: JSON Lines, CSV of any delimiter and encoding, Excel workbooks, into an
-//! [`Importer`](enrich_core::port::importer::Importer).
+//! Imports records from JSON Lines, CSV of any delimiter and encoding, and Excel workbooks through
+//! an [`Importer`](enrich_core::port::importer::Importer).
 //!
-//! [`Source`] is where records are read from, [`import`] takes them to the directory and
-//! [`Report`] says what became of them. The format is the native record format; every value in it
-//! is read by `enrich-text`, as forgivingly as the interface's inputs are.
+//! [`Source`] is the input, [`import`] stores its records in the directory, and [`Report`] counts
+//! the results. Records have the native format; `enrich-text` parses each value as leniently as the
+//! inputs of the interface.
 //!
-//! [`Rows`] reads the same sources for other purposes: their rows as they stand, without taking
-//! them for records.
+//! [`Rows`] reads the rows of the same sources without parsing records.
 //!
-//! What is not here: the rule of merging (`enrich-core`), any store, the terminal.
+//! What is not here: the rules of merging (`enrich-core`), any store, the terminal.
 
 mod batch;
 mod bounds;

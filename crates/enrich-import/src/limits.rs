@@ -1,12 +1,13 @@
-//! How much of a line, a row and a list is read.
+//! Limits on the length of lines, rows and lists.
 
-/// The longest line that is read, in bytes; a longer one is rejected and the rest goes on.
+/// The longest line, in bytes; a longer one is rejected.
 pub(crate) const MAX_LINE_BYTES: usize = 1024 * 1024;
 
-/// How many lines a row may span by quoted line ends. No field that is read holds any, so they
-/// stand in fields that are ignored; and a quote that nobody closes costs no more than this.
+/// The most lines of one row, for line breaks inside quotes. No field of a record holds line
+/// breaks, so only ignored fields need them. A quote that is never closed affects at most this many
+/// lines.
 pub(crate) const MAX_LINES_OF_A_ROW: usize = 100;
 
-/// How many values of a list are read; the rest is dropped. A list of one line may have as many as
-/// fit, and each costs a row and a part of every answer.
+/// The most values of a list; further values are dropped. Each value costs a database row and a
+/// part of every answer.
 pub(crate) const MAX_LIST_VALUES: usize = 1_000;

@@ -1,11 +1,11 @@
-//! Lines of a file, each of bounded length.
+//! Reads the lines of a file, each with a bounded length.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
 use crate::limits::MAX_LINE_BYTES;
 
-/// What some editors put before UTF-8 text.
+/// Some editors write it before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A line of the file, without its end.
@@ -13,16 +13,16 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) struct Line {
     /// Its number in the file, from 1.
     pub(crate) number: u64,
-    /// Its bytes; of a line that is too long, the first [`MAX_LINE_BYTES`].
+    /// Its bytes; if it is too long, the first [`MAX_LINE_BYTES`].
     pub(crate) bytes: Vec<u8>,
     /// Whether it is longer than [`MAX_LINE_BYTES`].
     pub(crate) is_too_long: bool,
-    /// Whether it ended in CR LF, and not in LF alone.
+    /// Whether it ended in CR LF instead of LF.
     pub(crate) had_return: bool,
 }
 
 impl Line {
-    /// Whether it holds nothing but white space.
+    /// Whether it has only white space.
     pub(crate) fn is_blank(&self) -> bool {
         !self.is_too_long && self.bytes.trim_ascii().is_empty()
     }
@@ -33,18 +33,18 @@ pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     read: u64,
     returned: VecDeque<Line>,
-    /// What a reading ahead has met, told where the lines before it were given out.
+    /// The error that [`Self::peek`] met; returned after the lines before it.
     failure: Option<io::Error>,
 }
 
 impl Lines {
-    /// The lines of `input`, ended by LF or CR LF; a byte-order mark before the first is skipped.
+    /// Reads lines that end in LF or CR LF; skips a byte-order mark before the first.
     pub(crate) fn new(input: Box<dyn BufRead>) -> Self {
         Self { input, read: 0, returned: VecDeque::new(), failure: None }
     }
 
-    /// The next line; `None` at the end. What stands before a failure in the middle of a line is
-    /// no line and is not given out.
+    /// Returns the next line; `None` at the end. If the input fails in the middle of a line, that
+    /// line is not returned.
     pub(crate) fn next(&mut self) -> io::Result<Option<Line>> {
         if let Some(line) = self.returned.pop_front() {
             return Ok(Some(line));
@@ -53,7 +53,7 @@ impl Lines {
             return Err(failure);
         }
         let mut bytes = Vec::new();
-        // Two bytes more than the longest line: its end.
+        // The longest line and its CR LF.
         let most = MAX_LINE_BYTES + 2;
         let length = (&mut self.input).take(most as u64).read_until(b'\n', &mut bytes)?;
         if length == 0 {
@@ -78,7 +78,7 @@ impl Lines {
         Ok(Some(Line { number: self.read, bytes, is_too_long, had_return }))
     }
 
-    /// The next line that is not blank; `None` at the end.
+    /// Returns the next line that is not blank; `None` at the end.
     pub(crate) fn next_filled(&mut self) -> io::Result<Option<Line>> {
         loop {
             match self.next()? {
@@ -88,7 +88,8 @@ impl Lines {
         }
     }
 
-    /// The next lines, which are still given out: at most so many, or so many bytes of them.
+    /// Returns copies of the next lines, up to `max_lines` lines or `max_bytes` bytes; `next`
+    /// returns them again.
     pub(crate) fn peek(&mut self, max_lines: usize, max_bytes: usize) -> Vec<Line> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         while lines.len() < max_lines && bytes < max_bytes {
@@ -108,7 +109,7 @@ impl Lines {
         lines
     }
 
-    /// Puts lines back, to be given out again in their order before what is still unread.
+    /// Puts lines back; `next` returns them first, in their order.
     pub(crate) fn put_back(&mut self, lines: impl DoubleEndedIterator<Item = Line>) {
         for line in lines.rev() {
             self.returned.push_front(line);

@@ -1,4 +1,4 @@
-//! A source that is being read: what its first bytes and lines tell, and what a failure means.
+//! An opened source: its detected format and layout, and the meaning of read errors.
 
 use std::fs::File;
 use std::io::{self, BufRead, Cursor, Read};
@@ -16,20 +16,20 @@ use crate::read_error::ReadError;
 use crate::splitter::Splitter;
 use crate::workbook::{Limits, Workbook};
 
-/// How much of a source is looked at to tell what it holds.
+/// Bytes at the beginning of a source that are used to detect its content.
 const HEAD_BYTES: usize = 16 * 1024;
-/// How many lines are looked at to tell the delimiter, and how many bytes of them.
+/// The most lines, and the most bytes of them, that are used to detect the delimiter.
 const LOOKED_AT_LINES: usize = 100;
 const LOOKED_AT_BYTES: usize = 256 * 1024;
-/// The largest workbook that is read from what is no file, in bytes: it is held in memory.
+/// The largest workbook that is read from a stream, in bytes: it is held in memory.
 const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 
-/// The input of a source, decompressed, and what is known of it.
+/// A source's decompressed input, and what is known of it.
 pub(crate) struct Input {
     pub(crate) bytes: Box<dyn BufRead>,
-    /// The same as a file that can be read at any place, where it is one.
+    /// The input as a seekable file, if it is one.
     pub(crate) file: Option<File>,
-    /// The format that the name tells.
+    /// The format by the file's name.
     pub(crate) format: Option<Format>,
     pub(crate) read_as: ReadAs,
     pub(crate) limits: Limits,
@@ -44,14 +44,14 @@ pub(crate) struct Opened {
     delimiter: Option<Delimiter>,
     encoding: KnownEncoding,
     workbook: Option<Workbook>,
-    /// The sheet that is read, and how many there are.
+    /// The name of the sheet, and the number of sheets.
     sheet: Option<(String, usize)>,
     is_compressed: bool,
     read_bytes: ByteCount,
 }
 
 impl Opened {
-    /// Tells what the input holds, by its beginning where the name does not.
+    /// Detects the content by the first bytes, unless the name shows it.
     pub(crate) fn new(input: Input) -> Result<Self, ReadError> {
         let Input { mut bytes, file, format, read_as, limits, is_compressed, read_bytes } = input;
         let mut opened = Self {
@@ -73,7 +73,7 @@ impl Opened {
         if let Some(refused) = content::refused(&head) {
             return Err(refused.into());
         }
-        // JSON is UTF-8 by its definition.
+        // JSON is always UTF-8.
         let mark = told_by_start(&head).map_or(0, |(_, mark)| mark);
         let text = head.get(mark..).unwrap_or_default().trim_ascii_start();
         let format = format.filter(|format| *format != Format::Xlsx);
@@ -92,7 +92,7 @@ impl Opened {
         self.format
     }
 
-    /// Splits the rows of CSV or of a workbook, whose rows it takes.
+    /// Creates the splitter for rows of CSV or of the workbook; can be called once for a workbook.
     pub(crate) fn splitter(&mut self) -> Splitter {
         match self.workbook.take() {
             Some(workbook) => Splitter::of_workbook(workbook),
@@ -100,7 +100,7 @@ impl Opened {
         }
     }
 
-    /// How it is read, as far as that is known; `None` for an empty source.
+    /// The layout as far as it is known; `None` for an empty source.
     pub(crate) fn layout(&self) -> Option<Layout> {
         let is_text = self.sheet.is_none();
         let (sheet, sheets) = self.sheet.clone().unzip();
@@ -113,12 +113,12 @@ impl Opened {
         })
     }
 
-    /// Tells format and delimiter by the first lines, where they are not given.
+    /// Detects format and delimiter by the first lines, unless they are set.
     fn look(&mut self, named: Option<Format>, read_as: ReadAs) -> Result<(), ReadError> {
         let lines = self.lines.peek(LOOKED_AT_LINES, LOOKED_AT_BYTES);
         let mut filled = lines.iter().filter(|line| !line.is_blank());
         let Some(first) = filled.next() else {
-            // Blank lines may go on for long, and are counted by those who read them.
+            // Many blank lines may come first; the caller's bounds count them.
             self.format = named.or(match self.lines.next_filled() {
                 Ok(None) => None,
                 Ok(Some(line)) => {
@@ -155,7 +155,7 @@ impl Opened {
     fn delimiter(&mut self, lines: &[Line], format: Format, read_as: ReadAs) -> Delimiter {
         let announced = lines.first().and_then(|line| delimiter_detection::announced(&line.bytes));
         if announced.is_some() {
-            // It was read already and cannot fail.
+            // The line was read by `peek`, so this cannot fail.
             let _ = self.lines.next();
         }
         let usual = if format == Format::Tsv { Delimiter::Tab } else { Delimiter::Comma };
@@ -191,12 +191,12 @@ impl Opened {
         Ok(())
     }
 
-    /// How many bytes were read since this was last asked.
+    /// Bytes read since the last call, before decompression.
     pub(crate) fn newly_read_bytes(&self) -> u64 {
         self.read_bytes.take()
     }
 
-    /// What a failure to read means.
+    /// The [`ReadError`] for an I/O error.
     pub(crate) fn explain(&self, error: io::Error) -> ReadError {
         if let Some(halt) = Halt::of(&error) {
             return halt.into();
@@ -204,7 +204,7 @@ impl Opened {
         if let Some(refused) = NoList::of(&error) {
             return refused.into();
         }
-        // What the system says has a number; the rest comes from decompressing.
+        // Errors of the system have a number; other errors come from decompression.
         match error.kind() {
             _ if error.raw_os_error().is_some() || !self.is_compressed => ReadError::Failed(error),
             io::ErrorKind::UnexpectedEof => ReadError::EndsInTheMiddle,

@@ -1,4 +1,4 @@
-//! A record's fields as they were given, before any value is read.
+//! The fields of a record as the file gives them, before their values are parsed.
 
 use std::borrow::Cow;
 
@@ -7,27 +7,27 @@ use serde_json::value::RawValue;
 
 use crate::field::{Field, Named};
 
-/// What separates the values of a list in CSV.
+/// The separator of list values in CSV.
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of one record: for each, what stands under its singular and under its own name.
+/// The fields of a record. For each field, the values under its singular and under its own name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a>([[Option<Raw<'a>>; 2]; Field::COUNT]);
 
 impl<'a> Fields<'a> {
-    /// Sets a field; `false` when it was set before under that name.
+    /// Sets a field; `false` if the record already has it under the same name.
     pub(crate) fn set(&mut self, named: Named, raw: Raw<'a>) -> bool {
         let place = usize::from(!named.is_singular);
         self.0[named.field as usize][place].replace(raw).is_none()
     }
 
-    /// What was given for a field. Null and empty text are absent.
+    /// The value of a field. Null and empty text count as absent.
     pub(crate) fn get(&self, field: Field) -> Option<Given<'a>> {
         let given = self.0[field as usize].map(|raw| raw.filter(|raw| !raw.is_absent()));
         given.iter().any(Option::is_some).then_some(Given(given))
     }
 
-    /// Makes what was given for `from` the singular of `to`, where that has none.
+    /// Moves the value of `from` to the singular of `to`, unless `to` already has one.
     pub(crate) fn move_to_singular(&mut self, from: Field, to: Field) {
         if let Some(Given([singular, own])) = self.get(from)
             && self.0[to as usize][0].is_none()
@@ -38,17 +38,17 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What was given for a field under its singular, then under its own name; one of them at least.
+/// The values of a field under its singular and under its own name; at least one is there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a>([Option<Raw<'a>>; 2]);
 
 impl<'a> Given<'a> {
-    /// The values of a field that holds a list, empty ones left out. One value is a list of one.
+    /// The values of a list field, without empty ones. A single value is a list of one.
     pub(crate) fn list(self) -> Vec<Item<'a>> {
         self.0.into_iter().flatten().flat_map(Raw::list).collect()
     }
 
-    /// The value of a field that holds one: `Err` when there are several.
+    /// The value of a single-valued field.
     pub(crate) fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
         match self.0 {
             [Some(one), Some(other)] => match (one.one()?, other.one()?) {
@@ -59,13 +59,13 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether it stands in a row of CSV.
+    /// Whether it comes from a CSV row.
     pub(crate) fn is_csv(self) -> bool {
         self.0.into_iter().flatten().any(|raw| matches!(raw, Raw::Csv(_)))
     }
 }
 
-/// What was given for a field.
+/// The value of a field in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Raw<'a> {
     /// A JSON value.
@@ -79,11 +79,11 @@ pub(crate) enum Raw<'a> {
 pub(crate) enum Item<'a> {
     /// A text.
     Text(Cow<'a, str>),
-    /// A JSON number, in the digits it was given in.
+    /// A JSON number, with the file's digits.
     Number(&'a str),
     /// A JSON object.
     Object(&'a RawValue),
-    /// What is never a value: a boolean, a list inside a list, an escape that is no character.
+    /// Never valid: a boolean, a nested list, an escape that encodes no character.
     Other,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The values of a field that holds a list, empty ones left out. One value is a list of one.
+    /// The values of a list field, without empty ones. A single value is a list of one.
     fn list(self) -> Vec<Item<'a>> {
         match self {
             Self::Json(raw) if raw.get().starts_with('[') => json_list(raw),
@@ -104,7 +104,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The value of a field that holds one: `Err` when it is a list of several.
+    /// The value of a single-valued field.
     fn one(self) -> Result<Option<Item<'a>>, SeveralValues> {
         match self {
             Self::Json(_) => {
@@ -116,18 +116,18 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Several values stand where one belongs.
+/// A single-valued field has several values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SeveralValues;
 
 impl<'a> Item<'a> {
-    /// `None` when the text is empty.
+    /// `None` if the text is empty.
     fn of_text(text: &'a str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty()).then_some(Self::Text(Cow::Borrowed(text)))
     }
 
-    /// The text, where it is one.
+    /// The text, if it is one.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text),
@@ -135,7 +135,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// `None` when the value is null or an empty text.
+    /// `None` if the value is null or an empty text.
     pub(crate) fn of_json(raw: &'a RawValue) -> Option<Self> {
         let json = raw.get();
         match json.as_bytes().first()? {
@@ -155,7 +155,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The inside of a JSON string without escapes, which stands for itself.
+/// The content of a JSON string without escapes, borrowed.
 fn unescaped(json: &str) -> Option<&str> {
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     (!inside.contains('\\')).then_some(inside)
@@ -168,7 +168,7 @@ fn json_list(raw: &RawValue) -> Vec<Item<'_>> {
     }
 }
 
-/// A domain with the country its site is for, as an object in JSON.
+/// A JSON object with a domain and the country of its site.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SiteObject<'a> {
     #[serde(borrow, default)]
@@ -177,10 +177,10 @@ pub(crate) struct SiteObject<'a> {
     pub(crate) country: Option<&'a RawValue>,
 }
 
-/// `acme.de@DE` in its two parts.
+/// Splits `acme.de@DE` into domain and country.
 ///
-/// What stands behind the last `@` of a URL may also be its host (`//user@acme.example`): a host
-/// has a dot, and no code or name of a country does.
+/// The last `@` of a URL may also stand before its host (`//user@acme.example`). A host has a dot;
+/// no code or name of a country does.
 pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((domain, country)) if !country.contains('.') => (domain, Some(country)),

@@ -1,4 +1,4 @@
-//! A record's fields, read into the domain's types.
+//! Parses a record's fields into the domain's types.
 
 use enrich_core::{
     CompanyRecord, Confidence, DomainRecord, EmployerRecord, Origin, PersonRecord, Record,
@@ -13,11 +13,10 @@ use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 use crate::value::{Values, confidence, ip_address, plain_text};
 
-/// The version of this reading. It is part of every record's hash: raise it whenever the same
-/// bytes come to mean other values, and the next import of a file that is held takes it anew.
+/// The version of this parser. It is part of every record's hash: raise it when the same bytes get
+/// another meaning. The next import of a stored file then imports its records anew.
 const READING: u8 = 2;
 
-/// The fields with a company's pages.
 const PAGES: [(Field, Network); 5] = [
     (Field::LinkedIn, Network::LinkedIn),
     (Field::Facebook, Network::Facebook),
@@ -26,10 +25,9 @@ const PAGES: [(Field, Network); 5] = [
     (Field::Youtube, Network::Youtube),
 ];
 
-/// Reads a record.
+/// Parses a record.
 ///
-/// What is required is read first, so that nothing is noted as dropped from a record that is
-/// rejected.
+/// Required fields come first, so that no dropped value is noted for a rejected record.
 ///
 /// # Errors
 ///
@@ -63,7 +61,7 @@ pub(crate) fn read(
     }
 }
 
-/// Whether a record has no key but a name: nothing that a look-up could find it by, or return.
+/// Whether a record has only a name: no value that a look-up could find it by or return.
 pub(crate) fn is_name_only(record: &Record) -> bool {
     match record {
         Record::Company(CompanyRecord { sites, pages, emails, phones, .. }) => {
@@ -76,7 +74,7 @@ pub(crate) fn is_name_only(record: &Record) -> bool {
     }
 }
 
-/// The hash of a record's parts as they were given, each with its length before it.
+/// The hash of a record's parts as the file gives them, each with its length before it.
 pub(crate) fn content_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[READING]);
@@ -95,7 +93,7 @@ fn company(values: &mut Values<'_, '_>, content: [u8; 16]) -> Result<CompanyReco
     let mut ip = values.one(Field::Ip, ip_address);
     let mut page_rank = values.one(Field::PageRank, plain_text);
     if !sites.has_main {
-        // Another domain of the company must not get what was said of the main one.
+        // These facts are about the main domain; another domain must not get them.
         values.drop_read(Field::Ip, ip.take(), BadValue::NoMainDomain);
         values.drop_read(Field::PageRank, page_rank.take(), BadValue::NoMainDomain);
     }
@@ -154,8 +152,8 @@ fn origin(values: &mut Values<'_, '_>, content: [u8; 16]) -> Origin {
     Origin { id: values.one(Field::Id, plain_text), confidence: trust(values), content }
 }
 
-/// How far a record is trusted: fully where it does not say, least where what it says can't be
-/// read. A typing error must not make it outdo records that say how sure they are.
+/// The confidence of a record: 100 if it states none, and the least possible if the stated one
+/// can't be read. So a typing error doesn't make it win over records with a stated confidence.
 fn trust(values: &mut Values<'_, '_>) -> Confidence {
     let given = values.fields.get(Field::Confidence);
     let says_something = given.is_some_and(|raw| !matches!(raw.one(), Ok(None)));

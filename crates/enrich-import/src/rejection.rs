@@ -1,4 +1,4 @@
-//! Why a line is rejected, and why a value is dropped. Neither ever holds what was given.
+//! Why a line is rejected, and why a value is dropped. The reasons never contain the value.
 
 use enrich_text::{
     InvalidCompanyName, InvalidCountry, InvalidDomain, InvalidEmailAddress, InvalidPage,
@@ -10,7 +10,7 @@ use crate::limits::{MAX_LINE_BYTES, MAX_LINES_OF_A_ROW, MAX_LIST_VALUES};
 /// Why a line was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// It is longer than is read.
+    /// It is too long.
     #[error("the line is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
     /// It is not UTF-8.
@@ -19,54 +19,54 @@ pub enum Rejection {
     /// It is not JSON.
     #[error("the line is not valid JSON, from column {column}")]
     NotJson {
-        /// Where it stops being JSON, in bytes from 1.
+        /// The position of the first error, in bytes from 1.
         column: usize,
     },
-    /// It is JSON, but no object.
+    /// It is JSON, but not an object.
     #[error("the line is not a JSON object")]
     NotAnObject,
     /// It has a field twice.
     #[error("`{0}` is given twice")]
     RepeatedField(&'static str),
-    /// Its `type` is none of the format's.
+    /// Its `type` is not one of the format's.
     #[error("`type` is not `company`, `person` or `domain`")]
     UnknownType,
-    /// It has no `type`, and no field that tells it.
+    /// It has no `type`, and no field that shows its kind.
     #[error("there is no `type`, and no `first_name`, `name` or `domain` that would imply it")]
     NoType,
-    /// A row of a CSV file names another `type` than the file's header means.
+    /// The `type` of a CSV row contradicts the file's header.
     #[error("`type` does not match the columns of the header")]
     OtherType,
-    /// A row of a CSV file has more or fewer fields than the header.
+    /// A CSV row has more or fewer fields than the header.
     #[error("the row has {found} fields where the header has {expected}")]
     FieldCount {
-        /// The row's.
+        /// The row's number of fields.
         found: usize,
-        /// The header's.
+        /// The header's number of fields.
         expected: usize,
     },
-    /// A quote is opened and not closed within what a row may span.
+    /// A quote is not closed within the longest row.
     #[error("a quote is opened and not closed within {MAX_LINES_OF_A_ROW} lines")]
     OpenQuote,
-    /// A required field is absent.
+    /// A required field is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
     /// A required field can't be read.
     #[error("`{field}` can't be read")]
     Unreadable {
-        /// Which.
+        /// The field.
         field: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         reason: BadValue,
     },
-    /// Who it is about is suppressed.
+    /// Its subject is suppressed.
     #[error("the record is suppressed")]
     Suppressed,
 }
 
 impl Rejection {
-    /// The reason with what caused it, in one line.
+    /// The reason with its causes, on one line.
     pub fn explained(&self) -> String {
         match self {
             Self::Unreadable { reason, .. } => format!("{self}: {reason}"),
@@ -78,52 +78,52 @@ impl Rejection {
 /// Why a value can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
-    /// A number, a boolean, a list or an object where a text belongs.
+    /// It is a number, boolean, list or object instead of a text.
     #[error("this is not text")]
     NotText,
-    /// A list where one value belongs.
+    /// It is a list in a single-valued field.
     #[error("only one value is allowed here, and several are given")]
     SeveralValues,
-    /// Behind the last value of a list that is read.
+    /// It is beyond the most values of a list.
     #[error("a list has at most {MAX_LIST_VALUES} values; the rest is left out")]
     TooMany,
-    /// Longer than any text is read.
+    /// The text is too long.
     #[error("a text has at most {MAX_CHARACTERS} characters; this is longer")]
     TooLong,
-    /// Control characters inside.
+    /// It contains control characters.
     #[error("a text holds no control characters")]
     ControlCharacter,
-    /// No confidence.
+    /// It is not a confidence.
     #[error("a confidence is a whole number from 1 to 100")]
     NotAConfidence,
-    /// No IP address.
+    /// It is not an IP address.
     #[error("this is neither an IPv4 nor an IPv6 address")]
     NotAnIpAddress,
-    /// A fact of the main domain, where there is none or it can't be read.
+    /// It is a fact about the main domain, which is missing or can't be read.
     #[error("the record has no main domain that this value could belong to")]
     NoMainDomain,
-    /// No company name.
+    /// It is not a company's name.
     #[error(transparent)]
     CompanyName(#[from] InvalidCompanyName),
-    /// No person's name.
+    /// It is not a person's name.
     #[error(transparent)]
     PersonName(#[from] InvalidPersonName),
-    /// No country.
+    /// It is not a country.
     #[error(transparent)]
     Country(#[from] InvalidCountry),
-    /// No domain.
+    /// It is not a domain.
     #[error(transparent)]
     Domain(#[from] InvalidDomain),
-    /// No email address.
+    /// It is not an email address.
     #[error(transparent)]
     EmailAddress(#[from] InvalidEmailAddress),
-    /// No phone number.
+    /// It is not a phone number.
     #[error(transparent)]
     Phone(#[from] InvalidPhone),
-    /// No page of the network.
+    /// It is not a page of the network.
     #[error(transparent)]
     Page(#[from] InvalidPage),
-    /// No person's page.
+    /// It is not a person's page.
     #[error(transparent)]
     PersonPage(#[from] InvalidPersonPage),
 }

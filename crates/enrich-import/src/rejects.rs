@@ -1,6 +1,7 @@
-//! The file of rejected lines: JSON Lines with each line's number, reason and text.
+//! Writes the file of rejected lines: JSON Lines with number, reason and text of each line.
 //!
-//! It holds the operator's own data, to be mended and imported once more. A reason never does.
+//! The file holds the operator's own data, to be corrected and imported again. Reasons contain no
+//! data.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -16,13 +17,12 @@ struct RejectedLine<'a> {
     source: &'a str,
     line: u64,
     reason: String,
-    /// The line as it was; what is not UTF-8 in it is U+FFFD, and a line that is too long is cut.
-    /// Absent where the record is suppressed: what was to be forgotten is not gathered here.
+    /// The line's text, with U+FFFD for bytes that are not UTF-8; a line that is too long is cut.
+    /// Absent if the record is suppressed, so that forgotten data isn't written again.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<Cow<'a, str>>,
 }
 
-/// Writes one rejected line.
 pub(crate) fn write(
     into: &mut dyn Write,
     source: &SourceName,

@@ -1,4 +1,4 @@
-//! What became of the records of a source.
+//! Counts the results of an import.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
@@ -8,78 +8,77 @@ use enrich_text::{Domain, EmailAddress};
 use crate::layout::Layout;
 use crate::rejection::{BadValue, Rejection};
 
-/// How many rejected lines a report names.
+/// The most rejected lines in a report.
 const MAX_NAMED_REJECTIONS: usize = 10;
-/// How many names of ignored fields a report holds, and how long one may be.
+/// The most names of ignored fields in a report, and the longest such name.
 const MAX_IGNORED_FIELDS: usize = 32;
 const MAX_FIELD_NAME: usize = 40;
-/// How many values of an unused column are looked at, and how long one may be.
+/// The most values of an unused column that are examined in a batch, and the longest one.
 const MAX_SEEN_VALUES: u32 = 200;
 const MAX_SEEN_BYTES: usize = 300;
 
-/// What an import did. `read` is `added + merged + unchanged + rejected`, but for a whole load that
-/// stopped: there is nothing added then, nor merged or unchanged.
+/// The results of an import. `read` = `added + merged + unchanged + rejected`. The exception is a
+/// stopped import of one transaction, where nothing is added, merged or unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Records that were read: lines that are not blank, rows below the header.
+    /// Records read: lines that are not blank, or rows below the header.
     pub read: u64,
-    /// Records that are new subjects.
+    /// Records that became new subjects.
     pub added: u64,
-    /// Records that changed a subject that was there.
+    /// Records that changed an existing subject.
     pub merged: u64,
-    /// Records that said nothing new.
+    /// Records that changed nothing.
     pub unchanged: u64,
-    /// Records that were not taken.
+    /// Records that were not imported.
     pub rejected: u64,
-    /// Records that were taken and have no key but a name: no domain, page, address or number (and
-    /// for a person no employer). They rarely answer anything.
+    /// Imported records that have only a name: no domain, page, address or number, and for a person
+    /// no employer. They rarely answer anything.
     pub name_only: u64,
-    /// Values that were left out of records that were taken, suppressed ones included.
+    /// Values left out of imported records, suppressed ones included.
     pub dropped: u64,
     /// Values that could not be read, by field and reason.
     pub dropped_values: Vec<DroppedValues>,
-    /// Values that were left out because they are suppressed.
+    /// Values left out because they are suppressed.
     pub suppressed_values: u64,
-    /// The first rejected lines, at most ten: line number and reason.
+    /// The first ten rejected lines: line number and reason.
     pub first_rejected: Vec<(u64, Rejection)>,
-    /// Names of fields that were given and that the record's kind doesn't have, at most 32: a
-    /// mistyped one is there.
+    /// The names of fields that records of their kind don't have, at most 32. They show mistyped
+    /// names.
     pub ignored_fields: BTreeSet<String>,
-    /// How the source was read; of several, the first. `None` of an empty one.
+    /// The layout of the source, or of the first source; `None` for an empty one.
     pub layout: Option<Layout>,
     unused: BTreeMap<String, Seen>,
 }
 
-/// What was seen in a column that is not used.
+/// The examined values of an unused column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
-    /// Values that were looked at.
     values: u32,
-    /// Those of them that are domains, URLs or email addresses.
+    /// Those that are domains, URLs or email addresses.
     keys: u32,
 }
 
-/// Values of one field that were dropped for one reason.
+/// The values of one field that were dropped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedValues {
     /// The field.
     pub field: &'static str,
     /// The reason.
     pub reason: BadValue,
-    /// How many.
+    /// The number of values.
     pub count: u64,
-    /// The line of the first.
+    /// The line of the first one.
     pub first_line: u64,
 }
 
 impl Report {
-    /// Whether anything is in the directory now that this source brought or confirmed.
+    /// Whether the directory now holds anything that this source gave or confirmed.
     pub fn took_anything(&self) -> bool {
         self.added + self.merged + self.unchanged > 0
     }
 
-    /// The columns that were not used though most of their values are domains, URLs or email
-    /// addresses, as far as a sample of 200 values of each batch says.
+    /// The unused columns with mostly domains, URLs or email addresses, in a sample of 200 values
+    /// of each batch.
     pub fn unused_keys(&self) -> Vec<&str> {
         let is_key = |seen: &Seen| seen.keys > 0 && 2 * seen.keys >= seen.values;
         let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));
@@ -94,7 +93,7 @@ impl Report {
         }
     }
 
-    /// Adds what was noted while reading.
+    /// Adds the notes of a batch.
     pub(crate) fn note(&mut self, notes: Notes) {
         for values in notes.dropped {
             self.dropped += values.count;
@@ -104,17 +103,17 @@ impl Report {
             add_name(&mut self.ignored_fields, name);
         }
         add_seen(&mut self.unused, notes.unused);
-        // The encoding is known for sure at the end.
+        // The last batch knows the encoding best.
         self.layout = notes.layout.or(self.layout.take());
     }
 
-    /// The same report where nothing of it was kept.
+    /// The report of an import whose transaction was rolled back.
     pub(crate) fn undone(self) -> Self {
         Self { added: 0, merged: 0, unchanged: 0, name_only: 0, ..self }
     }
 }
 
-/// Sums the reports of several sources. Line numbers stay those of each source.
+/// Adds the reports of several sources. Line numbers still refer to their own source.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;
@@ -137,7 +136,7 @@ impl AddAssign for Report {
     }
 }
 
-/// What is noted while records are read.
+/// Notes taken while records are read.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
@@ -152,7 +151,7 @@ impl Notes {
         count(&mut self.dropped, DroppedValues { field, reason, count: 1, first_line: line });
     }
 
-    /// Notes a field that the record's kind doesn't have.
+    /// Notes a field that records of this kind don't have.
     pub(crate) fn ignore_field(&mut self, name: &str) {
         if looks_like_a_name(name) && !self.ignored.contains(name) {
             add_name(&mut self.ignored, name.to_owned());
@@ -161,12 +160,12 @@ impl Notes {
 }
 
 impl Notes {
-    /// Notes how the source is read, as far as that is known.
+    /// Notes the layout of the source, as far as it is known.
     pub(crate) fn set_layout(&mut self, layout: Option<Layout>) {
         self.layout = layout;
     }
 
-    /// Notes a value of a column that is not used.
+    /// Notes a value of an unused column.
     pub(crate) fn see_unused(&mut self, name: &str, value: &str) {
         let value = value.trim();
         if value.is_empty() || !looks_like_a_name(name) {
@@ -183,7 +182,7 @@ impl Notes {
     }
 }
 
-/// What doesn't look like a field's name may be data, which has no place in a report.
+/// Whether this looks like the name of a field. Other text may be data and must not be in a report.
 fn looks_like_a_name(name: &str) -> bool {
     name.len() <= MAX_FIELD_NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -192,7 +191,7 @@ fn looks_like_a_name(name: &str) -> bool {
 
 /// Whether a value is a domain, a URL or an email address.
 fn is_key(value: &str) -> bool {
-    // Anything with a dot between letters could be a domain; initials and figures are none.
+    // Initials and decimals have a dot too, but no ending like a domain's.
     let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
     let ending = ending.rsplit('.').next().unwrap_or_default();
     let has_ending = ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -212,7 +211,7 @@ fn add_seen(all: &mut BTreeMap<String, Seen>, more: BTreeMap<String, Seen>) {
     }
 }
 
-/// Adds to the count of the same field and reason. There are few of both, so a list will do.
+/// Adds to the count of the same field and reason; a linear search is enough for the few pairs.
 fn count(counts: &mut Vec<DroppedValues>, values: DroppedValues) {
     let same =
         |known: &&mut DroppedValues| known.field == values.field && known.reason == values.reason;

@@ -1,4 +1,4 @@
-//! Rows as they stand: any CSV or JSON Lines source, its columns and cells, whatever they mean.
+//! Reads rows of any CSV, workbook or JSON Lines source, without a meaning for its columns.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -17,10 +17,10 @@ use crate::rejection::Rejection;
 use crate::source::Source;
 use crate::splitter::Splitter;
 
-/// The most columns of a list. Each is a choice wherever one is chosen, and a cell in every row.
+/// The most columns of a list. Each one is an option in every form, and a cell in every row.
 pub const MAX_COLUMNS: usize = 1_000;
 
-/// Reads a source row by row. Blank lines are passed over.
+/// Reads a source row by row. Skips blank lines.
 pub struct Rows {
     opened: Opened,
     kind: Kind,
@@ -37,28 +37,28 @@ enum Kind {
 pub struct Row {
     /// The number of its first line, from 1.
     pub line: u64,
-    /// Its text, without the last line's end; cut where it is longer than is read.
+    /// Its text, without the end of the last line; cut if it is too long.
     pub text: Vec<u8>,
-    /// What it holds, or why that can't be told.
+    /// Its content, or why it can't be read.
     pub cells: Result<Cells, Rejection>,
 }
 
-/// What a row holds.
+/// The content of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// The fields of a CSV row; more or fewer than there are columns, and not UTF-8, as the file
-    /// has it.
+    /// The fields of a CSV row, as the file has them. They may be more or fewer than the columns,
+    /// and may not be UTF-8.
     Csv(Vec<Vec<u8>>),
     /// The names and values of a JSON object, in its order.
     Json(Vec<(String, Value)>),
 }
 
 impl Rows {
-    /// Opens a source; of CSV, its first line is the header.
+    /// Opens a source. The first line of CSV is the header.
     ///
     /// # Errors
     ///
-    /// When it can't be read, or its header isn't one line of UTF-8.
+    /// When the source can't be read, or its header isn't one line of UTF-8.
     pub fn open(source: Source) -> Result<Self, ReadError> {
         let mut opened = source.open()?;
         let kind = match opened.format() {
@@ -77,14 +77,13 @@ impl Rows {
         Ok(Self { opened, kind })
     }
 
-    /// How the source is read; `None` of an empty one. Its encoding is known for sure when all of
-    /// it was read.
+    /// The layout of the source; `None` for an empty one. The encoding is final at the end of the
+    /// source.
     pub fn layout(&self) -> Option<Layout> {
         self.opened.layout()
     }
 
-    /// The header of a CSV source, white space around its names left out; `None` of JSON Lines,
-    /// and of an empty source.
+    /// The column names of a CSV source, trimmed; `None` for JSON Lines and for an empty source.
     pub fn columns(&self) -> Option<&[String]> {
         match &self.kind {
             Kind::Csv { columns, .. } => Some(columns),
@@ -92,13 +91,13 @@ impl Rows {
         }
     }
 
-    /// The names of the members in the first objects of JSON Lines, each once and in their order, at
-    /// most [`MAX_COLUMNS`]. It looks at `max_rows` lines that aren't blank, or at fewer where they
-    /// have `max_bytes` together; they are given out as rows all the same.
+    /// The distinct member names in the first objects of JSON Lines, in order, at most
+    /// [`MAX_COLUMNS`]. Reads `max_rows` lines that aren't blank, or as many as have `max_bytes`
+    /// together. `next_row` still returns these rows.
     ///
     /// # Errors
     ///
-    /// When the source can't be read on.
+    /// When the source can't be read further.
     pub fn names_ahead(
         &mut self,
         max_rows: usize,
@@ -126,11 +125,11 @@ impl Rows {
         Ok(names)
     }
 
-    /// The next row; `None` at the end.
+    /// Returns the next row; `None` at the end.
     ///
     /// # Errors
     ///
-    /// When the source can't be read on.
+    /// When the source can't be read further.
     pub fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
         let next = match &mut self.kind {
             Kind::Empty => return Ok(None),
@@ -145,14 +144,14 @@ impl Rows {
         next.map_err(|error| self.opened.explain(error))
     }
 
-    /// How many bytes, compressed as they are, were read since this was last asked.
+    /// Bytes read since the last call, before decompression.
     pub fn newly_read_bytes(&self) -> u64 {
         self.opened.newly_read_bytes()
     }
 }
 
 impl Row {
-    /// About how much memory it takes: values of JSON take far more than their text.
+    /// An estimate of the memory it takes. JSON values take far more than their text.
     pub fn memory_bytes(&self) -> usize {
         let cells = match &self.cells {
             Ok(Cells::Csv(cells)) => {
@@ -169,7 +168,7 @@ fn of_member((name, value): &(String, Value)) -> usize {
     size_of::<(String, Value)>() + name.capacity() + behind(value)
 }
 
-/// What a value holds beside itself.
+/// The heap memory of a value.
 fn behind(value: &Value) -> usize {
     let of_item = |item: &Value| size_of::<Value>() + behind(item);
     match value {
@@ -225,7 +224,7 @@ fn object(text: &str) -> Result<Cells, Rejection> {
     }
 }
 
-/// The members of an object in their order, those given twice included.
+/// The members of an object in order, repeated names included.
 struct Object<V>(Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Object<V> {

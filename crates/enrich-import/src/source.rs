@@ -1,4 +1,4 @@
-//! Where records are read from: a file, standard input or any reader, decompressed as it goes.
+//! The input of an import: a file, standard input or any reader, decompressed while it is read.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,17 +16,17 @@ use crate::opened::{Input, Opened};
 use crate::read_error::ReadError;
 use crate::workbook::Limits;
 
-/// How many bytes are read from the system, and decompressed, at a time.
+/// Buffer size for reading and decompressing.
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// Records to be read.
+/// An input of records.
 ///
-/// Format and compression are those of the file's name: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or
-/// `.xlsx`, then `.gz` or `.zst`, in any case. What the name doesn't tell, the first bytes do; a
-/// workbook is known by them whatever its name. Delimiter and encoding are detected.
+/// The file's name gives format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
+/// then `.gz` or `.zst`, in any case. If it doesn't, the first bytes do; a workbook is always
+/// recognised by its first bytes. Delimiter and encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
-    /// The same as a file, where it is one.
+    /// The input as a file, if it is one.
     file: Option<File>,
     read_as: ReadAs,
     format: Option<Format>,
@@ -37,7 +37,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A file.
+    /// Opens a file.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl Source {
         let file = File::open(path).map_err(ReadError::NotOpened)?;
         let metadata = file.metadata().map_err(ReadError::NotOpened)?;
         let file_name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-        // Pipes have no length that means anything, and can be read at one place alone.
+        // A pipe has no length and no positions to seek to.
         let is_file = metadata.is_file();
         let other = is_file.then(|| file.try_clone()).transpose().map_err(ReadError::NotOpened)?;
         let mut source = Self::reader(&file_name, file);
@@ -60,7 +60,7 @@ impl Source {
         Self::reader("stdin", io::stdin())
     }
 
-    /// Any reader; `file_name` stands for a file's, without its folder.
+    /// Any reader. `file_name` has the meaning of a file's name without its folder.
     pub fn reader(file_name: &str, input: impl Read + Send + 'static) -> Self {
         let (format, compression) = told_by_name(file_name);
         Self {
@@ -75,32 +75,32 @@ impl Source {
         }
     }
 
-    /// Reads no more of it than this.
+    /// Limits how much is read.
     #[must_use]
     pub fn bounded(mut self, bounds: Bounds) -> Self {
         self.bounds = Some(bounds);
         self
     }
 
-    /// Reads it so where that is said, and detects the rest.
+    /// Uses these settings, and detects the others.
     #[must_use]
     pub fn read_as(mut self, read_as: ReadAs) -> Self {
         self.read_as = read_as;
         self
     }
 
-    /// What the source is called where nobody says: the file's name without its folder. `None` when
-    /// that can't be a source's name.
+    /// The default name of the source: the file's name without its folder. `None` if that isn't a
+    /// valid source name.
     pub fn name(&self) -> Option<&SourceName> {
         self.name.as_ref()
     }
 
-    /// How many bytes there are to read, compressed as they are; `None` where nobody knows.
+    /// The number of bytes to read, before decompression; `None` if it is unknown.
     pub fn total_bytes(&self) -> Option<u64> {
         self.total_bytes
     }
 
-    /// Starts reading.
+    /// Opens the input and detects its content.
     pub(crate) fn open(self) -> Result<Opened, ReadError> {
         let read_bytes = ByteCount::default();
         let mut input = Counted::new(self.input, read_bytes.clone());
@@ -137,7 +137,7 @@ impl Source {
     }
 }
 
-/// The first four bytes, or fewer where the input is shorter, and how many they are.
+/// The first four bytes, or fewer if the input is shorter, and their number.
 fn first_bytes(input: &mut impl Read) -> io::Result<([u8; 4], usize)> {
     let mut bytes = [0; 4];
     let mut length = 0;

@@ -1,4 +1,4 @@
-//! CSV rows, split into their fields, whatever these mean.
+//! Splits CSV rows into fields.
 
 use std::io;
 
@@ -11,18 +11,18 @@ use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::workbook::{SheetRow, Workbook};
 
-/// A row as it stands in the file; its fields are in the splitter that read it.
+/// A row as the file has it. Its fields are in the splitter that read it.
 #[derive(Debug)]
 pub(crate) struct RawRow {
     /// The number of its first line.
     pub(crate) line: u64,
-    /// Its text, without the last line's end.
+    /// Its text, without the end of the last line.
     pub(crate) text: Vec<u8>,
-    /// Why it has no fields, where it has none.
+    /// Why it could not be split, if so.
     pub(crate) is_whole: Result<(), Rejection>,
 }
 
-/// Splits a row, line by line, into its fields.
+/// Splits rows into fields, line by line.
 #[derive(Debug)]
 pub(crate) struct Splitter {
     reader: Reader,
@@ -31,16 +31,16 @@ pub(crate) struct Splitter {
     written: usize,
     count: usize,
     is_whole: bool,
-    /// Where the rows come from, where that isn't text.
+    /// The workbook, if the rows come from one instead of text.
     workbook: Option<Workbook>,
-    /// How many columns the header of a workbook has.
+    /// The number of columns in the workbook's header.
     width: usize,
 }
 
 impl Splitter {
-    /// Splits text.
+    /// A splitter of text.
     pub(crate) fn new(delimiter: Delimiter) -> Self {
-        // A lone CR ends no line here either.
+        // Like in `Lines`, a lone CR doesn't end a line.
         let reader = ReaderBuilder::new()
             .delimiter(delimiter.as_byte())
             .terminator(Terminator::Any(b'\n'))
@@ -57,12 +57,12 @@ impl Splitter {
         }
     }
 
-    /// Gives out the rows of a workbook, whatever the lines.
+    /// A splitter that returns the rows of a workbook and ignores the lines.
     pub(crate) fn of_workbook(workbook: Workbook) -> Self {
         Self { workbook: Some(workbook), ..Self::new(Delimiter::Comma) }
     }
 
-    /// Reads the header; its columns are the fields then. `false` where there is none.
+    /// Reads the header into the fields. `false` if there is none.
     pub(crate) fn read_header(
         &mut self,
         lines: &mut Lines,
@@ -78,7 +78,7 @@ impl Splitter {
         Ok(if is_one_line { Ok(true) } else { Err(HeaderError::NotOneLine) })
     }
 
-    /// The next row; `None` at the end. Blank lines between rows are passed over.
+    /// Returns the next row; `None` at the end. Skips blank lines between rows.
     pub(crate) fn next_row(&mut self, lines: &mut Lines) -> io::Result<Option<RawRow>> {
         if let Some(workbook) = &mut self.workbook {
             return Ok(workbook.next_row()?.map(|row| self.load(row)));
@@ -98,7 +98,8 @@ impl Splitter {
         }))
     }
 
-    /// Takes the row of a workbook. Cells that are empty at its end are not in the file.
+    /// Loads a row of a workbook. Fills it up with empty cells, which the file leaves out at its
+    /// end.
     fn load(&mut self, mut row: SheetRow) -> RawRow {
         let width = self.width.max(row.cells.len());
         row.cells.resize(width, String::new());
@@ -119,8 +120,9 @@ impl Splitter {
         RawRow { line: row.number, text, is_whole }
     }
 
-    /// Reads on until the row's quote is closed: the row's whole text. When it isn't within the
-    /// limits, the lines behind the first are put back, as they may be rows of their own.
+    /// Reads until the row's quote is closed, and returns the row's whole text. `None` if the row
+    /// exceeds the limits; then the lines after the first are put back, because they may be rows of
+    /// their own.
     fn rest_of_row(&mut self, first: &Line, lines: &mut Lines) -> io::Result<Option<Vec<u8>>> {
         let mut text = first.bytes.clone();
         let mut taken: Vec<Line> = Vec::new();
@@ -144,7 +146,7 @@ impl Splitter {
         Ok(None)
     }
 
-    /// Takes the next line of a row; `true` when the row is whole.
+    /// Adds a line to the row; `true` if the row is complete.
     pub(crate) fn feed(&mut self, line: &Line) -> bool {
         if self.is_whole {
             (self.written, self.count, self.is_whole) = (0, 0, false);
@@ -172,19 +174,19 @@ impl Splitter {
             && self.is_whole
             && let Some(last) = self.count.checked_sub(1).and_then(|at| self.ends.get_mut(at))
         {
-            // Inside a quote the return belongs to the field; here it is half of the row's end.
+            // Inside quotes the CR belongs to the field; here it belongs to the row's end.
             *last = last.saturating_sub(1);
         }
         self.is_whole
     }
 
-    /// Forgets the lines of a row that is not whole.
+    /// Discards an incomplete row.
     fn reset(&mut self) {
         self.reader.reset();
         self.is_whole = true;
     }
 
-    /// The fields of the row that is whole.
+    /// The fields of the complete row.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.ends[..self.count].iter().map(move |&end| {

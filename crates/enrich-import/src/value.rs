@@ -1,4 +1,4 @@
-//! Values of a record's fields, each read on its own: a bad one is dropped, the rest is kept.
+//! Parses the values of a record's fields. A bad value is dropped, and the others are kept.
 
 use std::borrow::Cow;
 
@@ -11,23 +11,23 @@ use crate::raw::{Fields, Item, SeveralValues, SiteObject, csv_site};
 use crate::rejection::{BadValue, Rejection};
 use crate::report::Notes;
 
-/// A record's fields, and where it is noted what of them can't be read.
+/// Parses a record's fields and notes the values that can't be read.
 pub(crate) struct Values<'f, 'a> {
     pub(crate) fields: &'f Fields<'a>,
     pub(crate) line: u64,
     pub(crate) notes: &'f mut Notes,
 }
 
-/// The domains of a company.
+/// A company's domains.
 pub(crate) struct Sites {
-    /// Those that could be read.
+    /// The domains that could be read, each with the country of its site.
     pub(crate) sites: Vec<(Domain, Option<Country>)>,
-    /// Whether the first that was given is among them.
+    /// Whether the first one in the file could be read.
     pub(crate) has_main: bool,
 }
 
 impl Values<'_, '_> {
-    /// The value of a field that must be there.
+    /// The value of a required field.
     pub(crate) fn required<T, E>(
         &self,
         field: Field,
@@ -46,7 +46,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// The value of a field that holds one; dropped when it can't be read.
+    /// The value of a single-valued field; dropped if it can't be read.
     pub(crate) fn one<T, E>(
         &mut self,
         field: Field,
@@ -62,7 +62,7 @@ impl Values<'_, '_> {
         self.kept(field, read)
     }
 
-    /// The first [`MAX_LIST_VALUES`] of a field that holds a list, without those that can't be read.
+    /// The first [`MAX_LIST_VALUES`] values of a list field, without those that can't be read.
     pub(crate) fn list<T, E>(
         &mut self,
         field: Field,
@@ -76,7 +76,6 @@ impl Values<'_, '_> {
         items.iter().filter_map(|item| self.kept(field, parse_item(field, item, &parse))).collect()
     }
 
-    /// A company's domains.
     pub(crate) fn sites(&mut self) -> Sites {
         let mut read = Sites { sites: Vec::new(), has_main: false };
         let Some(raw) = self.fields.get(Field::Domains) else { return read };
@@ -95,7 +94,7 @@ impl Values<'_, '_> {
         read
     }
 
-    /// Drops a value that was read, but has no place.
+    /// Drops a value that can be read but can't be used.
     pub(crate) fn drop_read<T>(&mut self, field: Field, value: Option<T>, reason: BadValue) {
         if value.is_some() {
             self.notes.drop_value(field.name(), reason, self.line);
@@ -132,7 +131,7 @@ impl Values<'_, '_> {
         Some((domain, country))
     }
 
-    /// The value, or `None` and a note.
+    /// The value; or `None`, and a note.
     fn kept<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
@@ -144,7 +143,7 @@ impl Values<'_, '_> {
     }
 }
 
-/// A text of at most [`MAX_CHARACTERS`] characters without control characters, trimmed.
+/// A trimmed text of at most [`MAX_CHARACTERS`] characters without control characters.
 pub(crate) fn plain_text(text: &str) -> Result<String, BadValue> {
     let text = text.trim();
     if text.chars().nth(MAX_CHARACTERS).is_some() {
@@ -162,7 +161,6 @@ pub(crate) fn confidence(text: &str) -> Result<Confidence, BadValue> {
     percent.and_then(Confidence::new).ok_or(BadValue::NotAConfidence)
 }
 
-/// An IPv4 or IPv6 address.
 pub(crate) fn ip_address(text: &str) -> Result<std::net::IpAddr, BadValue> {
     text.trim().parse().map_err(|_| BadValue::NotAnIpAddress)
 }
@@ -183,7 +181,7 @@ where
     Ok(parse(&text)?)
 }
 
-/// Whether a field's values are often written as JSON numbers. A name never is one.
+/// Whether files often have this field's values as JSON numbers. Names are never numbers.
 fn takes_numbers(field: Field) -> bool {
     matches!(field, Field::Id | Field::Confidence | Field::PageRank | Field::Phones)
 }

@@ -1,9 +1,9 @@
-//! Excel workbooks (.xlsx): the rows of the first sheet that is shown, one after the other.
+//! Reads the rows of the first visible sheet of an Excel workbook (.xlsx).
 //!
-//! What stands in the file is believed in nothing that costs memory: parts are inflated piece by
-//! piece and bounded, the shared strings lie in one text, and of the sheet a few rows are held at
-//! a time. (Readers that load a workbook reserve what its attributes say.) The sheet is read on a
-//! thread of its own, which ends when nobody wants its rows any more.
+//! Memory never depends on sizes that the file claims. Parts are decompressed piece by piece and
+//! within limits, the shared strings are stored in one text, and only a few rows are held at a
+//! time. (Libraries that load a whole workbook allocate what its attributes claim.) A thread of its
+//! own reads the sheet, and ends when nobody receives its rows any more.
 
 mod cell;
 mod parts;
@@ -22,14 +22,14 @@ use crate::content::{Content, NoList};
 use parts::Strings;
 use sheet::SheetReading;
 
-/// How many files a workbook may consist of.
+/// The most files in a workbook.
 const MAX_FILES: usize = 10_000;
-/// The longest cell that is read, in bytes: Excel has 32,767 letters.
+/// The longest cell, in bytes; Excel allows 32,767 characters.
 const MAX_CELL_BYTES: usize = 128 * 1024;
-/// How many bytes of a sheet are read, inflated, where nobody says.
+/// The most bytes of a decompressed sheet, unless the caller sets a limit.
 const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// A file that can be read at any place.
+/// A seekable input.
 pub(crate) trait Seekable: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Seekable for T {}
@@ -47,9 +47,9 @@ pub(crate) struct SheetRow {
 
 /// The rows of a sheet.
 pub(crate) struct Workbook {
-    /// What the sheet is called.
+    /// The sheet's name.
     pub(crate) sheet: String,
-    /// How many sheets there are.
+    /// The number of sheets in the workbook.
     pub(crate) sheets: usize,
     rows: Receiver<io::Result<Vec<SheetRow>>>,
     ready: std::vec::IntoIter<SheetRow>,
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Workbook {
     }
 }
 
-/// How much is read, and until when.
+/// Limits on how much is read, and a signal to stop.
 #[derive(Clone)]
 pub(crate) struct Limits {
     max_bytes: u64,
@@ -100,7 +100,7 @@ impl Limits {
 }
 
 impl Workbook {
-    /// Opens a workbook and begins to read its first sheet.
+    /// Opens a workbook and starts the thread that reads its first sheet.
     pub(crate) fn open(mut file: Box<dyn Seekable>, limits: Limits) -> io::Result<Self> {
         see_file_count(&mut file, &limits)?;
         file.seek(SeekFrom::Start(0))?;
@@ -115,7 +115,7 @@ impl Workbook {
         let path = first.path;
         std::thread::Builder::new().name("enrich-workbook".to_owned()).spawn(move || {
             let ended = reading.run(&mut archive, &path, &into);
-            // An empty batch says that all rows were read. Nobody may want to know.
+            // An empty batch marks the end. The receiver may be gone already.
             let _ = into.send(ended.map(|()| Vec::new()));
         })?;
         Ok(Self {
@@ -128,7 +128,7 @@ impl Workbook {
         })
     }
 
-    /// The next row that isn't blank; `None` at the end.
+    /// Returns the next row that isn't blank; `None` at the end.
     pub(crate) fn next_row(&mut self) -> io::Result<Option<SheetRow>> {
         loop {
             if let Some(row) = self.ready.next() {
@@ -152,7 +152,7 @@ impl Drop for Workbook {
     }
 }
 
-/// The folder of the workbook's parts, `xl/` as a rule; a refusal where it is no workbook.
+/// The folder of the workbook's parts, usually `xl/`. An error if the archive is not a workbook.
 fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     let has = |name: &str| archive.index_for_name(name).is_some();
     if has("xl/workbook.xml") {
@@ -172,8 +172,7 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     Err(refusal(refused))
 }
 
-/// Sees that the archive has no more files than a workbook could have: its reader keeps all of
-/// their names.
+/// Refuses archives with too many files: the archive reader keeps the names of all.
 fn see_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;

@@ -1,18 +1,17 @@
-//! Cells of a sheet: where they are, and how their numbers are shown.
+//! Cells of a sheet: their positions, and the display of their numbers.
 
-/// How the number of a cell is meant.
+/// How a cell's number is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// As a number.
     Number,
     /// As a date or a time.
     Date {
-        /// Whether days are counted from 1904, and not from 1900.
+        /// Whether days count from 1904 instead of 1900.
         is_1904: bool,
     },
 }
 
-/// The column of a cell's place (`C7` is 2); `None` where it says none.
+/// The column of a cell reference (`C7` is 2); `None` if it has none.
 pub(super) fn column_of(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_alphabetic);
     let add = |column: usize, letter: u8| {
@@ -22,22 +21,22 @@ pub(super) fn column_of(place: &str) -> Option<usize> {
     letters.take(8).try_fold(0, add)?.checked_sub(1)
 }
 
-/// A number as a table shows it: `41446681800`, `0.5`, `2024-02-29`, `2024-02-29 09:30:00`.
+/// A number as Excel displays it: `41446681800`, `0.5`, `2024-02-29`, `2024-02-29 09:30:00`.
 pub(super) fn shown(text: &str, style: Option<Style>) -> String {
     let text = text.trim();
     let Ok(number) = text.parse::<f64>() else { return text.to_owned() };
     match style {
         Some(Style::Date { is_1904 }) => date(number, is_1904).unwrap_or_else(|| text.to_owned()),
-        // Long numbers without an exponent, as far as they are exact.
+        // Up to 15 digits a float is exact, and is shown without an exponent.
         _ if number.is_finite() && number.abs() < 1e15 => number.to_string(),
         _ => text.to_owned(),
     }
 }
 
-/// Whether a format of one's own shows dates or times.
+/// Whether a custom number format displays dates or times.
 pub(super) fn is_date_format(code: &str) -> bool {
     let (mut is_quoted, mut brackets, mut is_escaped) = (false, 0_u32, false);
-    // `[Red]` is a colour, `[h]` hours.
+    // `[Red]` is a colour; `[h]` means hours.
     let elapsed = ["[h", "[m", "[s"].iter().any(|part| code.to_ascii_lowercase().contains(part));
     let is_date = code.chars().any(|letter| {
         if std::mem::take(&mut is_escaped) {
@@ -57,7 +56,7 @@ pub(super) fn is_date_format(code: &str) -> bool {
     is_date || (elapsed && !code.to_ascii_lowercase().contains("general"))
 }
 
-/// The date and time of a day's number. `None` outside of Excel's years, 1900 to 9999.
+/// The date and time of a day number. `None` outside Excel's years, 1900 to 9999.
 fn date(number: f64, is_1904: bool) -> Option<String> {
     const SECONDS_OF_A_DAY: i64 = 24 * 60 * 60;
     const LAST_DAY: f64 = 2_958_466.0;
@@ -65,22 +64,22 @@ fn date(number: f64, is_1904: bool) -> Option<String> {
     if !(0.0..LAST_DAY).contains(&number) {
         return None;
     }
-    // The range was checked, and half a second is less than anybody writes.
+    // The range is checked above; fractions of a second are rounded.
     let seconds = (number * SECONDS_OF_A_DAY as f64).round() as i64;
     let (day, second) = (seconds / SECONDS_OF_A_DAY, seconds % SECONDS_OF_A_DAY);
     let time = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
     if day == 0 {
         return Some(time);
     }
-    // Excel's calendar has a 29 February 1900, day 60, which never was.
+    // Excel's calendar has a 29 February 1900 (day 60), which did not exist.
     let since_1970 = day - if day < 60 { 25_568 } else { 25_569 };
     let (year, month, day) = civil(since_1970);
     let date = format!("{year:04}-{month:02}-{day:02}");
     Some(if second == 0 { date } else { format!("{date} {time}") })
 }
 
-/// Year, month and day, by days since 1 January 1970 (Howard Hinnant, "chrono-Compatible Low-Level
-/// Date Algorithms").
+/// Year, month and day of a day number since 1 January 1970 (Howard Hinnant, "chrono-Compatible
+/// Low-Level Date Algorithms").
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);

@@ -1,4 +1,4 @@
-//! The parts of a workbook beside its sheets: their names, the formats, the shared strings.
+//! The parts of a workbook besides its sheets: sheet names, formats, shared strings.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,35 +10,35 @@ use super::xml::{Xml, attribute, resolved};
 use super::{Archive, Limits, MAX_CELL_BYTES, damaged, not_text, refusal};
 use crate::content::NoList;
 
-/// How many bytes of a small part are read, inflated.
+/// The most bytes of a small part, decompressed.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
-/// How many shared strings are held, and how many bytes of them: with four bytes beside each they
-/// take 128 MiB at most.
+/// The most shared strings, and the most bytes of them. With a 4-byte offset for each they take at
+/// most 128 MiB.
 const MAX_STRINGS: usize = 16 * 1024 * 1024;
 const MAX_STRING_BYTES: usize = 64 * 1024 * 1024;
-/// How many bytes of the part that has them are read, inflated.
+/// The most bytes of the shared strings' part, decompressed.
 const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
-/// How many sheets and formats are looked at.
+/// The most sheets and formats.
 const MAX_ENTRIES: usize = 100_000;
 
 /// The sheets of a workbook.
 pub(super) struct Sheets {
-    /// The first that is shown.
+    /// The first visible sheet.
     pub(super) first: Option<FirstSheet>,
-    /// How many there are.
+    /// The number of sheets.
     pub(super) count: usize,
-    /// Whether days are counted from 1904, and not from 1900.
+    /// Whether days count from 1904 instead of 1900.
     pub(super) is_1904: bool,
 }
 
 /// The sheet that is read.
 pub(super) struct FirstSheet {
     pub(super) name: String,
-    /// Its part in the archive.
+    /// Its path in the archive.
     pub(super) path: String,
 }
 
-/// Finds the first sheet that is shown.
+/// Finds the first visible sheet.
 pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io::Result<Sheets> {
     let worksheets = worksheets(archive, folder, limits)?;
     let part = archive.by_name(&format!("{folder}workbook.xml")).map_err(damaged)?;
@@ -71,7 +71,7 @@ pub(super) fn sheets(archive: &mut Archive, folder: &str, limits: &Limits) -> io
     }
 }
 
-/// The id of a sheet's part, whatever the prefix of its attribute.
+/// The id of a sheet's part. The attribute may have any prefix.
 fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
@@ -79,7 +79,7 @@ fn relation(tag: &quick_xml::events::BytesStart<'_>) -> Option<String> {
     String::from_utf8(id.value.into_owned()).ok()
 }
 
-/// The parts that are worksheets, by their ids.
+/// The paths of worksheets, by the ids of their parts.
 fn worksheets(
     archive: &mut Archive,
     folder: &str,
@@ -112,7 +112,7 @@ fn worksheets(
     }
 }
 
-/// How the numbers of cells are meant, by the number of the cell's format.
+/// The display of cells' numbers, by format number.
 pub(super) fn styles(
     archive: &mut Archive,
     folder: &str,
@@ -138,7 +138,7 @@ pub(super) fn styles(
                 b"xf" if is_cells && styles.len() < MAX_ENTRIES => {
                     let id = attribute(&tag, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
                     let id = id.unwrap_or_default();
-                    // The formats every workbook has (ECMA-376, part 1, 18.8.30).
+                    // The built-in formats of dates and times (ECMA-376, part 1, 18.8.30).
                     let is_known = matches!(id, 14..=22 | 27..=36 | 45..=47 | 50..=58);
                     styles.push(match own.get(&id).copied().unwrap_or(is_known) {
                         true => Style::Date { is_1904 },
@@ -154,7 +154,7 @@ pub(super) fn styles(
     }
 }
 
-/// The texts that cells share, one behind the other.
+/// The shared strings, stored one after the other in one text.
 #[derive(Default)]
 pub(super) struct Strings {
     text: String,
@@ -198,7 +198,7 @@ impl Strings {
         }
     }
 
-    /// The text of this number.
+    /// The string with this number.
     pub(super) fn get(&self, at: usize) -> Option<&str> {
         let end = *self.ends.get(at)? as usize;
         let start = at.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;

@@ -1,4 +1,4 @@
-//! The rows of a sheet, read on a thread of their own and handed on in batches.
+//! Reads the rows of a sheet on a thread of its own, and sends them in batches.
 
 use std::borrow::Cow;
 use std::io;
@@ -14,13 +14,13 @@ use crate::bounds::Halt;
 use crate::content::NoList;
 use crate::limits::MAX_LINE_BYTES;
 
-/// The columns of a sheet, as Excel has them.
+/// Excel's most columns of a sheet.
 const MAX_SHEET_COLUMNS: usize = 16_384;
-/// How many bytes of rows are handed on at once, and how many rows.
+/// A batch is sent when it has this many bytes, or rows.
 const BATCH_BYTES: usize = 256 * 1024;
 const BATCH_ROWS: usize = 256;
 
-/// Takes batches of rows, and the failure that ends them.
+/// Sends batches of rows, or the error that ends them.
 type RowSender = SyncSender<io::Result<Vec<SheetRow>>>;
 
 /// The thread that reads a sheet.
@@ -30,7 +30,7 @@ pub(super) struct SheetReading {
     pub(super) limits: Limits,
 }
 
-/// A cell that is being read.
+/// The cell that is being read.
 #[derive(Default)]
 struct OpenCell {
     column: usize,
@@ -39,12 +39,12 @@ struct OpenCell {
     text: String,
 }
 
-/// A row that is being read.
+/// The row that is being read.
 #[derive(Default)]
 struct OpenRow {
     number: u64,
     cells: Vec<String>,
-    /// How long the texts of its cells are together.
+    /// The length of its cells' texts.
     bytes: usize,
 }
 
@@ -57,8 +57,8 @@ impl OpenRow {
         self.bytes > MAX_LINE_BYTES
     }
 
-    /// Puts a text into its column. Of a row that is too long already nothing more is copied: cells
-    /// may share one long text, so a small file could fill the memory.
+    /// Sets a cell of the row. Once the row is too long, nothing more is copied: many cells may
+    /// refer to one long shared string, so a small file could fill the memory.
     fn put(&mut self, column: usize, text: Cow<'_, str>) {
         if self.is_too_long() || (text.is_empty() && column != self.cells.len()) {
             return;
@@ -72,8 +72,9 @@ impl OpenRow {
         }
     }
 
-    /// The row, without empty cells at its end; `None` where it is blank. One that is too long
-    /// keeps more than [`MAX_LINE_BYTES`] of text, by which the splitter rejects it.
+    /// Ends the row and returns it without empty cells at its end; `None` if it is blank. A row
+    /// that is too long keeps more than [`MAX_LINE_BYTES`] of text, so that the splitter rejects
+    /// it.
     fn end(&mut self) -> Option<SheetRow> {
         if !self.is_too_long() {
             while self.cells.last().is_some_and(|cell| cell.trim().is_empty()) {
@@ -86,18 +87,18 @@ impl OpenRow {
     }
 }
 
-/// Rows that are handed on together.
+/// A batch of rows to send.
 struct Batch<'a> {
     rows: Vec<SheetRow>,
     bytes: usize,
-    /// How many rows there were, those of earlier batches included.
+    /// The number of rows so far, those of earlier batches included.
     count: u64,
     max_rows: u64,
     into: &'a RowSender,
 }
 
 impl Batch<'_> {
-    /// Adds a row, and hands the batch on where it is full; `false` where nobody wants more.
+    /// Adds a row, and sends the batch if it is full; `false` if the receiver is gone.
     fn push(&mut self, row: SheetRow) -> io::Result<bool> {
         self.count += 1;
         if self.count > self.max_rows {
@@ -113,17 +114,17 @@ impl Batch<'_> {
         Ok(self.into.send(Ok(std::mem::take(&mut self.rows))).is_ok())
     }
 
-    /// Hands on what is left.
+    /// Sends the last batch.
     fn end(self) {
         if !self.rows.is_empty() {
-            // Nobody may want them.
+            // The receiver may be gone.
             let _ = self.into.send(Ok(self.rows));
         }
     }
 }
 
 impl SheetReading {
-    /// Reads the sheet at `path` in the archive, until its end or until nobody wants its rows.
+    /// Reads the sheet at `path` in the archive, until its end or until the receiver is gone.
     pub(super) fn run(
         &self,
         archive: &mut Archive,
@@ -150,7 +151,7 @@ impl SheetReading {
                     row.number = row_number(&tag, row.number);
                 }
                 Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
-                // A cell that has a format alone still has its place.
+                // A cell with only a format still has a position.
                 Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
                     let column = begin(&tag, row.cells.len())?.column;
                     row.put(column, Cow::Borrowed(""));
@@ -193,7 +194,7 @@ impl SheetReading {
         Ok(())
     }
 
-    /// What a cell that was read shows.
+    /// The displayed text of a cell.
     fn text_of(&self, cell: OpenCell) -> io::Result<Cow<'_, str>> {
         Ok(match cell.kind.as_str() {
             "s" => {

@@ -1,4 +1,4 @@
-//! XML of a workbook's parts, read event by event within bounds.
+//! Reads the XML of a workbook's parts event by event, within limits.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,19 +10,19 @@ use super::{Limits, not_text, refusal};
 use crate::bounds::Halt;
 use crate::content::NoList;
 
-/// The longest piece of XML that is held: a tag with its attributes, or a text.
+/// The longest XML event, in bytes: a tag with its attributes, or a text.
 const MAX_EVENT_BYTES: usize = 1024 * 1024;
 
-/// Reads XML.
+/// An XML reader with limits.
 pub(super) struct Xml<R: Read> {
     reader: quick_xml::Reader<Bounded<R>>,
-    /// How many more bytes the event that is read may have.
+    /// Bytes that the current event may still use.
     left: Rc<Cell<usize>>,
     buffer: Vec<u8>,
 }
 
 impl<R: Read> Xml<R> {
-    /// Reads `part`, at most so many bytes of it.
+    /// Reads at most `max_bytes` of `part`.
     pub(super) fn new(part: R, max_bytes: u64, limits: &Limits) -> Self {
         let left = Rc::new(Cell::new(0));
         let reader = quick_xml::Reader::from_reader(Bounded {
@@ -43,7 +43,7 @@ impl<R: Read> Xml<R> {
     }
 }
 
-/// The value of an attribute; `None` where there is none that can be read.
+/// The value of an attribute; `None` if it is missing or invalid.
 pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     let mut given = tag.attributes();
     let mut given = given.with_checks(false).flatten();
@@ -52,7 +52,7 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     Some(quick_xml::escape::unescape(text).ok()?.into_owned())
 }
 
-/// The text that `&amp;` or `&#10;` stands for.
+/// The text of a reference such as `&amp;` or `&#10;`.
 pub(super) fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     if let Some(letter) = reference.resolve_char_ref().map_err(not_text)? {
         return Ok(letter.to_string());
@@ -62,7 +62,7 @@ pub(super) fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     text.map(str::to_owned).ok_or_else(|| not_text(()))
 }
 
-/// What a failure to read means: a limit that was reached, or a damaged file.
+/// Distinguishes an exceeded limit from a damaged file.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
         let inner = error.get_ref();
@@ -76,7 +76,7 @@ fn failure(error: quick_xml::Error) -> io::Error {
     refusal(NoList::DamagedWorkbook("a part of it cannot be read"))
 }
 
-/// Reads no more than may be read.
+/// A reader that enforces the limits.
 struct Bounded<R> {
     input: BufReader<R>,
     left: Rc<Cell<usize>>,

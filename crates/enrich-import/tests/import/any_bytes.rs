@@ -1,4 +1,4 @@
-//! Whatever is read: no panic, and every record is accounted for.
+//! Arbitrary input causes no panic, and every record is counted.
 
 use enrich_core::port::importer::Atomic;
 use enrich_import::{Report, import};
@@ -11,7 +11,7 @@ use crate::memory::{Memory, import_into, load, source};
 const NAMES: [&str; 7] =
     ["a.jsonl", "a.csv", "stdin", "a.jsonl.gz", "a.csv.gz", "a.jsonl.zst", "a.csv.zst"];
 
-/// Pieces that stand in records, and ones that break them.
+/// Parts of records, and characters that break them.
 fn piece() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
         "{",
@@ -61,7 +61,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A field's value in JSON that is more often good than not.
+/// A field's JSON value, usually a valid one.
 fn json_value() -> impl Strategy<Value = String> {
     const VALUES: &[&str] = &[
         "\"Quill\"",
@@ -122,7 +122,7 @@ fn check_sums(report: &Report) {
     assert_eq!(report.dropped, counted + report.suppressed_values);
 }
 
-/// Imports what may be anything; the report's sums hold, also of one that stopped.
+/// Imports arbitrary bytes and checks the sums of the report, also after a stop.
 fn check_import(file_name: &str, bytes: &[u8]) {
     match import_into(&Memory::default(), file_name, bytes) {
         Ok(report) => check_sums(&report),

@@ -1,4 +1,4 @@
-//! Compressed sources, whole, in parts, cut off and damaged.
+//! Compressed sources: whole, in several parts, cut off, damaged.
 
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub(crate) fn zstd(text: &str) -> Vec<u8> {
     zstd::encode_all(text.as_bytes(), 1).unwrap()
 }
 
-/// Lines that do not compress to nothing, so that a cut leaves some of them whole.
+/// Lines that compress badly, so that a cut file still has complete lines.
 fn many_lines() -> String {
     let line = |number: u32| {
         let noise = number.wrapping_mul(2_654_435_761);

@@ -1,4 +1,4 @@
-//! What a row of CSV comes to mean.
+//! The records of CSV rows.
 
 use std::error::Error;
 

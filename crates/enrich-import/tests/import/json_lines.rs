@@ -1,4 +1,4 @@
-//! What a line of JSON comes to mean.
+//! The records of JSON lines.
 
 use enrich_core::{CompanyRecord, Record};
 
@@ -6,7 +6,7 @@ use crate::memory::{dropped, imported, rejection, texts};
 
 const FILE: &str = "test.jsonl";
 
-/// The only company of a line, from which nothing is dropped.
+/// The single company of a line, without dropped values.
 fn company(line: &str) -> CompanyRecord {
     let (report, mut records) = imported(FILE, line);
     assert_eq!(report.dropped_values, [], "{line}");

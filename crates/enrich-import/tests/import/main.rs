@@ -1,4 +1,4 @@
-//! Imports from end to end, into a directory that only remembers what it was given.
+//! Whole imports, into an importer in memory.
 //!
 //! People are invented; domains and numbers are reserved ones.
 

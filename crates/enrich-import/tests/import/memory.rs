@@ -1,4 +1,4 @@
-//! A directory that remembers what it was given, and imports into it.
+//! An importer in memory, and functions that import into it.
 
 use std::collections::HashSet;
 use std::io::Cursor;
@@ -13,20 +13,20 @@ use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
 use parking_lot::Mutex;
 
-/// What the directory holds, and how it is told to behave.
+/// What the importer holds, and how it behaves.
 #[derive(Default)]
 pub(crate) struct Held {
-    /// Every record that was kept, in order.
+    /// Stored records, in order.
     pub(crate) records: Vec<Record>,
-    /// How many loads were finished.
+    /// The number of finished loads.
     pub(crate) finished: usize,
-    /// How many batches were taken.
+    /// The number of stored batches.
     pub(crate) batches: usize,
-    /// The batch that fails, from 0.
+    /// The index of the batch that fails.
     pub(crate) fails_at: Option<usize>,
-    /// The companies that are suppressed.
+    /// The names of suppressed companies.
     pub(crate) suppressed_names: Vec<&'static str>,
-    /// How many values are left out of every record.
+    /// The number of values left out of every record.
     pub(crate) suppressed_values: u32,
     contents: HashSet<[u8; 16]>,
 }
@@ -122,7 +122,7 @@ pub(crate) fn import_into(
     pollster::block_on(import(source, memory, load(Atomic::Batch), None, &mut ()))
 }
 
-/// Imports by batches into an empty directory what can be read to its end.
+/// Imports by batches into an empty directory; the source has to be readable to its end.
 pub(crate) fn imported(file_name: &str, bytes: impl Into<Vec<u8>>) -> (Report, Vec<Record>) {
     let memory = Memory::default();
     let report = import_into(&memory, file_name, bytes).unwrap();
@@ -138,12 +138,12 @@ pub(crate) fn rejection(file_name: &str, bytes: impl Into<Vec<u8>>) -> String {
     report.first_rejected[0].1.explained()
 }
 
-/// The texts of parsed values.
+/// Parsed values as texts.
 pub(crate) fn texts<T: ToString>(values: &[T]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
 }
 
-/// What was dropped: field, reason and count.
+/// The dropped values: field, reason and count.
 pub(crate) fn dropped(report: &Report) -> Vec<(&'static str, String, u64)> {
     let counts = report.dropped_values.iter();
     counts.map(|values| (values.field, values.reason.to_string(), values.count)).collect()

@@ -1,4 +1,4 @@
-//! From parsed records to the directory: batches, suppression, strictness, rejects, progress.
+//! Storing parsed records: batches, suppression, strict imports, rejects, progress.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! CSV as people have it: any delimiter, any encoding, and what is no list at all.
+//! CSV files as users have them, of any delimiter and encoding; and files that are not lists.
 
 use std::io::Cursor;
 
@@ -17,7 +17,7 @@ fn utf_16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// The rows, the header among them, and how they were read.
+/// All rows with the header, and the layout.
 fn rows_as(
     name: &str,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! Excel workbooks: what they hold, and that no file makes them cost more than they may.
+//! Excel workbooks: their content, and limits on the cost of a malicious file.
 
 use std::io::{Cursor, Write};
 use std::sync::Arc;
@@ -176,7 +176,7 @@ fn other_archives_are_told_from_workbooks_and_damaged_ones_from_whole_ones() {
     }
     let whole = workbook(&sheet("<row><c><v>1</v></c></row>"), b"<sst/>");
     for cut in (0..whole.len()).step_by(7) {
-        // No panic, and never a list.
+        // A cut workbook never causes a panic, and is never read as a list.
         assert!(cut < 4 || read(held(whole[..cut].to_vec())).is_err(), "{cut}");
     }
     let open = workbook(b"<worksheet><sheetData><row><c><v>1</v></c></row>", b"<sst/>");

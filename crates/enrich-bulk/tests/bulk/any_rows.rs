@@ -1,4 +1,4 @@
-//! Whatever a list holds, every row comes back as it was, but for cells a spreadsheet would run.
+//! Arbitrary lists: every row is copied unchanged, except for escaped formulas.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn rows() -> impl Strategy<Value = Vec<(String, String, String)>> {
     prop::collection::vec(("[0-9]{1,3}", cell(), cell()), 0..12)
 }
 
-/// The rule once more, from its description alone.
+/// The escaping rule, implemented from its description.
 fn neutralised(cell: &str) -> String {
     let is_sign = |text: &str| text.starts_with(['=', '+', '-', '@']);
     let is_number = |piece: &str| {
@@ -71,7 +71,7 @@ proptest! {
         for name in ["l.csv", "l.jsonl"] {
             let fixture = Fixture::new();
             let header = if name == "l.csv" { "Company\n" } else { "{\"Company\":\"Quill\"}\n" };
-            // A header alone is refused.
+            // A list with only a header is refused.
             let list = format!("{header}{list}\nx\n");
             let written = fixture.written((name, &list), "out.jsonl", &Books::default());
             for line in written.lines() {

@@ -1,4 +1,4 @@
-//! A desk to work at: a folder, lists in it, and somebody to ask who keeps books.
+//! A fixture for runs: a folder with lists, and a caller that records charges.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -22,27 +22,28 @@ pub(crate) fn endpoint(path: &str) -> &'static Endpoint {
     tables.iter().find_map(|table| table.endpoint(path)).unwrap()
 }
 
-/// Answers by the first word of the field that is asked, and charges each idempotency key once.
+/// A caller that answers by the first word of the first field, and charges each idempotency key
+/// once.
 #[derive(Default)]
 pub(crate) struct Books {
-    /// What every key was asked with and has cost.
+    /// The fields and the cost of each idempotency key.
     pub(crate) charged: Mutex<HashMap<String, (String, u64)>>,
     pub(crate) calls: AtomicU64,
-    /// Credits left; none for as many as are asked for.
+    /// Credits left; `None` for no limit.
     pub(crate) left: Mutex<Option<u64>>,
-    /// Calls that are still refused for now.
+    /// How many further calls are refused as busy.
     pub(crate) busy: AtomicU64,
-    /// How many calls are still refused by the rate limit.
+    /// How many further calls are refused by the rate limit.
     pub(crate) limited: AtomicU64,
-    /// What to do after so many calls.
+    /// A stop signal to send after this number of calls.
     pub(crate) at_call: Option<(u64, Stop)>,
     pub(crate) most_at_once: AtomicU64,
     pub(crate) at_once: AtomicU64,
     /// The country of the accounts' national phone numbers.
     pub(crate) country: Mutex<Option<Country>>,
-    /// Held up by who has this: the look for the domain `stalled.example`.
+    /// While a test holds this lock, the domain `stalled.example` isn't answered.
     pub(crate) stalled: Mutex<()>,
-    /// Domains that were forgotten, and when.
+    /// Forgotten domains, with times.
     pub(crate) forgotten: Mutex<Vec<(String, Timestamp)>>,
 }
 
@@ -76,7 +77,7 @@ impl Caller for Books {
         }
         let now = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_at_once.fetch_max(now, Ordering::SeqCst);
-        // Later rows may be answered before earlier ones.
+        // Random delays, so that later rows may be answered first.
         tokio::time::sleep(Duration::from_millis(fastrand::u64(1..20))).await;
         self.at_once.fetch_sub(1, Ordering::SeqCst);
         if self.busy.load(Ordering::SeqCst) > 0 {
@@ -136,7 +137,7 @@ impl Fixture {
         Purpose { endpoint, mapping: self.mapping.clone(), asked, ..Purpose::default() }
     }
 
-    /// A run over `list`, named `name`, to `out`.
+    /// Runs `list`, named `name`, with the output `out`.
     pub(crate) fn run(
         &self,
         (name, list): (&str, &str),
@@ -149,7 +150,7 @@ impl Fixture {
         self.run_input(Input::open(source).unwrap(), out, books, options, stop)
     }
 
-    /// The same over a list that was opened.
+    /// Runs an opened list.
     pub(crate) fn run_input(
         &self,
         input: Input,
@@ -172,7 +173,7 @@ impl Fixture {
         runtime.block_on(run(work, options, stop, &mut ()))
     }
 
-    /// The same, to its end and with the usual options; what was written.
+    /// Runs a list to its end with default options; returns the output.
     pub(crate) fn written(&self, list: (&str, &str), out: &str, books: &Books) -> String {
         let outcome = self.run(list, out, books, Options::default(), &Stop::default()).unwrap();
         assert_eq!(outcome.end, enrich_bulk::End::Whole);
@@ -192,7 +193,7 @@ impl Fixture {
     }
 }
 
-/// A list of so many companies, each with its number.
+/// A list of `rows` numbered companies.
 pub(crate) fn numbered(rows: usize) -> String {
     let mut list = "id,Company\n".to_owned();
     for row in 0..rows {

@@ -1,4 +1,4 @@
-//! Jobs of accounts: kept in a folder, seen by their account alone, never paid twice.
+//! Jobs of accounts: stored in a folder, visible only to their account, never paid twice.
 
 use std::sync::atomic::Ordering;
 

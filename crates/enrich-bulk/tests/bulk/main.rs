@@ -1,4 +1,4 @@
-//! Lists that are asked, through the public interface alone.
+//! Runs of lists, through the public interface.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! An office: a folder of jobs, two accounts, and somebody to ask who keeps books.
+//! A fixture for jobs: their folder, two accounts, and a caller that records charges.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ impl Clock for Noon {
     }
 }
 
-/// All accounts ask the same books.
+/// Gives all accounts the same caller.
 struct SharedCalls(Arc<Books>);
 
 #[async_trait]
@@ -62,7 +62,7 @@ impl Callers for SharedCalls {
     }
 }
 
-/// Domains that were forgotten, and when.
+/// Forgotten domains, with times.
 struct Forgotten {
     domains: Vec<(String, Timestamp)>,
     books: Arc<Books>,
@@ -118,7 +118,7 @@ impl Office {
         self.folder.path().join("jobs")
     }
 
-    /// The names in it that are jobs.
+    /// The names of the jobs' folders.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.jobs()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());

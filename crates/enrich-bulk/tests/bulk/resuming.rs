@@ -1,4 +1,4 @@
-//! Jobs that end early and go on: every row once, every row paid once.
+//! Jobs that end early and continue: every row is written once and paid once.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -34,7 +34,7 @@ fn a_stopped_run_goes_on_where_it_was() {
     assert_eq!(fixture.names(), ["out.csv"]);
     let paid = expected.lines().filter(|line| line.ends_with(",found,,1")).count() as u64;
     assert_eq!(books.total(), paid);
-    // An orderly stop keeps all that was answered: no row is asked twice.
+    // After an orderly stop all answers are stored: no row is sent twice.
     assert_eq!(*books.calls.get_mut() as usize, 300);
 }
 
@@ -91,7 +91,7 @@ fn a_job_goes_on_with_its_own_list_mapping_and_endpoint_alone() {
     assert!(error(&fixture, &list).contains("the endpoint /v1/cuf"));
 }
 
-/// A desk that asks with two columns, and what a crash leaves of a run of it.
+/// A caller, and the files after a crash in a run with two mapped columns.
 fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
     let mut fixture = Fixture::new();
     fixture.endpoint = crate::fixture::endpoint("/v1/pite");
@@ -104,8 +104,7 @@ fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
     (fixture, books)
 }
 
-/// Takes back all rows that are written, and keeps no answer: what a crash leaves of rows that
-/// were on their way.
+/// Removes all written rows and stored answers, as after a crash with all rows in flight.
 fn crash_behind_the_first_rows(fixture: &Fixture) {
     let path = fixture.path("out.csv.job");
     let mut job: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! Prepares the files that are served, as they are and compressed. The two of Swagger UI come out of the
-//! archive that a crate keeps of it.
+//! Compresses the served files. Two of them, Swagger UI's, are extracted from the archive in its
+//! crate.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -21,7 +21,7 @@ const OURS: [&str; 5] = [
     "src/site/theme.js",
     "src/site/page.css",
 ];
-/// Beyond this it takes many times as long for a hundredth of the size.
+/// Higher qualities take many times as long for 1 % less size.
 const BROTLI_QUALITY: i32 = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes a file, and what it is compressed, which is the same for the same content.
+/// Writes a file, plain and compressed. Equal content gives equal files.
 fn prepare(file: &Path, content: &[u8]) -> Result<(), Box<dyn Error>> {
     let beside = |ending: &str| {
         let mut name = file.as_os_str().to_owned();

@@ -1,5 +1,4 @@
-//! The recorded calls: what was sent, and what was answered. The document's examples are taken
-//! from them.
+//! The recorded calls: requests and their answers. They are the document's examples.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// What stands for a key in a recorded call begins so.
+/// Placeholders for keys in recorded calls begin with this.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call.
@@ -16,8 +15,8 @@ const KEY_BEGINS: &str = "{{";
 pub struct Call {
     /// Its name: `found`, `nothing`.
     pub case: String,
-    /// The fields that were sent, whichever way they were encoded, but for the key: an example is
-    /// sent as it stands, and a key in the body wins over the reader's own in a header.
+    /// The request's fields, from either encoding, without the key. An example is sent unchanged,
+    /// and a key in the body would override the reader's own key in a header.
     pub sent: Value,
     /// The status of the answer.
     pub status: u16,
@@ -25,28 +24,28 @@ pub struct Call {
     pub answer: Value,
 }
 
-/// Recorded calls by the path they were sent to, those that found something first.
+/// Recorded calls by endpoint path. Calls that found something come first.
 #[derive(Clone, Debug, Default)]
 pub struct Calls(BTreeMap<&'static str, Vec<Call>>);
 
-/// Why the calls of a folder cannot be read.
+/// Why the calls in a folder cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableCall {
     /// The file cannot be read.
     #[error("{} cannot be read", .0.display())]
     File(PathBuf, #[source] io::Error),
-    /// It is no call, or its answer is none.
+    /// The request or the answer is malformed.
     #[error("{}: {}", .0.display(), .1)]
     Malformed(PathBuf, &'static str),
 }
 
 impl Calls {
-    /// Reads the calls of `endpoints` below `folder`: those of `/v2/services/name_to_domain` are in
-    /// `v2/name_to_domain`, each a request (`.http`) and its answer (`.snap`).
+    /// Reads the calls of `endpoints` below `folder`. Those of `/v2/services/name_to_domain` are in
+    /// `v2/name_to_domain`; each is a request (`.http`) with its answer (`.snap`).
     ///
     /// # Errors
     ///
-    /// When a file cannot be read, or is not written as these are.
+    /// When a file cannot be read or is malformed.
     pub fn read(
         folder: &Path,
         endpoints: impl Iterator<Item = &'static Endpoint>,
@@ -126,7 +125,7 @@ fn fields(form: &str) -> Option<Value> {
     fields.map(Value::Object)
 }
 
-/// The fields but for the key.
+/// The fields without the key.
 fn without_key(mut sent: Value) -> Value {
     let is_key = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(KEY_BEGINS));
     if let Some(fields) = sent.as_object_mut() {

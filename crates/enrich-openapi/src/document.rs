@@ -21,7 +21,7 @@ refused with 422, never silently missed.
 A path that does not exist is refused with 404, another method with 405, both in the form of the \
 generation whose prefix the path has, else in that of generation 1.";
 
-/// The document of these generations, with examples from `calls`. Its order is that of the tables.
+/// The document of these API versions, with examples from `calls`, in the order of the tables.
 pub fn document(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     let mut paths = Map::new();
     for (api_version, endpoint) in rows(api_versions) {
@@ -92,7 +92,7 @@ fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     })
 }
 
-/// The shapes of requests, answers and refusals, then the kinds of inputs.
+/// The schemas of requests, answers and refusals, then those of the input kinds.
 fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -119,8 +119,8 @@ fn schemas(api_versions: &[&'static ApiVersion], calls: &Calls) -> Map<String, V
     schemas
 }
 
-/// What the service writes has the fields that are listed and no others; a number's size in Rust is
-/// nobody's business.
+/// Declares that answers have no fields beyond the listed ones, and removes the widths of Rust's
+/// integers.
 fn exact(shape: &mut Schema) {
     if shape.get("properties").is_some() && shape.get("additionalProperties").is_none() {
         shape.insert("additionalProperties".to_owned(), false.into());
@@ -133,7 +133,7 @@ fn exact(shape: &mut Schema) {
             shape.remove("maximum");
         }
     }
-    // A comment's line ends are none of the text's.
+    // The line breaks of doc comments have no meaning.
     if let Some(Value::String(text)) = shape.get_mut("description") {
         *text = text.replace('\n', " ");
     }

@@ -1,13 +1,13 @@
-//! Headers: those a request may have, and those of the answers.
+//! Headers of requests and answers.
 
 use serde_json::{Map, Value, json};
 
-/// Visible ASCII without spaces, from 1 to so many characters.
+/// Visible ASCII without spaces, from 1 to `most` characters.
 fn visible(most: usize) -> Value {
     json!({ "type": "string", "pattern": format!("^[!-~]{{1,{most}}}$") })
 }
 
-/// The parameters that every endpoint takes.
+/// The parameters of every endpoint.
 pub(crate) fn parameters() -> Map<String, Value> {
     let mut idempotency_key = visible(255);
     idempotency_key["minLength"] = 1.into();
@@ -36,7 +36,7 @@ pub(crate) fn parameters() -> Map<String, Value> {
     object(parameters)
 }
 
-/// References to those parameters.
+/// References to parameters.
 pub(crate) fn parameter_refs(names: &[&str]) -> Value {
     names.iter().map(|name| json!({ "$ref": format!("#/components/parameters/{name}") })).collect()
 }
@@ -88,7 +88,7 @@ fn header_refs(rows: &[(&str, &str)]) -> Map<String, Value> {
         .collect()
 }
 
-/// The headers of a page.
+/// The headers of an admin page.
 pub(crate) fn of_page() -> Value {
     Value::Object(header_refs(&[("X-Request-Id", "RequestId"), ("Cache-Control", "CacheControl")]))
 }
@@ -106,8 +106,7 @@ pub(crate) fn of_answer() -> Value {
     ]))
 }
 
-/// The headers of a refusal: one of a known key or one that comes before, one with a time to wait
-/// or one without.
+/// The headers of a refusal. `can_know_key`: the refusal may come after the key is known.
 pub(crate) fn of_refusal(can_know_key: bool, has_retry_after: bool) -> Value {
     let mut headers = header_refs(&[("X-Credits-Used", "CreditsUsed")]);
     if can_know_key {

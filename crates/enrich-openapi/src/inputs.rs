@@ -1,7 +1,7 @@
-//! Inputs: what each kind of them holds, and the body of a request.
+//! The schemas of inputs and request bodies.
 //!
-//! A pattern cannot tell a domain from what looks like one, so each kind has a `format` of its own,
-//! said in words, beside the pattern that every input keeps to.
+//! A pattern cannot distinguish domains from similar texts. So each kind has a `format` of its own,
+//! explained in words, and a pattern that all inputs share.
 
 mod kinds;
 
@@ -12,17 +12,16 @@ use serde_json::{Map, Value, json};
 
 use kinds::{Described, described};
 
-/// White space, as Unicode has it: what goes from the ends of an input.
+/// Unicode white space, which is trimmed from inputs.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
-/// Control characters.
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
-/// The reference to a component.
+/// A reference to a component.
 pub(crate) fn schema_ref(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// The schemas of all kinds that `fields` have, by name; and that of a missing input.
+/// The schemas of all kinds in `fields`, by name, and that of a missing input.
 pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<String, Value> {
     let mut schemas = Map::new();
     schemas.insert("ApiKey".to_owned(), api_key());
@@ -36,17 +35,17 @@ pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<Strin
     schemas
 }
 
-/// How a request is encoded.
+/// The encoding of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// A JSON object.
     Json,
-    /// A form, which has texts alone.
+    /// A form, which has only texts.
     Form,
 }
 
 impl Encoding {
-    /// The schema of an input that is there and says nothing.
+    /// The name of the schema for an input that is present but empty.
     fn missing(self) -> &'static str {
         match self {
             Self::Json => MISSING,
@@ -60,10 +59,10 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
     let mut properties = Map::new();
     let mut required = Vec::new();
     if api_version.key_place == KeyPlace::Body {
-        // Not required: a caller may send it in a header.
+        // Optional, because the key may be in a header.
         let key = match encoding {
             Encoding::Json => schema_ref("ApiKey"),
-            // A form that is filled in by hand has the field, empty.
+            // Swagger UI sends all fields of a form, also empty ones.
             Encoding::Form => json!({
                 "anyOf": [schema_ref("ApiKey"), schema_ref(BLANK)],
                 "description": "The API key; empty where it is sent in a header.",
@@ -123,7 +122,7 @@ fn sentence(words: &str) -> String {
 const BLANK: &str = "Blank";
 const MISSING: &str = "Missing";
 
-/// A text that says nothing.
+/// An empty text.
 fn blank() -> Value {
     json!({
         "type": "string",
@@ -132,7 +131,7 @@ fn blank() -> Value {
     })
 }
 
-/// An input that is there and says nothing.
+/// An input that is present but counts as missing.
 fn missing() -> Value {
     json!({
         "description": "`null`, or nothing but white space: counts as a missing field.",

@@ -1,11 +1,11 @@
-//! The interface's document: OpenAPI 3.1, made from the endpoint tables, and the pages that show
-//! it.
+//! The OpenAPI 3.1 document of the interface, made from the endpoint tables, and the pages that
+//! show it.
 //!
-//! Nothing is listed twice: paths, titles, prices and inputs come from the tables, answers from
-//! the shapes in the wire files, refusals are written by the generations themselves, and the
-//! examples are the recorded calls.
+//! Nothing is listed twice. Paths, titles, prices and inputs come from the tables, and answers from
+//! the types in the wire files. The API versions write the refusals, and the examples are the
+//! recorded calls.
 //!
-//! What is not here: HTTP, a list of endpoints, anything that is done when an endpoint is called.
+//! What is not here: HTTP, a list of endpoints, any work when an endpoint is called.
 
 mod calls;
 mod document;
@@ -20,5 +20,5 @@ pub use calls::{Call, Calls, UnreadableCall};
 pub use document::document;
 pub use site::{SITE, SiteFile};
 
-/// The document as it is committed and served.
+/// The document, as committed and served.
 pub const DOCUMENT: &str = include_str!("../../../docs/openapi.json");

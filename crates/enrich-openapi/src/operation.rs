@@ -1,4 +1,4 @@
-//! An endpoint in the document: one row of a table, its answers, its recorded calls.
+//! An endpoint in the document: its table row, answers and recorded calls.
 
 use enrich_core::Price;
 use enrich_wire::{ApiVersion, Endpoint, KeyPlace};
@@ -9,18 +9,18 @@ use crate::inputs::{Encoding, schema_ref};
 use crate::refusals::{self, response_name};
 use crate::{headers, inputs};
 
-/// The scheme of keys in the header.
+/// The security scheme for a key in the header `x-api-key`.
 pub(crate) const KEY_SCHEME: &str = "apiKey";
 
-/// The scheme of keys as bearer tokens.
+/// The security scheme for a key as a bearer token.
 pub(crate) const BEARER_SCHEME: &str = "bearer";
 
-/// The tag of a generation's operations.
+/// The tag of a version's operations.
 pub(crate) fn tag(api_version: &ApiVersion) -> String {
     format!("Generation {}", api_version.number)
 }
 
-/// What everything about an endpoint is called after: `V1LcufEmployee`.
+/// The prefix of an endpoint's schema names: `V1LcufEmployee`.
 pub(crate) fn type_name(api_version: &ApiVersion, endpoint: &Endpoint) -> String {
     let words = last_segment(endpoint).split('_').map(|word| {
         let (first, rest) = word.split_at(word.chars().next().map_or(0, char::len_utf8));
@@ -41,7 +41,6 @@ fn last_segment(endpoint: &Endpoint) -> &'static str {
     endpoint.path.rsplit('/').next().unwrap_or(endpoint.path)
 }
 
-/// The operation of an endpoint.
 pub(crate) fn operation(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> Value {
     let body = |encoding| {
         json!({
@@ -70,7 +69,7 @@ pub(crate) fn operation(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[
     })
 }
 
-/// Both encodings, the generation's own first.
+/// Both encodings, the version's usual one first.
 fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     const JSON: &str = "application/json";
     const FORM: &str = "application/x-www-form-urlencoded";
@@ -80,8 +79,8 @@ fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     }
 }
 
-/// The headers first, which tools can fill in by themselves; where the key is in the body, a request
-/// without either has it there.
+/// The header schemes, which tools can fill in, come first. `{}` is a request with the key in its
+/// body.
 fn security(key_place: KeyPlace) -> Value {
     match key_place {
         KeyPlace::Body => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }, {}]),
@@ -106,8 +105,8 @@ fn credits(price: Price) -> Value {
     rule
 }
 
-/// Gives each field of a form its text in a recorded call, or none where the call leaves it out.
-/// Swagger UI fills a form in field by field, with made-up texts where a field has no example.
+/// Sets the example of each form field to its text in a recorded call, or to an empty text. Without
+/// an example, Swagger UI would fill the field with an invented text.
 fn add_examples(form: &mut Value, call: Option<&Call>) {
     let fields = form["properties"].as_object_mut().into_iter().flatten();
     for (name, property) in fields {
@@ -120,7 +119,7 @@ fn add_examples(form: &mut Value, call: Option<&Call>) {
     }
 }
 
-/// The answer, and every refusal an endpoint can give; those that were recorded show what was.
+/// The answer and all refusals of an endpoint, with recorded examples if there are any.
 fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> Value {
     let name = type_name(api_version, endpoint);
     let mut responses = Map::new();
@@ -156,13 +155,13 @@ fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> V
     Value::Object(responses)
 }
 
-/// What was recorded of the calls that were answered with `status`.
+/// The recorded examples with this status.
 fn examples(calls: &[Call], status: u16, part: impl Fn(&Call) -> &Value) -> Map<String, Value> {
     let calls = calls.iter().filter(|call| call.status == status);
     calls.map(|call| (call.case.clone(), json!({ "value": part(call) }))).collect()
 }
 
-/// The shapes of an endpoint's request and answer, by name.
+/// The schemas of an endpoint's request and answer, by name.
 pub(crate) fn shapes(
     generator: &mut schemars::SchemaGenerator,
     api_version: &ApiVersion,

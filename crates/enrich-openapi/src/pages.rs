@@ -1,14 +1,12 @@
-//! The pages beside the interface. They are the server's, so they stand here by hand; the server's
-//! tests hold its answers against this.
+//! The pages besides the endpoints, written by hand. Tests of the server compare its answers with
+//! them.
 
 use serde_json::{Map, Value, json};
 
 use crate::headers;
 
-/// The tag of their operations.
 pub(crate) const TAG: &str = "Pages";
 
-/// The pages by path.
 pub(crate) fn paths() -> Map<String, Value> {
     let truth = |description: &str| json!({ "type": "boolean", "description": description });
     let up = json!({

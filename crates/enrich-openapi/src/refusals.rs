@@ -1,4 +1,4 @@
-//! Refusals: every status there is, with the body that the generation itself writes.
+//! Refusals: the responses for every status, with the bodies that each API version writes.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use serde_json::{Map, Value, json};
 use crate::headers;
 use crate::inputs::schema_ref;
 
-/// What is told of a kind of refusal.
+/// The description of a refusal.
 struct RefusalDescription {
     /// The name of its example.
     name: &'static str,
-    /// When it comes.
+    /// When it is answered.
     when: &'static str,
-    /// Whether it comes from behind a path: the others are about the path itself.
+    /// Whether endpoints answer it; the others are about the path itself.
     is_of_endpoint: bool,
-    /// Whether the key may be known by then.
+    /// Whether the key may be known when it is answered.
     can_know_key: bool,
 }
 
@@ -127,18 +127,17 @@ fn told(refusal: &Refusal) -> RefusalDescription {
     }
 }
 
-/// The name of a generation's shape of a refusal.
+/// The name of a version's schema for refusals.
 pub(crate) fn shape_name(api_version: &ApiVersion) -> String {
     format!("V{}Refusal", api_version.number)
 }
 
-/// The name of a generation's response of that status.
+/// The name of a version's response for a status.
 pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
 
-/// Every status with which the generation refuses, and the response. Those that an endpoint can
-/// answer with are marked.
+/// The responses of all refusals by status, each with whether endpoints answer it.
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(Refusal, Vec<u8>)>> = BTreeMap::new();
     for refusal in samples(api_version) {
@@ -152,7 +151,7 @@ pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)
     responses.collect()
 }
 
-/// The response of one status.
+/// The response for one status.
 fn response(api_version: &ApiVersion, refusals: &[(Refusal, Vec<u8>)]) -> Value {
     let told_of = || refusals.iter().map(|(refusal, _)| told(refusal));
     let when: Vec<&str> = told_of().map(|told| told.when).collect();

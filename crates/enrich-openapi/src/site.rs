@@ -1,24 +1,24 @@
-//! The files that are served for browsers: the document, and Swagger UI to read and try it.
+//! The files for browsers: the document, and Swagger UI to read and try it.
 
-/// A file as it is served.
+/// A served file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteFile {
-    /// Where.
+    /// Its path.
     pub path: &'static str,
-    /// As what.
+    /// Its content type.
     pub content_type: &'static str,
     /// Its bytes.
     pub content: &'static [u8],
-    /// The same, compressed with gzip.
+    /// Its bytes, compressed with gzip.
     pub gzip: &'static [u8],
-    /// The same, compressed with Brotli.
+    /// Its bytes, compressed with Brotli.
     pub brotli: &'static [u8],
-    /// For how many seconds a browser may keep it: not at all what may differ from one version of
-    /// the service to the next.
+    /// How long a browser may cache it, in seconds; 0 for files that change with the program's
+    /// version.
     pub kept_seconds: u32,
 }
 
-/// An hour: the files of Swagger UI are large, and an older one shows the document as well.
+/// Swagger UI's files are large, and an older version shows the document as well.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";
@@ -26,7 +26,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// A file as the build script has prepared it.
+/// A file that the build script compressed.
 macro_rules! file {
     ($path:literal, $name:literal, $content_type:expr, $kept_seconds:expr) => {
         SiteFile {
@@ -40,7 +40,7 @@ macro_rules! file {
     };
 }
 
-/// All of them. What is needed to show the page is among them, and nothing in it is inline.
+/// All files that the page needs. Its HTML has no inline scripts or styles.
 pub static SITE: [SiteFile; 7] = [
     file!("/openapi.json", "openapi.json", JSON, 0),
     file!("/docs", "docs.html", HTML, 0),

@@ -1,5 +1,4 @@
-//! The document and the service agree: about every endpoint, about every recorded call, and about
-//! which inputs are read.
+//! The document agrees with the service on endpoints, recorded calls and accepted inputs.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
@@ -33,8 +32,8 @@ fn the_document() -> Value {
     serde_json::from_str(DOCUMENT).unwrap()
 }
 
-/// A schema of the document, its references and its own formats included: those are what the
-/// readers take.
+/// A validator for a schema of the document, which resolves references and checks our formats with
+/// the service's parsers.
 fn validator(document: &Value, schema: &Value) -> Validator {
     let mut schema = schema.clone();
     schema["components"] = document["components"].clone();
@@ -186,8 +185,8 @@ fn every_recorded_call_is_as_the_document_says() {
     }
 }
 
-/// What a reader of the page does: a key is put in under "Authorize", and an example is sent as it
-/// stands. The key in the header has to be the one that counts, and the only one that is needed.
+/// Sends each example unchanged, with a key in a header, as a reader of the page does after
+/// "Authorize". That key must be the only one, and must be enough.
 #[test]
 fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     let document = the_document();
@@ -215,7 +214,7 @@ fn an_example_sent_with_a_key_in_a_header_is_asked_with_that_key() {
     }
 }
 
-/// Values that some input takes and others don't, and some that none does.
+/// Values that only some inputs accept, and values that none accepts.
 fn values() -> Vec<Value> {
     let long = "x".repeat(512);
     let texts = [
@@ -333,7 +332,7 @@ fn what_the_document_allows_is_read_and_nothing_else() {
             let fields = decode(Some("application/json"), body.as_bytes()).unwrap();
             let is_read = (endpoint.wire.read)(&fields).is_ok();
             assert_eq!(json.is_valid(&sent), is_read, "{} {sent}", endpoint.path);
-            // A form has texts alone.
+            // A form has only texts.
             if sent.as_object().unwrap().values().all(Value::is_string) {
                 assert_eq!(form.is_valid(&sent), is_read, "{} {sent}", endpoint.path);
             }

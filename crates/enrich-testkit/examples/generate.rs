@@ -1,16 +1,16 @@
-//! Prints invented records of the native format, one a line.
+//! Prints generated records in the native format, one on each line.
 //!
 //! ```text
 //! cargo run --release -p enrich-testkit --example generate -- COMPANIES [PEOPLE] > records.jsonl
 //! ```
 //!
-//! So many companies, then so many people who work there; the same ones each time.
+//! COMPANIES and PEOPLE are numbers; the people work at these companies. Each run prints the same.
 
 use std::io::{BufWriter, Write, stdout};
 
 use enrich_testkit::generate::Generator;
 
-/// Any number would do; this one is kept so that measurements can be compared.
+/// Fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,14 +1,14 @@
-//! The contract: what a caller may rely on, whatever store is behind the ports.
+//! The contract suite: tests that every store passes.
 //!
-//! Each sentence is a public function of the module of its port. A store's tests give a
-//! [`Harness`] and an executor to the macro beside the sentences, which makes a test of each:
+//! Each test is a public function in the module of its port. A store's tests pass a [`Harness`] and
+//! an executor to the port's macro, which makes a `#[test]` of each function:
 //!
 //! ```text
 //! enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
 //! ```
 //!
-//! The sentences use the ports alone, so that a second store runs them unchanged. What only one
-//! store can promise, a tampered file being noticed for one, is tested beside that store.
+//! The functions use only the ports, so they run unchanged with another store. Promises of a single
+//! store, such as noticing a tampered file, are tested beside that store.
 
 pub mod accounts;
 pub mod directory;
@@ -34,32 +34,32 @@ pub struct Ports {
     pub accounts: Arc<dyn Accounts>,
     /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// Who signs in to the accounts' pages.
+    /// Sign-ins to the account page.
     pub sign_ins: Arc<dyn SignIns>,
     /// The usage counters.
     pub usage: Arc<dyn Usage>,
     /// The look-up data.
     pub directory: Arc<dyn Directory>,
-    /// The way into it.
+    /// The importer of the look-up data.
     pub importer: Arc<dyn Importer>,
 }
 
-/// What a store's tests bring along: a store, and the same one again.
+/// Creates and reopens a store for the tests.
 #[async_trait]
 pub trait Harness: Send + Sync {
     /// The ports of an empty store. Called once for each harness.
     async fn fresh(&self) -> Ports;
 
-    /// The ports of an empty store that keeps at most so many answers for repeats. Called in place of
-    /// [`fresh`](Self::fresh).
+    /// The ports of an empty store that holds at most `max_kept` stored responses. Called instead
+    /// of [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_kept: u64) -> Ports;
 
-    /// The same store as after a restart: `ports` is dropped before it is opened again, and what
-    /// was acknowledged is there.
+    /// Reopens the store, as after a restart: drops `ports` first. Everything acknowledged is still
+    /// there.
     async fn reopen(&self, ports: Ports) -> Ports;
 }
 
-/// Makes a test of each sentence of a contract; used through the macro of each port.
+/// Makes a test of each function of a contract; used by the macro of each port.
 #[macro_export]
 macro_rules! contract_tests {
     ($harness:expr, $run:path, $port:ident: [$($sentence:ident),+ $(,)?]) => {
@@ -78,17 +78,17 @@ macro_rules! contract_tests {
     };
 }
 
-/// The instant from which the sentences count: whole microseconds, as every store keeps them.
+/// The instant at which the tests begin: whole microseconds, the precision of every store.
 pub fn noon() -> Timestamp {
     "2026-11-20T12:00:00Z".parse().expect("a well-formed instant")
 }
 
-/// So many seconds after [`noon`].
+/// `seconds` after [`noon`].
 pub fn after_noon(seconds: i64) -> Timestamp {
     Timestamp::from_second(noon().as_second() + seconds).expect("an instant of this millennium")
 }
 
-/// A key to be stored for `account`, made at [`noon`].
+/// A new key for `account`, created at [`noon`].
 pub fn new_key(account: AccountId, label: &str) -> NewKey {
     NewKey {
         id: KeyId::new(noon()),
@@ -101,7 +101,7 @@ pub fn new_key(account: AccountId, label: &str) -> NewKey {
     }
 }
 
-/// Stores an account with one key, made at [`noon`], and gives back both.
+/// Stores an account with one key, created at [`noon`], and returns both.
 pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) {
     let id = AccountId::new(noon());
     let key = new_key(id, "first");
@@ -112,7 +112,7 @@ pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) 
 
 #[cfg(test)]
 mod tests {
-    /// A sentence that is missing from its port's macro would never run anywhere.
+    /// A function that is missing in its port's macro would never run.
     #[test]
     fn every_sentence_is_run() {
         let sources = [

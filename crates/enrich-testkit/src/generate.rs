@@ -1,13 +1,12 @@
-//! Invented companies and people as lines of the native format: any number, the same ones each
-//! time.
+//! Generated companies and people as lines of the native format, in any number and reproducible.
 //!
-//! Each line follows from the seed and its number alone, so that a person can name the domain of
-//! a company without any list being kept. Names are put together from words, domains lie under
-//! `.example`, phones in the ranges that are reserved for fiction.
+//! Each line depends only on the seed and its number, so a person can refer to a company's domain
+//! without a stored list. Names are combined from words; domains are under `.example`, and phone
+//! numbers are in ranges reserved for fiction.
 
 use std::fmt::Write as _;
 
-/// Makes lines.
+/// Generates lines.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
     seed: u64,
@@ -156,7 +155,7 @@ const TRADES: [&str; 48] = [
     "Ventures",
 ];
 
-/// A country and a legal form that is used there.
+/// Countries, each with a usual legal form.
 const COUNTRIES: [(&str, &str); 20] = [
     ("US", "Inc."),
     ("US", "LLC"),
@@ -272,12 +271,12 @@ const TITLES: [&str; 12] = [
 ];
 
 impl Generator {
-    /// A generator; the same seed makes the same lines.
+    /// A generator. The same seed gives the same lines.
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The line of company number `index`, without a line end. Its id is `c<index>`.
+    /// The line of company `index`, without a line end. Its id is `c<index>`.
     pub fn company(&self, index: u64) -> String {
         let parts = self.parts(index);
         let mut chance = self.chance(b'c', index);
@@ -332,8 +331,8 @@ impl Generator {
         line
     }
 
-    /// The line of person number `index`, who works at one of the first `companies` companies.
-    /// Their id is `p<index>`.
+    /// The line of person `index`, who works at one of the first `companies` companies. The id is
+    /// `p<index>`.
     pub fn person(&self, index: u64, companies: u64) -> String {
         let mut chance = self.chance(b'p', index);
         let (first, last) = (chance.pick(&FIRST_NAMES), chance.pick(&LAST_NAMES));
@@ -385,7 +384,7 @@ impl Generator {
     }
 }
 
-/// What a company's name and domain are made of.
+/// The parts of a company's name and domain.
 struct Parts {
     first: &'static str,
     second: &'static str,
@@ -403,7 +402,7 @@ impl Parts {
     }
 }
 
-/// A source of chance that is the same each time (splitmix64, public domain, Sebastiano Vigna).
+/// A reproducible random number generator (splitmix64, public domain, Sebastiano Vigna).
 struct Chance(u64);
 
 impl Chance {
@@ -432,7 +431,7 @@ impl Chance {
         from[at]
     }
 
-    /// A number of a range that is reserved for fiction: Washington, London, British mobiles.
+    /// A number in a range reserved for fiction: Washington, London, British mobiles.
     fn phone(&mut self) -> String {
         match self.below(3) {
             0 => format!("+1202555{:04}", 100 + self.below(100)),
@@ -442,7 +441,7 @@ impl Chance {
     }
 }
 
-/// A word as it stands in a host name or a handle.
+/// A word as part of a host name or handle.
 fn plain(word: &str) -> String {
     enrich_text::fold(word).replace(' ', "")
 }

@@ -1,4 +1,5 @@
-//! For tests and benchmarks: the contract suite every store passes, and generated data.
+//! For tests and benchmarks: the contract suite that every store passes, generated data, and a
+//! server process.
 //!
 //! Nothing here is linked into the program.
 

@@ -1,4 +1,4 @@
-//! How tests bring records into a directory and ask for them.
+//! Imports records into a directory, and asks it questions.
 
 use enrich_core::port::importer::{Atomic, Effect, Load, Taken};
 use enrich_core::{
@@ -7,7 +7,7 @@ use enrich_core::{
 
 use crate::contract::{Ports, noon};
 
-/// A load from `source`, batch by batch, at [`noon`].
+/// A load of `source` by batches at [`noon`].
 pub fn load_from(source: &str) -> Load {
     Load { source: source_name(source), file: None, at: noon(), atomic: Atomic::Batch }
 }
@@ -17,7 +17,7 @@ pub fn source_name(name: &str) -> SourceName {
     SourceName::new(name).expect("a source's name")
 }
 
-/// Loads records from a source as one batch; what became of each.
+/// Imports records as one batch; returns the result of each.
 pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Taken> {
     let mut loading = ports.importer.begin(load_from(source)).await.expect("a load begins");
     let taken = loading.take(records).await.expect("a batch is taken");
@@ -25,7 +25,7 @@ pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Take
     taken
 }
 
-/// Loads records from a source as one batch; the effect of each.
+/// Imports records as one batch; returns the effect of each.
 pub async fn load(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Effect> {
     take(ports, source, records).await.into_iter().map(|taken| taken.effect).collect()
 }
@@ -35,13 +35,13 @@ pub async fn ask(ports: &Ports, question: Question) -> Option<Found> {
     ports.directory.find(&question, Projection::Profile).await.expect("the directory answers")
 }
 
-/// The company somebody means.
+/// The company that a reference finds.
 pub async fn company_of(ports: &Ports, company: CompanyRef) -> Option<Company> {
     let found = ask(ports, Question::Company(company)).await?;
     Some(found.company().expect("a company").clone())
 }
 
-/// The person somebody means.
+/// The person that a reference finds.
 pub async fn person_of(ports: &Ports, person: PersonRef) -> Option<Person> {
     let found = ask(ports, Question::Person(person)).await?;
     Some(found.person().expect("a person").clone())

@@ -1,10 +1,10 @@
-//! A client that sends what it is given, byte by byte if need be, and reads answers one by one.
+//! A client that sends raw bytes, and reads answers one by one.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Longer than anything a test waits for; what takes as long fails.
+/// Longer than any expected wait; then the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection.
@@ -17,7 +17,7 @@ pub struct Answer {
     pub status: u16,
     /// Its status line and headers.
     pub head: String,
-    /// The body as it came.
+    /// The body's bytes.
     pub bytes: Vec<u8>,
     /// The body as text.
     pub body: String,
@@ -39,7 +39,7 @@ impl Answer {
 }
 
 impl Client {
-    /// Connects.
+    /// Connects to `address`.
     pub fn to(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -48,7 +48,7 @@ impl Client {
         Self(BufReader::new(stream))
     }
 
-    /// Sends bytes; whether they could be.
+    /// Sends bytes; `false` if the connection failed.
     pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.0.get_mut().write_all(bytes.as_ref()).is_ok()
     }
@@ -64,21 +64,21 @@ impl Client {
         self.send(request(method, path, headers, body)).answer(method == "HEAD")
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     pub fn end_sending(&mut self) -> &mut Self {
         self.0.get_ref().shutdown(Shutdown::Write).unwrap();
         self
     }
 
-    /// The next answer.
+    /// Reads the next answer.
     pub fn next_answer(&mut self) -> Answer {
         self.answer(false)
     }
 
-    /// Reads to the end of the connection; what still came.
+    /// Reads to the end of the connection.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        // A reset ends it as well: the server was still being sent to.
+        // A reset ends it too: the server closed the connection while data was arriving.
         if let Err(error) = self.0.read_to_end(&mut rest) {
             let came = String::from_utf8_lossy(&rest);
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "{error} after {came:?}");

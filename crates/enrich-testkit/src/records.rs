@@ -1,7 +1,7 @@
-//! Invented records, put together in a few words.
+//! Short constructors of invented records.
 //!
-//! A test says what matters to it and takes the rest from here:
-//! `CompanyRecord { sites: sites(&["quill.example"]), ..company("Quill") }`.
+//! A test sets the fields that matter and takes the others from here: `CompanyRecord { sites:
+//! sites(&["quill.example"]), ..company("Quill") }`.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -12,7 +12,7 @@ use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
 };
 
-/// A company of which only the name is known.
+/// A company with only a name.
 pub fn company(name: &str) -> CompanyRecord {
     CompanyRecord {
         origin: trusted(100),
@@ -28,7 +28,7 @@ pub fn company(name: &str) -> CompanyRecord {
     }
 }
 
-/// A person of whom only the name is known.
+/// A person with only a name.
 pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
     PersonRecord {
         origin: trusted(100),
@@ -44,18 +44,18 @@ pub fn person(first_name: &str, last_name: &str) -> PersonRecord {
     }
 }
 
-/// A domain of which nothing is known.
+/// A domain without facts.
 pub fn domain_record(text: &str) -> DomainRecord {
     DomainRecord { origin: trusted(100), domain: domain(text), ip: None, page_rank: None }
 }
 
-/// Where a record comes from, when only the trust in it matters.
+/// An origin with this confidence.
 pub fn trusted(percent: u8) -> Origin {
     let confidence = Confidence::new(percent).expect("a confidence");
     Origin { id: None, confidence, content: [0; 16] }
 }
 
-/// Where a record with an id of its source comes from.
+/// An origin with an id of the source.
 pub fn with_id(id: &str) -> Origin {
     Origin { id: Some(id.to_owned()), ..trusted(100) }
 }
@@ -85,12 +85,12 @@ pub fn countries(codes: &[&str]) -> Vec<Country> {
     codes.iter().map(|code| country(code)).collect()
 }
 
-/// Addresses.
+/// Email addresses.
 pub fn emails(texts: &[&str]) -> Vec<EmailAddress> {
     texts.iter().map(|text| email(text)).collect()
 }
 
-/// Numbers.
+/// Phone numbers.
 pub fn phones(texts: &[&str]) -> Vec<Phone> {
     texts.iter().map(|text| phone(text)).collect()
 }
@@ -110,7 +110,7 @@ pub fn country(code: &str) -> Country {
     Country::from_code(code).expect("a country's code")
 }
 
-/// A page of a company.
+/// A company's page.
 pub fn page(network: Network, text: &str) -> PageUrl {
     PageUrl::parse(network, text).expect("a page")
 }
@@ -120,17 +120,17 @@ pub fn person_page(handle: &str) -> PersonPage {
     PersonPage::parse(handle).expect("a person's page")
 }
 
-/// An address.
+/// An email address.
 pub fn email(text: &str) -> EmailAddress {
     EmailAddress::parse(text).expect("an address")
 }
 
-/// A number.
+/// A phone number.
 pub fn phone(text: &str) -> Phone {
     Phone::parse(text).expect("a number")
 }
 
-/// The record with the hash of its content, as an import gives it.
+/// The record with the hash of its content, as an import makes it.
 pub fn hashed(record: impl Into<AnyRecord>) -> Record {
     let AnyRecord(mut record) = record.into();
     let text = format!("{record:?}");

@@ -1,4 +1,4 @@
-//! An `enrich serve` process: started, found by the line it prints, and ended in either way.
+//! Starts and stops an `enrich serve` process.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// What the line begins with by which a server says where it listens.
+/// The beginning of the line with the server's address.
 const GREETING: &str = "enrich listening on http://";
 
-/// What the next line begins with where the health pages have a listener of their own.
+/// The beginning of the next line, if the admin pages have their own listener.
 const ADMIN_GREETING: &str = "enrich admin pages on http://";
 
 /// A server process on a free port of the loopback address; killed when it is dropped.
@@ -22,18 +22,18 @@ pub struct Serving {
 
 impl Serving {
     /// Starts `PROGRAM serve --listen 127.0.0.1:0 --data DATA OPTIONS…` and waits until it listens.
-    /// What it says on standard error goes to `log`.
+    /// Its standard error goes to `log`.
     ///
     /// # Errors
     ///
-    /// When the program cannot be started or ends before it listens.
+    /// When the program cannot be started, or ends before it listens.
     pub fn start(program: &Path, data: &Path, options: &[&str], log: Stdio) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(options);
         Self::spawn(command, log)
     }
 
-    /// Starts a command that ends in such a server and waits until it listens.
+    /// Starts a command that runs such a server, and waits until it listens.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Serving {
             if has_admin {
                 output.read_line(&mut admin_line)?;
             }
-            // Whatever it prints later must not make it wait for a reader.
+            // Reads further output, so that the server never blocks on a full pipe.
             thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         }
         let admin_address = address_behind(ADMIN_GREETING, &admin_line);
@@ -64,50 +64,50 @@ impl Serving {
         }
     }
 
-    /// Where it listens.
+    /// The server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where its health pages are, if it was started with `--admin-listen`.
+    /// The address of the admin pages, if the server was started with `--admin-listen`.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin_address
     }
 
-    /// The id of the process that was started.
+    /// The id of the started process.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends the process without a warning, as `kill -9` does, and waits until it is gone.
+    /// Kills the process, as `kill -9` does, and waits for its end.
     ///
     /// # Errors
     ///
-    /// Those of the system.
+    /// Errors of the system.
     pub fn kill(mut self) -> io::Result<()> {
         self.child.kill()?;
         self.child.wait().map(|_| ())
     }
 
-    /// Asks the process to end, and waits until it has.
+    /// Asks the process to stop, and waits for its end.
     ///
     /// # Errors
     ///
-    /// Those of the system.
+    /// Errors of the system.
     pub fn stop(mut self) -> io::Result<()> {
         Command::new("kill").args(["-TERM", &self.process_id().to_string()]).status()?;
         self.child.wait().map(|_| ())
     }
 }
 
-/// Reads the address in a line that the server prints.
+/// Parses the address in a line that the server prints.
 fn address_behind(greeting: &str, line: &str) -> Option<SocketAddr> {
     line.trim().strip_prefix(greeting)?.parse().ok()
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It may have ended already, which is just as well.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

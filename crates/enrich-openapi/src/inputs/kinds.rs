@@ -1,16 +1,15 @@
-//! What the document says of each kind of input.
+//! The document's description of each input kind.
 
 use enrich_text::Network;
 use enrich_wire::Kind;
 
-/// A kind of input in the document.
+/// The schema of an input kind.
 pub(super) struct Described {
     pub(super) name: &'static str,
     pub(super) format: &'static str,
     pub(super) description: &'static str,
 }
 
-/// What the document says of a kind.
 pub(super) fn described(kind: Kind) -> &'static Described {
     match kind {
         Kind::CompanyName => &COMPANY_NAME,

@@ -1,4 +1,4 @@
-//! Accounts and keys, in sentences.
+//! Contract of accounts and keys.
 
 use enrich_core::port::accounts::{AccountChanged, KeyStored};
 use enrich_core::port::ledger::Grant;
@@ -23,7 +23,7 @@ async fn rotate(ports: &Ports, old: KeyId, until: Timestamp, successor: &NewKey)
     ports.accounts.rotate_key(old, until, successor, PER_ACCOUNT).await.unwrap()
 }
 
-/// An account is found by its id, and listed oldest first.
+/// An account is found by its id; accounts are listed oldest first.
 pub async fn an_account_is_found_and_listed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (one, _) = account_with_key(&ports, "Northwind").await;
@@ -36,7 +36,7 @@ pub async fn an_account_is_found_and_listed(harness: &dyn Harness) {
     assert_eq!(listed, both, "names need not be unique");
 }
 
-/// An id that was never given out is nobody's.
+/// An unused id has no account.
 pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let nobody = enrich_core::AccountId::new(noon());
@@ -45,7 +45,7 @@ pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
     assert_eq!(add(&ports, &new_key(nobody, "")).await, KeyStored::NotThere);
 }
 
-/// An account and its first key are stored together or not at all.
+/// An account and its first key are stored together, or neither is.
 pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, taken) = account_with_key(&ports, "Northwind").await;
@@ -56,7 +56,7 @@ pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Har
     assert_eq!(ports.accounts.account(id).await.unwrap(), None);
 }
 
-/// A key is found by the secret, with what is known of it.
+/// A key is found by its secret, with its data.
 pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Northwind").await;
@@ -71,7 +71,7 @@ pub async fn an_issued_key_is_found_at_once(harness: &dyn Harness) {
     assert_eq!(ports.accounts.key(new.id).await.unwrap(), Some((*found).clone()));
 }
 
-/// A well-formed key that was never issued is nobody's.
+/// A well-formed key that was never issued is not found.
 pub async fn a_key_that_was_never_issued_is_not_found(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     account_with_key(&ports, "Northwind").await;
@@ -90,7 +90,7 @@ pub async fn a_key_is_revealed_again(harness: &dyn Harness) {
     assert!(ports.accounts.reveal(KeyId::new(noon())).await.unwrap().is_none());
 }
 
-/// A key ends when it is told to; an earlier end stays.
+/// A key has the earlier of two ends.
 pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
@@ -106,14 +106,14 @@ pub async fn a_key_ends_at_the_earlier_of_two_ends(harness: &dyn Harness) {
     assert!(!ports.accounts.expire_key(KeyId::new(noon()), noon(), noon()).await.unwrap());
 }
 
-/// A key that was revoked stays revoked when the clock is set back.
+/// A revoked key stays revoked when the clock is set back.
 pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // Nor does one that is rotated away without an overlap.
+    // So does a key that is rotated without an overlap.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -129,7 +129,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     }
 }
 
-/// An end that was seen to have come is final; one that lies ahead is not.
+/// A past end that was settled is final; a future one is not.
 pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     harness: &dyn Harness,
 ) {
@@ -149,7 +149,7 @@ pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     assert_eq!(ports.accounts.settle_ends(after_noon(60)).await.unwrap(), 0);
 }
 
-/// A key that is rotated lives on beside its successor for as long as it is given.
+/// A rotated key stays valid beside its successor for the overlap.
 pub async fn a_rotated_key_overlaps_with_its_successor(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, old) = account_with_key(&ports, "Northwind").await;
@@ -167,7 +167,7 @@ pub async fn a_rotated_key_overlaps_with_its_successor(harness: &dyn Harness) {
     assert!(labels.contains(&"first".to_owned()) && labels.contains(&"second".to_owned()));
 }
 
-/// A rotation that cannot be made changes nothing.
+/// A rotation that fails changes nothing.
 pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, old) = account_with_key(&ports, "Northwind").await;
@@ -175,13 +175,13 @@ pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
     let unknown = KeyId::new(noon());
     assert_eq!(rotate(&ports, unknown, noon(), &new).await, KeyStored::NotThere);
     assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
-    // The successor's secret is taken: the old key keeps its life.
+    // The successor's secret is already used: the old key stays as it is.
     let taken = enrich_core::NewKey { key: old.key.clone(), ..new };
     assert!(ports.accounts.rotate_key(old.id, noon(), taken, PER_ACCOUNT).await.is_err());
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
 }
 
-/// A key is never handed over to another account by a rotation.
+/// A rotation never moves a key to another account.
 pub async fn a_rotated_key_stays_with_its_account(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, old) = account_with_key(&ports, "Northwind").await;
@@ -193,7 +193,7 @@ pub async fn a_rotated_key_stays_with_its_account(harness: &dyn Harness) {
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
 }
 
-/// However many keys are made at once, no more are stored than an account may have.
+/// However many keys are created at once, an account never has more than its limit.
 pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -204,7 +204,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(stored, 9, "the account had one");
     let refused = made.iter().filter(|made| **made == KeyStored::TooManyActive).count();
     assert_eq!(refused, 91);
-    // Rotations count as well, but for a key that ends with them.
+    // Rotations count too, except for a key that ends with them.
     let accounts = &ports.accounts;
     let rotated = accounts.rotate_key(first.id, after_noon(1), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::TooManyActive);
@@ -212,20 +212,20 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     let rotated = accounts.rotate_key(first.id, noon(), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     assert_eq!(accounts.keys(account).await.unwrap().len(), 11);
-    // Also where there are more keys than the limit allows by now.
+    // The limit also holds if there are already more keys than it allows.
     let (fewer, active) = (KeyLimit { active: 5, all: 20 }, accounts.keys(account).await.unwrap());
     let active = active.iter().find(|key| key.expires_at.is_none()).unwrap().id;
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;
     assert_eq!(rotated.unwrap(), KeyStored::Stored);
     let rotated = accounts.rotate_key(active, noon(), new_key(account, ""), fewer).await;
     assert_eq!(rotated.unwrap(), KeyStored::TooManyActive, "it was not in use any more");
-    // Another account has its own.
+    // Another account has its own limit.
     let (other, _) = account_with_key(&ports, "Southwind").await;
     let added = accounts.add_key(new_key(other, ""), limit).await.unwrap();
     assert_eq!(added, KeyStored::Stored);
 }
 
-/// Keys that have ended make room for others, up to how many count.
+/// Ended keys make room for new ones, up to the limit for all keys.
 pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -244,7 +244,7 @@ pub async fn ended_keys_make_room_up_to_all_there_may_be(harness: &dyn Harness) 
     assert_eq!(added, KeyStored::TooMany);
 }
 
-/// A key that ended long ago does not count. The operator replaces a key however many there were.
+/// Keys that ended long ago don't count. The operator can always rotate a key.
 pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -270,7 +270,7 @@ pub async fn keys_that_ended_long_ago_make_room(harness: &dyn Harness) {
     assert_eq!(ports.accounts.keys(account).await.unwrap().len(), 4, "none is deleted");
 }
 
-/// A key's own limit is set, and taken away again.
+/// A key's own limit can be set and removed.
 pub async fn a_key_is_given_a_limit_of_its_own(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, key) = account_with_key(&ports, "Northwind").await;
@@ -283,7 +283,7 @@ pub async fn a_key_is_given_a_limit_of_its_own(harness: &dyn Harness) {
     assert!(!ports.accounts.set_rate(KeyId::new(noon()), rate).await.unwrap());
 }
 
-/// A key's label is changed, and nothing else of it.
+/// Changing a key's label changes nothing else.
 pub async fn a_key_is_given_another_label(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -307,7 +307,7 @@ async fn changed(ports: &Ports, id: AccountId, change: AccountChange) -> Account
     }
 }
 
-/// An account is given another name and a country, and nothing else of it changes.
+/// Changing an account's name and country changes nothing else.
 pub async fn an_account_is_renamed_and_given_a_country(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (id, key) = account_with_key(&ports, "Northwind").await;
@@ -326,7 +326,7 @@ pub async fn an_account_is_renamed_and_given_a_country(harness: &dyn Harness) {
     assert_eq!(refused, AccountChanged::NoAccount);
 }
 
-/// A suspended account's keys are refused at any time, until it is resumed.
+/// A suspended account's keys are refused until it is resumed.
 pub async fn a_suspended_accounts_keys_are_refused_until_it_is_resumed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (id, key) = account_with_key(&ports, "Northwind").await;
@@ -350,8 +350,8 @@ pub async fn a_suspended_accounts_keys_are_refused_until_it_is_resumed(harness: 
     assert!(ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_accepted(noon()));
 }
 
-/// A closed account stays closed: its keys and sessions have ended, its address is free, and its
-/// balance is where it was.
+/// A closed account stays closed: its keys and sessions end, its address is free, and its balance
+/// stays.
 pub async fn a_closed_account_stays_closed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (id, key) = account_with_key(&ports, "Northwind").await;
@@ -398,7 +398,7 @@ pub async fn a_key_is_issued_with_an_end(harness: &dyn Harness) {
     assert!(found.is_active(after_noon(59)) && !found.is_active(after_noon(60)));
 }
 
-/// Makes a test of each sentence on accounts and keys.
+/// Makes a test of each function of the contract.
 #[macro_export]
 macro_rules! accounts_contract {
     ($harness:expr, $run:path) => {

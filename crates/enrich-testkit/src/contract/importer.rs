@@ -1,4 +1,4 @@
-//! What a caller may rely on of [`enrich_core::port::importer::Importer`].
+//! Contract of [`enrich_core::port::importer::Importer`].
 
 #![allow(missing_docs, reason = "each sentence is its name; more words would say it twice")]
 
@@ -34,7 +34,7 @@ use crate::records::{
 
 use Effect::{Added, Merged, Unchanged};
 
-/// Makes a test of each sentence about the way into the directory.
+/// Makes a test of each function of the contract.
 #[macro_export]
 macro_rules! intake_contract {
     ($harness:expr, $run:path) => {
@@ -113,7 +113,7 @@ async fn forget(ports: &Ports, what: Suppressed) -> Removed {
     ports.importer.forget(&[what], noon()).await.unwrap()
 }
 
-/// The one effect of one record.
+/// Imports one record; returns its effect.
 async fn load_one(ports: &Ports, source: &str, record: Record) -> Effect {
     let effects = load(ports, source, vec![record]).await;
     assert_eq!(effects.len(), 1);
@@ -134,7 +134,7 @@ fn ada() -> PersonRecord {
     }
 }
 
-/// Records that are hard to tell apart once they are in, in the order that makes it hardest.
+/// Records that are hard to tell apart, in the hardest order.
 fn tricky() -> Vec<Record> {
     let named = || company("Quill");
     let in_gb = || CompanyRecord { seats: countries(&["GB"]), ..named() };

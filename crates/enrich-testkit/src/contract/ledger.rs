@@ -1,4 +1,4 @@
-//! The ledger, in sentences.
+//! Contract of the ledger.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{
@@ -9,14 +9,14 @@ use futures_util::future::join_all;
 
 use super::{Harness, Ports, account_with_key, after_noon, noon};
 
-/// Someone with credits.
+/// An account with credits.
 struct Customer {
     account: AccountId,
     key: KeyId,
 }
 
 impl Customer {
-    /// An account that was granted so many credits.
+    /// An account with a grant of `credits`.
     async fn with(ports: &Ports, credits: i64) -> Self {
         let (account, key) = account_with_key(ports, "Northwind").await;
         let customer = Self { account, key: key.id };
@@ -39,7 +39,7 @@ impl Customer {
         }
     }
 
-    /// A charge for so many items at one credit for each begun five.
+    /// A charge for `items` items, at 1 credit for every 5 begun.
     fn charge(&self, items: u64) -> Charge {
         Charge {
             id: ChargeId::new(noon()),
@@ -98,7 +98,7 @@ async fn assert_sound(ports: &Ports) {
     assert_eq!(ports.ledger.verify().await.unwrap().faults, [] as [String; 0]);
 }
 
-/// An account begins with nothing.
+/// A new account has a balance of 0.
 pub async fn a_new_account_has_no_credits(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Northwind").await;
@@ -106,7 +106,7 @@ pub async fn a_new_account_has_no_credits(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(account, 0, 10).await.unwrap(), []);
 }
 
-/// Nobody has no balance, not a balance of nothing.
+/// An unknown account has no balance, which is not a balance of 0.
 pub async fn an_unknown_account_has_no_balance(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let nobody = Customer { account: AccountId::new(noon()), key: KeyId::new(noon()) };
@@ -117,7 +117,7 @@ pub async fn an_unknown_account_has_no_balance(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(nobody.account, 0, 10).await.unwrap(), []);
 }
 
-/// What is granted can be spent at once.
+/// Granted credits can be spent at once.
 pub async fn a_grant_counts_at_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -127,7 +127,7 @@ pub async fn a_grant_counts_at_once(harness: &dyn Harness) {
     assert_eq!(ports.ledger.charge(customer.charge(1)).await.unwrap(), taken(2));
 }
 
-/// Credits can be taken back as far as the balance goes, and no further.
+/// Credits can be taken back up to the balance.
 pub async fn a_negative_grant_goes_as_far_as_the_balance(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -139,7 +139,7 @@ pub async fn a_negative_grant_goes_as_far_as_the_balance(harness: &dyn Harness) 
     assert_sound(&ports).await;
 }
 
-/// A balance never grows past what can be kept.
+/// A grant that would exceed the largest balance is refused.
 pub async fn a_grant_beyond_the_most_credits_is_refused(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, i64::MAX).await;
@@ -149,7 +149,7 @@ pub async fn a_grant_beyond_the_most_credits_is_refused(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A charge takes its price and tells what is left.
+/// A charge takes its price and returns the new balance.
 pub async fn a_charge_takes_its_price(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -170,7 +170,7 @@ pub async fn a_charge_beyond_the_balance_takes_nothing(harness: &dyn Harness) {
     assert_eq!(ports.ledger.charge(customer.keyed(10, "k", "q")).await.unwrap(), taken(0));
 }
 
-/// However many want the last credit, one gets it.
+/// Of many concurrent charges for the last credit, one succeeds.
 pub async fn one_of_many_gets_the_last_credit(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 1).await;
@@ -184,7 +184,7 @@ pub async fn one_of_many_gets_the_last_credit(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// Charges of many accounts at once do not touch each other's balances.
+/// Concurrent charges of different accounts don't affect each other's balances.
 pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (one, other) = (Customer::with(&ports, 30).await, Customer::with(&ports, 50).await);
@@ -197,7 +197,7 @@ pub async fn accounts_do_not_share_credits(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A miss is kept for repeats, leaves no row, and costs nothing, also with nothing left.
+/// A miss is stored for repeats, adds no row and costs nothing, also at a balance of 0.
 pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 0).await;
@@ -207,7 +207,7 @@ pub async fn nothing_found_is_kept_and_costs_nothing(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// A repeat gets the first answer and its balance; nothing is taken a second time.
+/// A repeat gets the first answer and its balance; nothing is charged again.
 pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -220,7 +220,7 @@ pub async fn a_repeat_is_replayed(harness: &dyn Harness) {
     assert_eq!(customer.balance(&ports).await, 8);
 }
 
-/// Of calls with the same key at once, one is charged and the others are replayed.
+/// Of concurrent calls with the same key, one is charged and the others are replayed.
 pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 100).await;
@@ -232,7 +232,7 @@ pub async fn repeats_at_once_are_charged_once(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, 0, 10).await.unwrap().len(), 2);
 }
 
-/// A repeat is replayed after a restart, and when nothing is left.
+/// A repeat is replayed after a restart, and at a balance of 0.
 pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 1).await;
@@ -244,7 +244,7 @@ pub async fn a_repeat_is_replayed_after_a_restart_and_without_credits(harness: &
     assert_eq!(ports.ledger.charge(customer.keyed(1, "k", "q")).await.unwrap(), replayed);
 }
 
-/// The same key for another question is told apart, and takes nothing.
+/// The same key with another question is refused and costs nothing.
 pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -255,7 +255,7 @@ pub async fn another_question_under_the_same_key_is_told_apart(harness: &dyn Har
     assert_eq!(customer.balance(&ports).await, 9);
 }
 
-/// A key belongs to its account: another account's same key is another key.
+/// Two accounts may use the same idempotency key independently.
 pub async fn an_idempotency_key_is_the_accounts_own(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (one, other) = (Customer::with(&ports, 10).await, Customer::with(&ports, 20).await);
@@ -264,7 +264,7 @@ pub async fn an_idempotency_key_is_the_accounts_own(harness: &dyn Harness) {
     assert_eq!(one.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
 }
 
-/// An answer is kept for 24 hours; then the key is free again.
+/// A response is stored for 24 hours; then the key can be used anew.
 pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -281,7 +281,7 @@ pub async fn a_kept_answer_expires_after_24_hours(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// Rows come back in order, saying all that was said, in pages that join.
+/// Rows are listed in order with all their data; consecutive pages have no gap and no overlap.
 pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -314,7 +314,7 @@ pub async fn entries_come_back_as_they_were_made(harness: &dyn Harness) {
     assert_eq!(ports.ledger.entries(customer.account, u64::MAX, 10).await.unwrap(), []);
 }
 
-/// The newest rows come first, in pages that join, as the same rows that are told in order.
+/// The newest rows can be listed first; they are the same rows as in order.
 pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (customer, other) = (Customer::with(&ports, 5).await, Customer::with(&ports, 5).await);
@@ -343,7 +343,7 @@ pub async fn the_newest_entries_come_first(harness: &dyn Harness) {
     assert_eq!(ports.ledger.newest_entries(nobody, None, 10).await.unwrap(), []);
 }
 
-/// The first row at or after a time is found, however many there are.
+/// Finds the first row at or after a time, however many rows there are.
 pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -369,8 +369,8 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
     }
 }
 
-/// The rows of a range of times are all between its first row and its end, wherever the clock was
-/// set, and however many there are.
+/// All rows in a range of times lie between its first row and its end, even if the clock was set
+/// back.
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
@@ -396,7 +396,7 @@ pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: 
     assert_sound(&ports).await;
 }
 
-/// An answer that is kept is given again where the clock was set back, and nothing is charged twice.
+/// A stored response is replayed even if the clock was set back; nothing is charged twice.
 pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -405,7 +405,7 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     let again = ports.ledger.charge(customer.keyed_at(1, "k", "q", noon())).await.unwrap();
     assert_eq!(again, Charged::Replayed(answer_to("q", 9, 1)));
     assert_eq!(customer.kept(&ports, "k", "q", noon()).await, Some(answer_to("q", 9, 1)));
-    // A day later it is charged again, and that answer is the one that holds from then on.
+    // A day later the call is charged again, and its new answer is the stored one.
     let a_day = 7_200 + IdempotencyRecord::SECONDS;
     let later = customer.keyed_at(1, "k", "q", after_noon(a_day));
     assert_eq!(ports.ledger.charge(later).await.unwrap(), taken(8));
@@ -415,8 +415,8 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
     );
 }
 
-/// One account with one credit, which fills the room with misses, leaves enough for the others; it is
-/// refused alone, and only what is new and has a key.
+/// An account with one credit that stores as many misses as it can leaves room for others. Only its
+/// new keyed calls are refused.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;
@@ -446,7 +446,7 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
     assert_eq!(repeat, Charged::Replayed(answer_to("q", 1, 0)));
     assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
-    // A day later its own go, some with each call, and it has room again.
+    // A day later its own responses are deleted, some with each call, and it has room again.
     let mut later = Err(ChargeError::IdempotencyStoreFull);
     for _ in 0..10 {
         let new = greedy.keyed_at(0, "new", "q", after_noon(IdempotencyRecord::SECONDS));
@@ -456,7 +456,8 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     assert_sound(&ports).await;
 }
 
-/// However it is shared out, no more answers are kept than there is room for, and none goes early.
+/// The total number of stored responses is limited however accounts share it, and none is deleted
+/// early.
 pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(32).await;
     let mut customers = Vec::new();
@@ -492,7 +493,8 @@ pub async fn a_correction_needs_a_row_of_the_account(harness: &dyn Harness) {
     assert_eq!(one.balance(&ports).await, 10);
 }
 
-/// A charge id counts once: the same one again takes nothing, and hurts nobody beside it.
+/// A charge id counts once: a second charge with it takes nothing, and doesn't affect concurrent
+/// charges.
 pub async fn a_charge_id_is_charged_once(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 10).await;
@@ -507,7 +509,7 @@ pub async fn a_charge_id_is_charged_once(harness: &dyn Harness) {
     assert_sound(&ports).await;
 }
 
-/// Everything adds up, and what it adds up to is told.
+/// Verification succeeds and returns the totals.
 pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (one, other) = (Customer::with(&ports, 100).await, Customer::with(&ports, 5).await);
@@ -524,13 +526,13 @@ pub async fn the_ledger_adds_up(harness: &dyn Harness) {
     assert_eq!((one.balance(&ports).await, other.balance(&ports).await), (50, 2));
 }
 
-/// A ledger in which nothing failed charges.
+/// A ledger without failures is charging.
 pub async fn an_open_ledger_is_charging(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     assert!(ports.ledger.is_charging());
 }
 
-/// Makes a test of each sentence on the ledger.
+/// Makes a test of each function of the contract.
 #[macro_export]
 macro_rules! ledger_contract {
     ($harness:expr, $run:path) => {

@@ -1,4 +1,4 @@
-//! Signing in to an account's page, in sentences.
+//! Contract of sign-ins to the account page.
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_sign_in::{EmailSet, PasswordHash, Session, Token};
@@ -18,7 +18,7 @@ fn token() -> Token {
     Token::generate().unwrap()
 }
 
-/// What stands for a password's hash: a store keeps it as it is.
+/// A stand-in for a password's hash: stores don't interpret it.
 fn hash(text: &str) -> PasswordHash {
     PasswordHash::new(format!("$argon2id$v=19$m=19456,t=2,p=1${text}"))
 }
@@ -31,7 +31,7 @@ async fn owner(ports: &Ports, email: &str) -> AccountId {
     account
 }
 
-/// Begins a session of an hour; its token.
+/// Begins a session of one hour; returns its token.
 async fn session_of(ports: &Ports, account: AccountId) -> Token {
     let token = token();
     ports.sign_ins.begin_session(&token, session(account)).await.unwrap();
@@ -42,7 +42,7 @@ fn session(account: AccountId) -> Session {
     Session { account, started_at: noon(), seen_at: noon(), ends_at: after_noon(3600) }
 }
 
-/// Invites for a minute; the token.
+/// Creates an invitation for one minute; returns its token.
 async fn invitation_to(ports: &Ports, account: AccountId) -> Token {
     let token = token();
     assert!(ports.sign_ins.invite(account, &token, after_noon(60)).await.unwrap());
@@ -57,13 +57,13 @@ async fn is_invited(ports: &Ports, token: &Token, now: Timestamp) -> bool {
     ports.sign_ins.invited(token, now).await.unwrap().is_some()
 }
 
-/// The password that an account has, as text.
+/// The password hash of an account, as text.
 async fn password_of(ports: &Ports, account: AccountId) -> Option<String> {
     let sign_in = ports.sign_ins.sign_in(account).await.unwrap().unwrap();
     sign_in.password.map(|password| password.expose().to_owned())
 }
 
-/// Nobody signs in to a new account.
+/// Nobody can sign in to a new account.
 pub async fn nobody_signs_in_until_an_address_is_given(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, _) = account_with_key(&ports, "Quill").await;
@@ -74,7 +74,7 @@ pub async fn nobody_signs_in_until_an_address_is_given(harness: &dyn Harness) {
     assert_eq!(ports.sign_ins.end_sessions(account, None).await.unwrap(), 0);
 }
 
-/// There is no signing in to an account that is not there.
+/// An unknown account cannot get an address.
 pub async fn an_unknown_account_gets_no_address(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let nobody = AccountId::new(noon());
@@ -86,7 +86,7 @@ pub async fn an_unknown_account_gets_no_address(harness: &dyn Harness) {
     assert!(!ports.sign_ins.set_password(nobody, hash("one"), None).await.unwrap());
 }
 
-/// Who signs in is found by account and by address, in whatever case it is written.
+/// An owner is found by account and by address; the address's case doesn't matter.
 pub async fn the_case_of_an_address_does_not_matter(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, "Ada@Quill.Example").await;
@@ -100,7 +100,7 @@ pub async fn the_case_of_an_address_does_not_matter(harness: &dyn Harness) {
     assert!(ports.sign_ins.by_email(&address(BEN)).await.unwrap().is_none());
 }
 
-/// An address of another account is taken, and nothing changes.
+/// An address that another account has is refused, and nothing changes.
 pub async fn an_address_of_another_account_is_taken(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (ada, ben) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -117,7 +117,7 @@ pub async fn an_address_of_another_account_is_taken(harness: &dyn Harness) {
     assert!(ports.sign_ins.sign_in(third).await.unwrap().is_none());
 }
 
-/// The same address once more changes nothing.
+/// Setting the same address again changes nothing.
 pub async fn the_same_address_again_changes_nothing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -133,7 +133,8 @@ pub async fn the_same_address_again_changes_nothing(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// Another address keeps the password; sessions and the invitation end, and the old one is free.
+/// Another address keeps the password, ends the sessions and the invitation, and frees the old
+/// address.
 pub async fn another_address_keeps_the_password_and_ends_the_rest(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -172,7 +173,7 @@ pub async fn an_invitation_works_once(harness: &dyn Harness) {
     assert_eq!(password_of(&ports, account).await.as_deref(), Some(hash("one").expose()));
 }
 
-/// However many use an invitation at once, one does.
+/// Of concurrent uses of an invitation, one succeeds.
 pub async fn one_of_many_uses_an_invitation(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -185,7 +186,7 @@ pub async fn one_of_many_uses_an_invitation(harness: &dyn Harness) {
     assert_eq!(password.as_deref(), Some(hash(&winner.to_string()).expose()));
 }
 
-/// An invitation that nobody used in time is no longer good, and one that never was is not either.
+/// An expired invitation, or one that never existed, is refused.
 pub async fn an_invitation_ends(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -214,7 +215,7 @@ pub async fn a_second_invitation_ends_the_first(harness: &dyn Harness) {
     assert_eq!(accepted, Some(account));
 }
 
-/// Who sets the password by an invitation ends the sessions of whoever knew the old one.
+/// Setting the password by an invitation ends all sessions.
 pub async fn an_accepted_invitation_ends_the_accounts_sessions(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -227,7 +228,7 @@ pub async fn an_accepted_invitation_ends_the_accounts_sessions(harness: &dyn Har
     assert_eq!(password_of(&ports, other).await, None);
 }
 
-/// Another password ends all sessions of the account but the kept one, and the invitation.
+/// Setting another password ends the invitation and all sessions but the current one.
 pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -243,7 +244,7 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// Another account's session keeps nothing, and is neither ended nor shown by what this one does.
+/// A token of another account has no effect on this account, and the reverse.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -260,7 +261,7 @@ pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Har
     assert_eq!(password_of(&ports, account).await.as_deref(), Some(hash("one").expose()));
 }
 
-/// A session's token is no invitation, and an invitation's no session.
+/// A session token is not an invitation token, and the reverse.
 pub async fn a_token_is_good_for_one_thing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -273,7 +274,7 @@ pub async fn a_token_is_good_for_one_thing(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// A session is told as it was begun, its end passed or not; a token that began none has none.
+/// A session is returned as it was begun, also after its end; an unknown token has none.
 pub async fn a_session_is_found_by_its_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -282,7 +283,8 @@ pub async fn a_session_is_found_by_its_token(harness: &dyn Harness) {
     assert!(!has_session(&ports, &self::token()).await);
 }
 
-/// The newest sessions of an account stay, those that began first end, and nobody else's do.
+/// An account keeps its newest sessions; the oldest ones beyond the limit end. Other accounts keep
+/// theirs.
 pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -299,14 +301,14 @@ pub async fn an_account_has_so_many_sessions_and_the_oldest_end(harness: &dyn Ha
         assert_eq!(has_session(&ports, token).await, number >= 3, "{number}");
     }
     assert!(has_session(&ports, &of_other).await);
-    // A session that begins while the clock is set back is there, and another goes.
+    // A session that begins while the clock is set back is kept, and another ends.
     let last = session_of(&ports, account).await;
     assert!(has_session(&ports, &last).await);
     assert_eq!(ports.sign_ins.sessions(account, None).await.unwrap().len(), most);
 }
 
-/// Sessions are listed newest first, with the one that asks, and end one by one; nobody ends
-/// another's.
+/// Sessions are listed newest first, with the current one marked, and can be ended one by one by
+/// their own account.
 pub async fn sessions_are_listed_and_end_by_their_id(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -326,7 +328,7 @@ pub async fn sessions_are_listed_and_end_by_their_id(harness: &dyn Harness) {
     assert!(has_session(&ports, &first).await && has_session(&ports, &of_other).await);
 }
 
-/// When a session was used is noted, and never goes back; one that ended does not come back.
+/// The last use of a session is stored and never goes back; an ended session stays ended.
 pub async fn a_session_in_use_is_noted(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -341,7 +343,7 @@ pub async fn a_session_in_use_is_noted(harness: &dyn Harness) {
     assert!(!has_session(&ports, &used).await);
 }
 
-/// A session that is ended is gone, and no other is; one that is not there is ended already.
+/// Ending a session ends only that one; ending an unknown session succeeds.
 pub async fn an_ended_session_is_gone(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -352,7 +354,7 @@ pub async fn an_ended_session_is_gone(harness: &dyn Harness) {
     ports.sign_ins.end_session(&token()).await.unwrap();
 }
 
-/// All sessions of an account end but the kept one, and it is told how many.
+/// Ending all sessions but the current one returns their number.
 pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -367,8 +369,8 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
     assert!(has_session(&ports, &others).await);
 }
 
-/// An invitation and a session whose ends were made final stay ended when the clock is set back. Being
-/// looked at, or another session that begins, makes nothing final: the clock may be wrong.
+/// Invitations and sessions whose ends were settled stay ended when the clock is set back. Reading
+/// them, or beginning another session, settles nothing: the clock may be wrong.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -391,7 +393,7 @@ pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness:
     assert_eq!(ports.sign_ins.settle_ends(after_noon(3_600)).await.unwrap(), 0);
 }
 
-/// Addresses, passwords, invitations and sessions are there after a restart.
+/// Addresses, passwords, invitations and sessions survive a restart.
 pub async fn who_is_signed_in_stays_so_over_a_restart(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -410,7 +412,7 @@ pub async fn who_is_signed_in_stays_so_over_a_restart(harness: &dyn Harness) {
     assert!(is_invited(&ports, &invitation, noon()).await);
 }
 
-/// Makes a test of each sentence on signing in.
+/// Makes a test of each function of the contract.
 #[macro_export]
 macro_rules! sign_ins_contract {
     ($harness:expr, $run:path) => {

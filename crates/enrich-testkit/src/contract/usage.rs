@@ -1,4 +1,4 @@
-//! Usage counters, in sentences.
+//! Contract of the usage counters.
 
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::usage::{DayCount, Use, UseOutcome};
@@ -17,7 +17,7 @@ const TODAY: i64 = 20_777;
 /// Seconds from [`noon`] to the next day.
 const TO_MIDNIGHT: i64 = 12 * 60 * 60;
 
-/// One count of an endpoint's calls.
+/// A count of calls to one endpoint.
 fn counted(day: i64, key: KeyId, outcome: UseOutcome, calls: u64, credits: u64) -> DayCount {
     let (endpoint, credits) = ("/v1/cuf".to_owned(), Credits(credits));
     DayCount { day, key, endpoint, outcome, calls, credits }
@@ -27,7 +27,7 @@ async fn days(ports: &Ports, account: AccountId) -> Vec<DayCount> {
     ports.usage.days(account, i64::MIN, i64::MAX).await.unwrap()
 }
 
-/// Counts add up by day (UTC), account, key, endpoint and outcome, and by nothing else.
+/// Counts are added up by day (UTC), account, key, endpoint and outcome.
 pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -62,13 +62,13 @@ pub async fn counts_add_up_by_what_they_are_of(harness: &dyn Harness) {
         counted(TODAY, second.id, UseOutcome::Found, 1, 1),
         counted(TODAY + 1, key.id, UseOutcome::Found, 1, 1),
     ];
-    // Ids made in the same instant are in no order that is known here.
+    // Ids of the same instant have no defined order.
     expected.sort_by_key(|count| (count.day, count.key));
     assert_eq!(days(&ports, account).await, expected);
     assert_eq!(days(&ports, other).await, [counted(TODAY, others.id, UseOutcome::Found, 1, 1)]);
 }
 
-/// Only the days that are asked for are told, both ends included.
+/// Only the counts of the requested days are returned, both ends included.
 pub async fn counts_are_told_for_the_days_asked_for(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -83,7 +83,7 @@ pub async fn counts_are_told_for_the_days_asked_for(harness: &dyn Harness) {
     assert_eq!(days(&ports, AccountId::new(noon())).await, [], "an account nobody knows");
 }
 
-/// What was written adds up with what is counted later, also after a restart.
+/// Stored counts add up with later ones, also after a restart.
 pub async fn later_counts_are_added(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -98,7 +98,7 @@ pub async fn later_counts_are_added(harness: &dyn Harness) {
     assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 3, 3)]);
 }
 
-/// The last use of a key is the latest one, in whatever order they were counted.
+/// A key's last use is the latest time, in whatever order uses were counted.
 pub async fn the_last_use_of_a_key_shows(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -112,7 +112,7 @@ pub async fn the_last_use_of_a_key_shows(harness: &dyn Harness) {
     assert_eq!(found.last_used_at, Some(after_noon(9)));
 }
 
-/// What was counted before the process ended in order is there afterwards.
+/// Counts survive an orderly end of the process.
 pub async fn counts_outlive_the_process(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -123,7 +123,7 @@ pub async fn counts_outlive_the_process(harness: &dyn Harness) {
     assert_eq!(days(&ports, account).await, [counted(TODAY, key.id, UseOutcome::Found, 1, 1)]);
 }
 
-/// Counting for a key that is not there harms nobody.
+/// Counting an unknown key does no harm.
 pub async fn an_unknown_key_can_be_counted(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, key) = account_with_key(&ports, "Northwind").await;
@@ -134,7 +134,7 @@ pub async fn an_unknown_key_can_be_counted(harness: &dyn Harness) {
     assert_eq!(found.last_used_at, Some(noon()));
 }
 
-/// Makes a test of each sentence on usage counters.
+/// Makes a test of each function of the contract.
 #[macro_export]
 macro_rules! usage_contract {
     ($harness:expr, $run:path) => {

@@ -1,4 +1,4 @@
-//! What is said of domains, whoever has them.
+//! Facts of domains.
 
 use enrich_core::DomainRecord;
 

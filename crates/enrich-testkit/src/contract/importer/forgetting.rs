@@ -1,4 +1,4 @@
-//! What is forgotten, and stays out.
+//! Forgotten values are removed, and stay out of later imports.
 
 use enrich_core::port::importer::{Effect, Removed, Suppressed};
 use enrich_core::{
@@ -70,7 +70,7 @@ pub async fn a_forgotten_person_goes_and_stays_out(harness: &dyn Harness) {
         let projection = Projection::Employees { limit: None };
         let found = ports.directory.find(&asked, projection).await.unwrap().expect("a company");
         assert_eq!(found.company().unwrap().employees, []);
-        // Also the record without the page is one of a person who asked to be forgotten.
+        // The record without the page is also about the forgotten person.
         let effects = load(&ports, "a", records()).await;
         assert_eq!(effects, [Unchanged, Effect::Suppressed, Effect::Suppressed]);
     }
@@ -106,7 +106,7 @@ pub async fn a_forgotten_domain_goes_with_what_lies_below_it(harness: &dyn Harne
         assert_eq!(rank_of(&ports, "ink.example").await, None);
         assert_eq!(rank_of(&ports, "tranquill.example").await.as_deref(), Some("5"));
         let taken = take(&ports, source, records()).await;
-        // Of the company two domains, an address and the rank; of the person address and employer.
+        // Two domains, an address and the rank of the company; address and employer of the person.
         assert_eq!((taken[0].effect, taken[0].suppressed_values), (Unchanged, 4));
         assert_eq!((taken[1].effect, taken[1].suppressed_values), (Unchanged, 2));
         assert_eq!(taken[2].effect, Effect::Suppressed);

@@ -1,4 +1,4 @@
-//! What stays the same when records change or come again.
+//! Subject ids stay the same when records change or are imported again.
 
 use enrich_core::{CompanyRecord, PersonRecord};
 
@@ -17,7 +17,7 @@ pub async fn a_record_that_changed_at_its_source_is_the_same_subject(harness: &d
     assert_eq!(load_one(&ports, "a", hashed(moved.clone())).await, Merged);
     let held = at_domain(&ports, "quill-group.example").await.expect("a company");
     assert_eq!(held.domain(), Some("quill.example"));
-    // The id is that source's own, and a person's id is no company's.
+    // Ids belong to one source, and ids of people and companies are separate.
     let other = CompanyRecord {
         origin: with_id("17"),
         sites: sites(&["elsewhere.example"]),

@@ -1,4 +1,4 @@
-//! Which person a record is about, and where they work.
+//! Which person a record belongs to, and the person's employer.
 
 use enrich_core::{CompanyRecord, EmployerRecord, PersonRecord};
 
@@ -31,7 +31,7 @@ pub async fn a_person_is_known_by_page_then_address_then_name_and_employer(harne
     load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;
     let records = vec![hashed(by_page), hashed(by_email), hashed(by_name), hashed(namesake)];
     let effects = load(&ports, "b", records).await;
-    // The first has nothing new for the answers: another first name, no more trusted.
+    // The first record changes no answer: a different first name without a higher confidence.
     assert_eq!(effects, [Unchanged, Merged, Merged, Added]);
     let held = with_page(&ports, "ada-byte").await.expect("a person");
     assert_eq!((held.first_name.as_str(), held.last_name.as_str()), ("Ada", "Byte"));
@@ -57,7 +57,7 @@ pub async fn two_pages_are_two_people_of_one_address(harness: &dyn Harness) {
     let records = vec![one(Some("al-1"), "Al"), one(Some("cy-2"), "Cy"), one(None, "Al B.")];
     assert_eq!(load(&ports, "a", records).await, [Added, Added, Unchanged]);
     assert_eq!(with_page(&ports, "cy-2").await.expect("a person").first_name, "Cy");
-    // Who was held without a page gets it.
+    // A person without a page gets it.
     let without = PersonRecord { emails: emails(&["di@x.example"]), ..person("Di", "Bo") };
     let with = PersonRecord { page: Some(person_page("di-4")), ..without.clone() };
     assert_eq!(load(&ports, "a", vec![hashed(without), hashed(with)]).await, [Added, Merged]);
@@ -83,7 +83,7 @@ pub async fn an_unknown_employer_is_made_from_what_is_given(harness: &dyn Harnes
     assert_eq!(held.name, "Inkwell Ltd");
     let held = at_domain(&ports, "quill.example").await.expect("a company");
     assert_eq!(held.name, "quill.example");
-    // A domain in place of a name gives way to any name.
+    // A name replaces a domain that stands for the name.
     let named = CompanyRecord { origin: trusted(10), ..quill() };
     assert_eq!(load_one(&ports, "b", hashed(named)).await, Merged);
     assert_eq!(at_domain(&ports, "quill.example").await.expect("a company").name, "Quill");

@@ -1,4 +1,4 @@
-//! Where something is measured and what is left of it: the data folders, the program, the report.
+//! Arguments of all measurements: the data folders, the program, the report.
 
 use std::fs;
 use std::io::Write;
@@ -11,23 +11,22 @@ use serde::Serialize;
 use crate::folder::Scratch;
 use crate::program::Program;
 
-// What every measurement is told. (A doc comment here would become the help of each.)
+// Arguments of all measurements. (A doc comment here would become the help of each command.)
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Folder for the data folders, which are made where they are missing and kept
+    /// Folder for the data folders; missing ones are created and kept
     #[arg(long, value_name = "DIR")]
     scratch: PathBuf,
-    /// The program that is measured, and makes the folders
+    /// The program to measure; it also creates the folders
     #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
     enrich: PathBuf,
-    /// Write the report to this file, too, as JSON
+    /// Also write the report to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 impl BenchArgs {
-    /// The folder of the data folders. Where the report could not be written, it is said now
-    /// rather than after all that was measured.
+    /// Opens the folder of the data folders. Fails early if the report's file cannot be written.
     pub(crate) fn scratch(&self) -> anyhow::Result<Scratch> {
         if let Some(parent) = self.json.as_deref().and_then(Path::parent) {
             let is_there = parent.as_os_str().is_empty() || parent.is_dir();
@@ -36,12 +35,11 @@ impl BenchArgs {
         Scratch::at(&self.scratch)
     }
 
-    /// The program.
     pub(crate) fn program(&self) -> anyhow::Result<Program> {
         Program::at(&self.enrich)
     }
 
-    /// Measures in a folder of its own, which is kept where something failed.
+    /// Measures in a new folder, which is kept if something failed.
     pub(crate) fn apart<T>(
         scratch: &Scratch,
         prefix: &str,
@@ -56,7 +54,7 @@ impl BenchArgs {
         })
     }
 
-    /// Writes the report where it is wanted as JSON.
+    /// Writes the report as JSON if a file was given.
     pub(crate) fn write(&self, report: &impl Serialize) -> anyhow::Result<()> {
         let Some(path) = &self.json else { return Ok(()) };
         let text = serde_json::to_string_pretty(report)?;

@@ -1,4 +1,4 @@
-//! A call of the service: what is asked, and the one answer that is right.
+//! A call of the service and its correct answer.
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
@@ -6,25 +6,25 @@ use serde_json::{Value, json};
 use crate::client::Answer;
 use crate::wrk::Halves;
 
-/// What becomes of a call.
+/// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Something is found, and charged.
+    /// Something is found and charged.
     Found,
-    /// Nothing is found, which is free.
+    /// Nothing is found; the call is free.
     Missed,
-    /// It was answered before under its `Idempotency-Key`, and is answered so again.
+    /// A repeat with the same `Idempotency-Key` is replayed.
     Replayed,
 }
 
-/// A call and its answer.
+/// A call and its correct answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// The endpoint's path.
     pub(crate) path: &'static str,
     /// The inputs by name.
     pub(crate) inputs: Vec<(&'static str, String)>,
-    /// Values of the answer, each with its place in the JSON (RFC 6901).
+    /// Values that the answer must have, each with its JSON Pointer (RFC 6901).
     pub(crate) values: Vec<(&'static str, Value)>,
 }
 
@@ -38,16 +38,16 @@ impl Call {
         self
     }
 
-    /// Says what the answer holds at `place`.
+    /// Adds a value of the answer at a JSON Pointer.
     pub(crate) fn answers(mut self, place: &'static str, value: impl Into<Value>) -> Self {
         self.values.push((place, value.into()));
         self
     }
 
-    /// The request in the parts before and behind an API key of so many bytes. Generation 1 has
-    /// the key in its body, generation 2 in a header.
+    /// The request in two parts, before and after an API key of `key_bytes` bytes. Version 1 has
+    /// the key in the body, version 2 in a header.
     pub(crate) fn halves(&self, key_bytes: usize, idempotency_key: Option<&str>) -> Halves {
-        // Strings and maps of them have a JSON form.
+        // Strings and maps of strings always convert to JSON.
         let quoted = |text: &str| Value::from(text).to_string();
         let inputs: Vec<String> = self
             .inputs
@@ -78,8 +78,8 @@ impl Call {
         [before, key.to_owned(), behind].concat().into_bytes()
     }
 
-    /// Makes sure that an answer of the service is the right one: its status, its values, and
-    /// what it cost, where something found costs `price`.
+    /// Checks an answer: its status, its values and its cost. `price` is the cost if something is
+    /// found.
     pub(crate) fn check(
         &self,
         answer: &Answer,
@@ -114,7 +114,7 @@ pub(crate) fn domain_to_name(domain: &str, name: &str) -> Call {
     Call::new("/v1/dtc", "companyWebsite", domain).answers("/query", domain).answers("/url", name)
 }
 
-/// `/v1/dtc` for a domain that nobody has.
+/// `/v1/dtc` for an unknown domain.
 pub(crate) fn unknown_domain(domain: &str) -> Call {
     domain_to_name(domain, "").answers("/confidence_level", json!(0))
 }

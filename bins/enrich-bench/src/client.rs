@@ -1,5 +1,4 @@
-//! A small HTTP client: it sends requests as the load generator sends them, byte for byte, and
-//! hands back answers to be looked at.
+//! A small HTTP client that sends the load generator's requests and returns the answers for checks.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,13 +8,12 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
-/// How long an answer may take.
+/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection that is kept open.
 pub(crate) struct Connection(BufReader<TcpStream>);
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -31,7 +29,7 @@ impl Connection {
         Ok(Self(BufReader::new(stream)))
     }
 
-    /// Sends a request as it is and waits for its answer.
+    /// Sends a request and waits for its answer.
     pub(crate) fn send(&mut self, request: &[u8]) -> anyhow::Result<Answer> {
         self.0.get_mut().write_all(request)?;
         let line = self.line()?;
@@ -63,7 +61,7 @@ impl Connection {
 }
 
 impl Answer {
-    /// The value of a header; its name in lower case.
+    /// The value of a header; `name` is in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers.find(|(there, _)| there == name).map(|(_, value)| value.as_str())
@@ -76,7 +74,7 @@ impl Answer {
     }
 }
 
-/// Reads a page.
+/// Requests a page.
 pub(crate) fn page(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let answer = Connection::open(address)?.send(request.as_bytes())?;
@@ -86,7 +84,7 @@ pub(crate) fn page(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     Ok(String::from_utf8(answer.body)?)
 }
 
-/// Sends every request once, over so many connections, and returns the answers in their order.
+/// Sends every request once over several connections; returns the answers in order.
 pub(crate) fn send_all(
     address: SocketAddr,
     requests: &[Vec<u8>],
@@ -117,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers one connection's requests with `answer`, as often as it is asked.
+    /// A server that answers every request on one connection with `answer`.
     fn server(answer: &'static str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

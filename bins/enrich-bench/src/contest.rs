@@ -1,4 +1,4 @@
-//! One workload, measured: the yardstick and the services, all of them up, one loaded at a time.
+//! Measures one workload: the yardstick and the services all run, and one at a time is loaded.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,21 +22,22 @@ use crate::reconciliation::{Books, Expected, Prices};
 use crate::workload::{Plan, Sampled, Workload, World, check_sample, send};
 use crate::wrk::{Said, Wrk};
 
-/// How far the sizes of the yardstick's answers may be from the service's, as a share of these.
+/// The largest difference between the sizes of the yardstick's and the service's answers, as a
+/// share.
 const SIZE_TOLERANCE: f64 = 0.1;
 
-/// What every contest of a run shares.
+/// What all contests of a run share.
 pub(crate) struct Ground {
     pub(crate) program: Program,
     pub(crate) wrk: PathBuf,
     pub(crate) prices: Prices,
     /// The folder of this run.
     pub(crate) folder: PathBuf,
-    /// What the services serve, each with its copy of the data folder.
+    /// The worlds to serve, each with its copy of the data folder.
     pub(crate) worlds: Vec<(World, PathBuf)>,
 }
 
-/// How long and how hard each server is loaded.
+/// The duration and the connections of a load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) connections: usize,
@@ -50,11 +51,11 @@ pub(crate) struct Contest {
     workload: Workload,
     yardstick: Server,
     services: Vec<Service>,
-    /// What a reader of the figures should know.
+    /// Notes about the figures.
     pub(crate) notes: Vec<String>,
 }
 
-/// A server and what loads it.
+/// A server and its load generator.
 struct Server {
     serving: Serving,
     process: Process,
@@ -64,14 +65,14 @@ struct Server {
 struct Service {
     server: Server,
     outcome: Outcome,
-    /// What it was asked before anything was timed.
+    /// The requests of the check before anything is timed.
     sample: Vec<Sampled>,
     books: Books,
-    /// From the start of the process to its first answer, which was charged.
+    /// Time from the start of the process to its first charged answer.
     first_answer: Duration,
 }
 
-/// What a service did over a contest.
+/// The totals of a service over a contest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) charges: u64,
@@ -80,8 +81,7 @@ pub(crate) struct Account {
 }
 
 impl Contest {
-    /// Starts the servers, draws the requests, and makes sure that a sample of them is answered
-    /// as it should be.
+    /// Starts the servers, draws the requests, and checks the answers to a sample of them.
     pub(crate) fn open(ground: &Ground, workload: Workload) -> anyhow::Result<Self> {
         let (mut services, mut notes, mut first) = (Vec::new(), Vec::new(), None);
         for (place, (world, folder)) in ground.worlds.iter().enumerate() {
@@ -99,8 +99,8 @@ impl Contest {
         Ok(Self { workload, yardstick, services, notes })
     }
 
-    /// Loads every server in turn, the yardstick first in even rounds and last in odd ones, and
-    /// returns what was measured: of the yardstick, then of the services.
+    /// Loads every server in turn, the yardstick first in even rounds and last in odd ones. Returns
+    /// the measurements of the yardstick, then of the services.
     pub(crate) fn round(&mut self, ground: &Ground, load: Load) -> anyhow::Result<Vec<Part>> {
         let mut parts = vec![None; 1 + self.services.len()];
         let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -134,7 +134,7 @@ impl Contest {
         format!("{}, {connections} connections, round {round}, {server}", self.workload)
     }
 
-    /// Stops the servers and returns what each service did.
+    /// Stops the servers and returns the totals of each service.
     pub(crate) fn close(self) -> anyhow::Result<Vec<Account>> {
         self.yardstick.serving.stop()?;
         let close = |service: Service| {
@@ -183,7 +183,7 @@ impl Service {
             (self.server.part(workload, load)?, 0)
         };
         let (said, part) = loaded;
-        // Whoever hung up in the end may have been answered all the same.
+        // Requests of connections that were closed at the end may have been answered too.
         let least = said.requests + looked_at;
         let answers = least..=least + load.connections as u64;
         self.books.expect(&Expected { outcome: self.outcome, answers }, prices)?;
@@ -192,9 +192,9 @@ impl Service {
 }
 
 impl Service {
-    /// Loads the server and, at the same time, asks it what was asked before and looks at every
-    /// answer: under load as well, each has to be the one to its question. Returns how many those
-    /// were. It is done while nothing is timed.
+    /// Loads the server and sends the sample at the same time, checking each answer: answers must
+    /// match their requests under load too. Nothing is timed meanwhile. Returns the number of
+    /// checked answers.
     fn looked_at(
         &self,
         workload: Workload,
@@ -219,7 +219,7 @@ impl Service {
     }
 }
 
-/// Asks for one company, which is found and charged.
+/// Looks up one company, which is found and charged.
 fn first_answer(world: &World, address: SocketAddr, prices: &Prices) -> anyhow::Result<()> {
     let company = world.generated.company(0)?;
     let call = domain_to_name(company.domain(), &company.name);
@@ -281,8 +281,8 @@ impl Server {
     }
 }
 
-/// How many bytes of text the yardstick's answers hold at each path, so that they are as long as
-/// the service's. The query, which the yardstick repeats, is part of both.
+/// The text length, in bytes, of the yardstick's answers at each path, so that they are as long as
+/// the service's. Both repeat the query.
 fn text_bytes(sample: &[Sampled], answers: &[Answer]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {

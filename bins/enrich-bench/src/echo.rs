@@ -1,8 +1,8 @@
 //! The yardstick: a bare actix-web handler with the same bodies and answer sizes as the service.
 //!
-//! It reads the JSON that the service reads and writes JSON of the shape and size that the service
-//! answers, with nothing in between: no key, no look-up, no charge, no header beyond HTTP's own.
-//! Its allocator, its build profile and its number of workers are those of `enrich serve`.
+//! It parses the service's JSON and writes JSON of the same shape and size as the service's
+//! answers. It does nothing else: no key, no look-up, no charge, no headers beyond HTTP's own. Its
+//! allocator, build profile and number of workers are those of `enrich serve`.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,7 +13,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What stands for a balance: as many digits as the balances of the accounts a run makes.
+/// A stand-in for a balance, with as many digits as the balances in a run.
 const CREDITS: u64 = 999_999_999_999;
 
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub(crate) struct Echo {
     /// Threads that answer requests; one for each processor if absent
     #[arg(long, value_name = "THREADS")]
     workers: Option<NonZeroUsize>,
-    /// How many bytes of text a path's answer holds beside the query
+    /// Bytes of text in a path's answer, without the query
     #[arg(long = "answer", value_name = "PATH=BYTES", value_parser = filled_path)]
     answers: Vec<(String, usize)>,
 }
@@ -36,14 +36,14 @@ fn filled_path(text: &str) -> Result<(String, usize), String> {
     Ok((path.to_owned(), bytes.parse().map_err(|error| format!("{bytes}: {error}"))?))
 }
 
-/// The texts that answers hold, by path.
+/// The texts of answers, by path.
 struct Texts {
     domain_to_name: String,
     name_to_domain: String,
     others: BTreeMap<String, String>,
 }
 
-/// `/v1/dtc` as it is asked.
+/// The input of `/v1/dtc`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ByDomain {
@@ -52,7 +52,7 @@ struct ByDomain {
     company_website: String,
 }
 
-/// `/v1/cuf` as it is asked.
+/// The input of `/v1/cuf`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ByName {
@@ -61,7 +61,7 @@ struct ByName {
     company_name: String,
 }
 
-/// The flat answer of generation 1.
+/// A flat answer of version 1.
 #[derive(Serialize)]
 struct Answer<'a> {
     query: &'a str,
@@ -70,9 +70,9 @@ struct Answer<'a> {
     confidence_level: u8,
 }
 
-/// How long an answer is without its query and its text, in bytes.
+/// The length of an answer without its query and text, in bytes.
 pub(crate) fn bare_bytes() -> usize {
-    // An answer of numbers and empty texts has a JSON form.
+    // Such an answer always converts to JSON.
     serde_json::to_vec(&answer("", "")).map_or(0, |bytes| bytes.len())
 }
 
@@ -88,7 +88,7 @@ async fn name_to_domain(asked: web::Json<ByName>, texts: web::Data<Texts>) -> Ht
     HttpResponse::Ok().json(answer(&asked.company_name, &texts.name_to_domain))
 }
 
-/// Every other path: the body is read without knowing its fields.
+/// All other paths: parses the body without knowing its fields.
 async fn other(
     request: HttpRequest,
     asked: web::Json<Map<String, Value>>,

@@ -1,8 +1,8 @@
-//! `enrich-bench flood`: what look-ups that are found at once suffer from a flood of searches.
+//! `enrich-bench flood`: how much a flood of name searches slows down look-ups by domain.
 //!
-//! One load generator asks by domains, alone and beside another that asks for misspelt names over
-//! so many connections. Searches wait in a queue of bounded length; those that do not fit are
-//! refused, and are part of the flood, which asks on without a pause.
+//! One load generator sends look-ups by domain, alone and beside a second one that sends misspelt
+//! names. Searches wait in a bounded queue; those beyond it are refused at once, and the flood
+//! continues without a pause.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -29,11 +29,11 @@ use crate::report::write_table;
 use crate::workload::{Workload, World};
 use crate::wrk::{self, Requests, Wrk};
 
-/// Misspelt names that are asked for.
+/// Misspelt names in the flood.
 const NAMES: usize = 20_000;
-/// How much longer the flood lasts than what is measured beside it, in seconds.
+/// How much longer the flood lasts than the measurement beside it, in seconds.
 const LONGER_SECONDS: u64 = 1;
-/// The endpoint that is asked by domain, and the one that is flooded.
+/// The endpoint that is measured, by domain; the next is the flooded one.
 const CALM: &str = "/v1/dtc";
 const FLOODED: &str = "/v1/cuf";
 
@@ -51,11 +51,11 @@ pub(crate) struct Flood {
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Connections that ask by domains
+    /// Connections that send look-ups by domain
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = clap::value_parser!(u16).range(1..))]
     connections: u16,
-    /// Connections that ask for misspelt names; of several, each number is measured
+    /// Connections that send misspelt names; each of several numbers is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "64,512",
           value_parser = clap::value_parser!(u16).range(1..))]
     flood: Vec<u16>,
@@ -63,7 +63,7 @@ pub(crate) struct Flood {
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
-    /// How long each time
+    /// Seconds of each measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 8,
           value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Flood {
     wrk: PathBuf,
 }
 
-/// Everything that was found.
+/// All results.
 #[derive(Debug, Serialize)]
 struct Report {
     program: String,
@@ -84,7 +84,7 @@ struct Report {
     rows: Vec<Row>,
 }
 
-/// Look-ups by domain beside a flood over so many connections; over none, alone.
+/// Look-ups by domain beside a flood over this many connections; 0 is no flood.
 #[derive(Debug, Serialize)]
 struct Row {
     flood: u16,
@@ -92,14 +92,14 @@ struct Row {
     p99_micros: f64,
     /// The rate as a ratio to that without a flood.
     to_alone: f64,
-    /// Searches answered and refused a second.
+    /// Answered and refused searches per second.
     searched_per_second: f64,
     refused_per_second: f64,
-    /// Private memory of the service in the end.
+    /// Private memory of the service at the end.
     private_bytes: f64,
 }
 
-/// What one load found.
+/// The results of one load.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     requests_per_second: f64,
@@ -156,7 +156,7 @@ impl Flood {
             for (number, seen) in numbers.iter().zip(&mut seen) {
                 let one = self.part(&mut ground, *number, round)?;
                 writeln!(err, "round {round}, a flood of {number}: {one:?}")?;
-                // The first round warms it up.
+                // The first round is the warm-up.
                 if round > 0 {
                     seen.push(one);
                 }
@@ -182,8 +182,8 @@ impl Flood {
         })
     }
 
-    /// Loads the service, beside a flood if there is one, and looks at what it says it did: every
-    /// domain was found, every name was found, missed or refused.
+    /// Loads the service, beside a flood if there is one, and checks its counters: every domain was
+    /// found; every name was found, missed or refused.
     fn part(&self, ground: &mut Ground, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
         let said = thread::scope(|scope| {
@@ -194,7 +194,7 @@ impl Flood {
             });
             let said = ground.calm.run(ground.address, (calm, seconds), round, "calm")?;
             if let Some(flooding) = flooding {
-                // What was refused counts as failed there; the service's counters tell it apart.
+                // wrk counts refused searches as failed; the service's counters distinguish them.
                 flooding.join().map_err(|_| anyhow!("the flood panicked"))??;
             }
             anyhow::Ok(said)
@@ -218,7 +218,7 @@ impl Flood {
         self.wrk(&folder.join("calm"), &Requests { calls, keys, fresh_after: None })
     }
 
-    /// The flood is that of one account.
+    /// All requests of the flood use one account.
     fn flooding(&self, world: &World, folder: &Path) -> anyhow::Result<Wrk> {
         let names = Drawing::new(world.generated, 1).names(Kind::Misspelt, NAMES)?;
         let keys = vec![world.keys.hot.clone()];
@@ -234,7 +234,7 @@ impl Flood {
     }
 }
 
-/// How many searches were answered and refused, where everything was answered as it should be.
+/// The numbers of answered and refused searches; fails if any other answer is wrong.
 fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     let calm = tally.0.get(CALM).copied().unwrap_or_default();
     ensure!(
@@ -251,7 +251,7 @@ fn searches(tally: &Tally, is_flooded: bool) -> anyhow::Result<(u64, u64)> {
     Ok((flooded.answered, flooded.refused))
 }
 
-/// The medians over the rounds, the one without a flood first.
+/// The medians over the rounds; the row without a flood comes first.
 fn rows(numbers: &[u16], seen: &[Vec<Seen>]) -> Option<Vec<Row>> {
     let of = |seen: &[Seen], measure: fn(&Seen) -> f64| median(seen.iter().map(measure).collect());
     let alone = of(seen.first()?, |one| one.requests_per_second)?;

@@ -1,8 +1,8 @@
-//! The data folders: those that are prepared and kept, and the copies that a run works on.
+//! The prepared data folders, and the copies that a run works on.
 //!
-//! A run charges accounts by the million, so that it works on a copy of the ledger: what was
-//! prepared stays as it is, and every run begins with the same. The directory, which may be large
-//! and which no run changes, is linked and not copied.
+//! A run makes millions of charges, so it works on a copy of the ledger: the prepared one stays
+//! unchanged, and every run begins with the same state. The directory may be large and no run
+//! changes it, so it is hard-linked.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,32 +11,32 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 
-/// The file of a data folder that a copy shares with its original.
+/// The file that a copy shares with its original.
 pub(crate) const SHARED: &str = "directory.sqlite";
 
-/// The folder that holds the data folders, and the files beside each.
+/// The folder that holds the data folders and the files beside each.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch(PathBuf);
 
-/// Which data folder.
+/// Identifies a data folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Which {
     pub(crate) companies: u64,
-    /// Charges that its ledger holds before anything is measured.
+    /// Charges in its ledger before the measurement.
     pub(crate) charges: u64,
 }
 
 /// The API keys of a data folder's accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
-    /// One account each.
+    /// The keys of the accounts that share the load.
     pub(crate) many: Vec<String>,
-    /// That of an account that nothing else uses.
+    /// The key of an account for the workload `hot` only.
     pub(crate) hot: String,
 }
 
 impl Scratch {
-    /// The folder at `path`, which is made if it is not there.
+    /// Opens the folder at `path`; creates it if it is missing.
     pub(crate) fn at(path: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(path).with_context(|| path.display().to_string())?;
         Ok(Self(path.canonicalize()?))
@@ -50,7 +50,7 @@ impl Scratch {
         self.0.join(which.name())
     }
 
-    /// Whether a folder was made to its end.
+    /// Whether a folder was prepared completely.
     pub(crate) fn is_ready(&self, which: Which) -> bool {
         self.beside(which, "ready").exists()
     }
@@ -59,7 +59,7 @@ impl Scratch {
         Ok(fs::write(self.beside(which, "ready"), "")?)
     }
 
-    /// The keys of a folder's accounts; `None` when it has none yet.
+    /// The keys of a folder's accounts; `None` if it has none yet.
     pub(crate) fn keys(&self, which: Which) -> anyhow::Result<Option<Keys>> {
         let path = self.beside(which, "keys");
         match fs::read_to_string(&path) {
@@ -69,7 +69,7 @@ impl Scratch {
         }
     }
 
-    /// Keeps the keys of a folder's accounts, readable by their owner alone.
+    /// Saves the keys of a folder's accounts, readable only by their owner.
     pub(crate) fn keep_keys(&self, which: Which, keys: &Keys) -> anyhow::Result<()> {
         let path = self.beside(which, "keys");
         let mut options = OpenOptions::new();
@@ -92,7 +92,7 @@ impl Which {
         }
     }
 
-    /// As it stands in tables.
+    /// Its description in tables.
     pub(crate) fn told(self) -> String {
         let companies = format!("{} companies", told(self.companies));
         match self.charges {
@@ -128,9 +128,8 @@ impl Keys {
     }
 }
 
-/// Makes `copy` a data folder with a ledger of its own and the directory of `original`. What is
-/// copied is on the disk when this returns, so that nothing of it is still to be written while
-/// something is measured.
+/// Creates a data folder at `copy` with a copy of the ledger and the linked directory of
+/// `original`. Syncs the copy to disk, so that no write-back disturbs the measurement.
 pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
     DirBuilder::new().mode(0o700).create(copy).with_context(|| copy.display().to_string())?;
     for entry in fs::read_dir(original).with_context(|| original.display().to_string())? {

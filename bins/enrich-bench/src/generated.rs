@@ -1,17 +1,17 @@
-//! The generated companies and people as records: what a folder made of them has to answer.
+//! The generated companies and people as records, for requests and expected answers.
 
 use anyhow::Context;
 use enrich_testkit::generate::Generator;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Any number would do; this one is kept so that measurements can be compared.
+/// Fixed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
 
-/// How many people there are at most, however many the companies.
+/// The most people, whatever the number of companies.
 const MOST_PEOPLE: u64 = 100_000;
 
-/// So many companies, and a tenth as many people who work there.
+/// A number of companies, and a tenth as many people who work there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generated {
     generator: Generator,
@@ -19,7 +19,7 @@ pub(crate) struct Generated {
     pub(crate) people: u64,
 }
 
-/// A company, as its line says.
+/// A generated company.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Company {
     pub(crate) name: String,
@@ -37,7 +37,7 @@ pub(crate) struct Company {
     pub(crate) page_rank: Option<String>,
 }
 
-/// A person, as their line says.
+/// A generated person.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Person {
     pub(crate) first_name: String,
@@ -59,7 +59,7 @@ impl Generated {
         Self { generator: Generator::new(SEED), companies, people }
     }
 
-    /// Every line of the native format, companies first.
+    /// All lines in the native format, companies first.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> {
         let companies = (0..self.companies).map(move |index| self.generator.company(index));
         let people =
@@ -77,7 +77,7 @@ impl Generated {
         serde_json::from_str(&line).with_context(|| format!("no person: {line}"))
     }
 
-    /// The company a person works at: its number stands at the end of the domain's first label.
+    /// The company that a person works at. Its number is at the end of the domain's first label.
     pub(crate) fn employer(&self, person: &Person) -> anyhow::Result<Company> {
         let label = person.company_domain.trim_end_matches(".example");
         let number = label.trim_start_matches(|letter: char| !letter.is_ascii_digit());
@@ -85,7 +85,7 @@ impl Generated {
         self.company(index)
     }
 
-    /// A company, each as likely as the others.
+    /// A random company, all equally likely.
     pub(crate) fn any_company(&self, chance: &mut fastrand::Rng) -> anyhow::Result<Company> {
         self.company(chance.u64(..self.companies.max(1)))
     }

@@ -1,4 +1,4 @@
-//! The machine that was measured on, as far as it matters to the figures.
+//! Describes the machine of the measurement.
 
 use std::fs;
 use std::path::Path;
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::process::kib_of;
 
-/// What a figure means nothing without.
+/// The facts about the machine that figures depend on.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
     processors: usize,
     model: String,
     kernel: String,
     memory_bytes: u64,
-    /// The kind of file system that the data folders are on.
+    /// The type of the file system with the data folders.
     file_system: String,
 }
 
@@ -34,7 +34,7 @@ impl Machine {
         })
     }
 
-    /// In one line, for people.
+    /// The description on one line.
     pub(crate) fn told(&self) -> String {
         let Self { processors, model, kernel, memory_bytes, file_system } = self;
         let gib = *memory_bytes as f64 / f64::from(1 << 30);
@@ -47,8 +47,8 @@ fn model_of(cpuinfo: &str) -> Option<&str> {
     lines.find(|(name, _)| name.trim() == "model name").map(|(_, model)| model.trim())
 }
 
-/// The kind of the file system that holds `path`: the mount with the longest name above it, and of
-/// several at one place the last.
+/// The type of the file system that holds `path`: the mount with the longest matching path, and the
+/// last one if several have it.
 fn file_system_of<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

@@ -1,7 +1,7 @@
 //! Measures the service against a bare handler: `just bench`.
 //!
-//! What is not here: a rule of the service, a test of it. What is measured is the program itself,
-//! from outside; look-ups by name alone are measured without a server, too.
+//! It measures the program from outside; only look-ups by name are also measured without a server.
+//! What is not here: rules of the service, and their tests.
 
 mod bench_args;
 mod call;
@@ -36,7 +36,7 @@ use crate::names::Names;
 use crate::prepare::Prepare;
 use crate::run::Run;
 
-/// That of the service, or the yardstick would measure another.
+/// The service's allocator, so that the yardstick is comparable.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -66,7 +66,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure: the yardstick and the service in turn, in one run
+    /// Measure the yardstick and the service in turn, in one run
     Run(Run),
     /// Measure look-ups of companies by name, without a server
     Names(Names),
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Where the message cannot be written, the status has to do.
+            // If the message cannot be written, the exit status still tells.
             let _ = writeln!(err, "error: {error:#}");
             ExitCode::FAILURE
         }
@@ -108,7 +108,6 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Whatever the service allocates with, the yardstick does.
     #[test]
     fn both_programs_have_the_same_allocator() {
         let allocator = |text: &'static str| -> Vec<&str> {

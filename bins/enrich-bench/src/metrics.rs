@@ -1,4 +1,4 @@
-//! What the service says it answered: its counters, read from `/metrics`.
+//! Reads the service's counters from `/metrics`.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use crate::client;
 
-/// What was counted for one endpoint.
+/// The counters of one endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Answers with status 200.
@@ -18,17 +18,17 @@ pub(crate) struct Counts {
     pub(crate) found: u64,
     /// Look-ups that found nothing.
     pub(crate) missed: u64,
-    /// Answers given once more for an `Idempotency-Key`.
+    /// Replays for an `Idempotency-Key`.
     pub(crate) replayed: u64,
     /// Credits charged.
     pub(crate) credits: u64,
 }
 
-/// What was counted since the service started, by endpoint; its pages do not count.
+/// The counters since the service started, by endpoint, without the admin pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally(pub(crate) BTreeMap<String, Counts>);
 
-/// The page that is read; what it counts of itself is not an answer.
+/// The admin pages, whose requests are not counted as answers.
 const PAGES: [&str; 3] = ["/metrics", "/healthz", "/readyz"];
 
 impl Tally {
@@ -37,7 +37,7 @@ impl Tally {
         Self::read(&client::page(address, "/metrics")?)
     }
 
-    /// Reads Prometheus' text format.
+    /// Parses Prometheus' text format.
     pub(crate) fn read(text: &str) -> anyhow::Result<Self> {
         let mut tally = Self::default();
         for line in text.lines().filter(|line| line.starts_with("enrich_")) {
@@ -76,7 +76,7 @@ impl Tally {
         Ok(())
     }
 
-    /// What was counted since an earlier reading.
+    /// The difference to an earlier reading.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let none = Counts::default();
         let difference = self.0.iter().map(|(endpoint, counts)| {
@@ -86,7 +86,7 @@ impl Tally {
         Self(difference.filter(|(_, counts)| *counts != none).collect())
     }
 
-    /// All endpoints together.
+    /// The sum over all endpoints.
     pub(crate) fn sum(&self) -> Counts {
         self.0.values().fold(Counts::default(), |sum, counts| sum.plus(counts))
     }
@@ -104,7 +104,7 @@ impl Counts {
         }
     }
 
-    /// Counters only grow while a service runs.
+    /// The difference to earlier counters, which are never larger.
     fn minus(&self, earlier: &Self) -> Self {
         Self {
             answered: self.answered.saturating_sub(earlier.answered),
@@ -131,7 +131,7 @@ impl<'a> Series<'a> {
             return Ok(Self { name: series, labels: Vec::new(), value });
         };
         let labels = labels.strip_suffix('}').context("no end of its labels")?;
-        // No label that is read here holds a comma or a quotation mark.
+        // None of these labels contains a comma or a quotation mark.
         let read = |label: &'a str| {
             let (name, value) = label.split_once('=')?;
             Some((name, value.strip_prefix('"')?.strip_suffix('"')?))

@@ -1,5 +1,5 @@
-//! All endpoints alike: for each, inputs that find something among the generated companies and
-//! people, and what has to be answered.
+//! Calls to all endpoints in equal shares: inputs that find something among the generated companies
+//! and people, with the expected answers.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,35 @@ use crate::call::{Call, domain_to_name};
 use crate::generated::{Company, Person};
 use crate::workload::{Prober, World};
 
-/// Calls of each endpoint; where fewer inputs are found, they are asked more often.
+/// Calls of each endpoint; with fewer inputs, they are repeated.
 const CALLS: usize = 200;
-/// Inputs that are tried where not every one finds something.
+/// Inputs that are tried if not every one finds something.
 const TRIED: usize = 2000;
-/// Companies or people that are looked at for so many inputs before it is given up.
+/// Companies or people that are examined for inputs before giving up.
 const LOOKED_AT: usize = 200_000;
 
-/// The longest handle Twitter ever gave; an import drops longer ones, as some of the many are.
+/// Twitter's longest handle ever; an import drops longer ones, and some generated ones are longer.
 const MAX_TWITTER: usize = 20;
 
-/// Where the inputs of an endpoint come from; `None` where a record lacks what is asked for.
+/// The source of an endpoint's inputs. A function returns `None` if a record lacks the attribute.
 enum Inputs {
-    /// Of companies: each finds.
+    /// Identifiers of companies, which always find the company.
     Company(fn(&Company) -> Option<Call>),
-    /// Of people: each finds.
+    /// Identifiers of people, which always find the person.
     Person(fn(&Person, &People) -> Option<Call>),
-    /// The names of companies: those find that tell one.
+    /// Names of companies, which find only if one company fits.
     CompanyName(fn(&Company) -> Option<Call>),
-    /// The names of people: as those of companies.
+    /// Names of people, which find only if one person fits.
     PersonName(fn(&Person, &People) -> Option<Call>),
 }
 use Inputs::{CompanyName, PersonName};
 
-/// The people, and whatever has to be known of all of them.
+/// The people, and indexes over all of them.
 struct People {
     all: Vec<Person>,
-    /// Who holds a number first, by their place: several may have it.
+    /// The position of the first person with each phone number; several may share one.
     phones: BTreeMap<String, usize>,
-    /// Where they work, by its domain.
+    /// The employers of people, by domain.
     employers: BTreeMap<String, Employer>,
 }
 
@@ -141,7 +141,7 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
         "/v1/lcuf_employee",
         PersonName(|person, people| {
             let employer = people.employers.get(&person.company_domain)?;
-            // Of several colleagues the order would have to be known.
+            // With several colleagues the expected order would have to be computed.
             let is_alone = employer.employees == 1;
             let employee = json!([{
                 "linkedin_url": person.linkedin.as_deref().unwrap_or_default(),
@@ -259,7 +259,7 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
     ),
 ];
 
-/// So many calls of each endpoint.
+/// Draws the calls of each endpoint.
 pub(crate) fn calls(
     world: &World,
     prober: &mut Prober<'_>,
@@ -299,7 +299,7 @@ impl Inputs {
     }
 }
 
-/// Draws so many calls, or as many as there are among the records that are looked at.
+/// Draws at most `wanted` calls from a bounded number of records.
 fn drawn(
     number: usize,
     mut draw: impl FnMut() -> anyhow::Result<Option<Call>>,
@@ -353,7 +353,7 @@ fn full_name(call: Call, person: &Person) -> Call {
     call.answers("/lastName", person.last_name.as_str())
 }
 
-/// A company's LinkedIn page as it is answered.
+/// A company's LinkedIn page in the form of answers.
 fn page(company: &Company) -> Option<String> {
     company.linkedin.as_ref().map(|handle| format!("linkedin.com/company/{handle}"))
 }

@@ -1,9 +1,8 @@
-//! `enrich-bench names`: how long look-ups of companies by name take, and what they answer.
+//! `enrich-bench names`: times look-ups of companies by name, and checks their answers.
 //!
-//! What is timed is the directory's part of a look-up alone, one after the other, in this process:
-//! no connection, no request, no charge. A name that one company bears is found where it is asked
-//! for; every other is searched on a thread of the directory, and the way there and back is in its
-//! time.
+//! It times only the directory's work, one look-up after the other, in this process: no connection,
+//! no request, no charge. An exact name of one company is answered on the calling thread. Any other
+//! name is searched on a thread of the directory, and its time includes the hand-over.
 
 mod drawn;
 mod report;
@@ -29,14 +28,14 @@ use crate::machine::Machine;
 use crate::prepare::prepare;
 use crate::process::Process;
 
-/// The most names of a kind that are asked for, each once.
+/// The most names of a kind, each looked up once.
 const NAMES: usize = 20_000;
-/// How many wrong answers of a kind are told.
+/// The most wrong answers of a kind in the report.
 const WRONG: usize = 5;
-/// Any two would do: what is timed is not what it was warmed up with.
+/// Makes the warm-up use other names than the measurement.
 const WARMING: u64 = 1 << 48;
 const TIMED: u64 = 2 << 48;
-/// What the figures are figures of.
+/// The report's description of what is measured.
 const MEASURED: &str = "The directory's processing alone, one look-up at a time in this process, \
                         without a connection, a request or a charge.";
 
@@ -52,18 +51,18 @@ it alone.")]
 pub(crate) struct Names {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory; of several, each is measured
+    /// Companies in the directory; each of several numbers is measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "70000,1000000,10000000",
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: Vec<u64>,
-    /// What is asked for
+    /// Kinds of names
     #[arg(long, value_delimiter = ',', default_value = "exact,shared,misspelt,unknown,ambiguous")]
     kinds: Vec<Kind>,
-    /// The longest that each kind is asked for; less where 20,000 names take less
+    /// The most seconds for each kind; 20,000 names may take less
     #[arg(long, value_name = "SECONDS", default_value_t = 10,
           value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// How long each is asked for before, with other names
+    /// Seconds of warm-up for each kind, with other names
     #[arg(long, value_name = "SECONDS", default_value_t = 5,
           value_parser = clap::value_parser!(u64).range(1..))]
     warmup: u64,
@@ -123,7 +122,7 @@ impl Names {
         Ok(rows)
     }
 
-    /// Asks for names of one kind; `None` where none of those that were drawn is of it.
+    /// Measures names of one kind; `None` if none of the drawn names is of it.
     fn row(
         &self,
         directory: &SqliteDirectory,
@@ -168,7 +167,7 @@ impl Names {
     }
 }
 
-/// Asks for the names one after the other until all are asked or the time is over.
+/// Looks up the names in turn until all are done or the time is over.
 fn ask(
     directory: &SqliteDirectory,
     names: &[Asked],
@@ -192,7 +191,7 @@ fn ask(
 }
 
 impl Wrong {
-    /// Asks once more for what was answered wrongly.
+    /// Repeats a look-up with a wrong answer.
     fn new(directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<Self> {
         let found = pollster::block_on(directory.find(&asked.question, Projection::Profile))?;
         let name = found.as_ref().and_then(Found::company).map(|company| company.name.clone());
@@ -205,7 +204,7 @@ impl Wrong {
     }
 }
 
-/// Whether a name is of the kind it was drawn for: who else bears it is known to the directory.
+/// Whether a name is of the kind it was drawn for; that depends on the other companies of the name.
 fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
     let bears_alone = || -> anyhow::Result<bool> {
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {
@@ -221,7 +220,7 @@ fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Resu
     })
 }
 
-/// Reads a file once, so that it is in memory as far as it fits and no disk is measured.
+/// Reads a file once, so that it is cached as far as it fits into memory.
 fn read_through(path: &Path) -> anyhow::Result<()> {
     let mut file = File::open(path).with_context(|| path.display().to_string())?;
     let mut bytes = vec![0; 1 << 20];

@@ -1,8 +1,8 @@
-//! One timed part: so many seconds of load on one server, and what it took.
+//! The measurements of one server under load for some seconds.
 
 use serde::Serialize;
 
-/// What was measured in a part, or the medians over parts, or ratios of such.
+/// Measurements of a part, medians over parts, or ratios of these.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub(crate) requests_per_second: f64,
@@ -12,12 +12,12 @@ pub(crate) struct Part {
     pub(crate) p99_9_micros: f64,
     /// Processor time of the server's process for each request, in microseconds.
     pub(crate) processor_micros: f64,
-    /// Private memory of the server's process when the part ended, in bytes.
+    /// Private memory of the server's process at the end of the part, in bytes.
     pub(crate) private_bytes: f64,
 }
 
 impl Part {
-    /// The median of each measure by itself.
+    /// The median of each measure, taken separately.
     pub(crate) fn median(parts: &[Self]) -> Option<Self> {
         let of = |measure: fn(&Self) -> f64| median(parts.iter().map(measure).collect());
         Some(Self {
@@ -30,7 +30,7 @@ impl Part {
         })
     }
 
-    /// Each measure as a ratio to that of another.
+    /// Each measure as a ratio to that of `other`.
     pub(crate) fn over(&self, other: &Self) -> Self {
         Self {
             requests_per_second: self.requests_per_second / other.requests_per_second,
@@ -43,7 +43,7 @@ impl Part {
     }
 }
 
-/// The middle of the numbers, or half-way between the two in the middle; of none, nothing.
+/// The median of the numbers; `None` if there are none.
 pub(crate) fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_by(f64::total_cmp);
     let middle = numbers.len() / 2;

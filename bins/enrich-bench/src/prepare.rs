@@ -1,4 +1,4 @@
-//! Makes the data folders that a run needs: companies, accounts with keys and credits, charges.
+//! Prepares the data folders of a run: companies, accounts with keys and credits, charges.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use crate::program::Program;
 
 /// Accounts that share the load.
 const ACCOUNTS: usize = 1000;
-/// What each is granted: no run comes near the end of it.
+/// Credits of each account, more than any run uses.
 const CREDITS: i64 = 1_000_000_000_000;
-/// How many charges or grants are on their way at once.
+/// Charges or grants in flight.
 const IN_FLIGHT: usize = 2000;
-/// How often the progress of charges is told.
+/// Charges between two progress messages.
 const CHARGES_A_NOTE: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
@@ -37,11 +37,11 @@ pub(crate) struct Prepare {
     /// Folder for the data folders
     #[arg(long, value_name = "DIR")]
     scratch: PathBuf,
-    /// How many companies
+    /// Number of companies
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: u64,
-    /// Charges that the ledger holds beforehand
+    /// Charges in the ledger before the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
     charges: u64,
     /// The program
@@ -57,7 +57,7 @@ impl Prepare {
     }
 }
 
-/// Makes a folder ready, or what is missing of it, and returns the keys of its accounts.
+/// Prepares a folder, or what is missing of it, and returns the keys of its accounts.
 pub(crate) fn prepare(
     scratch: &Scratch,
     program: &Program,
@@ -85,7 +85,7 @@ pub(crate) fn prepare(
     if !scratch.is_ready(which) {
         let charged = scratch.folder(which);
         if scratch.keys(which)?.is_none() {
-            // What lies there was not copied to its end.
+            // An earlier copy was not completed.
             match std::fs::remove_dir_all(&charged) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(error.into());
@@ -106,7 +106,7 @@ fn open(folder: &Path) -> anyhow::Result<Store> {
     store.with_context(|| folder.display().to_string())
 }
 
-/// Makes the accounts of a folder, each with a key and more credits than a run can take.
+/// Creates a folder's accounts, each with a key and more credits than a run can use.
 fn make_accounts(folder: &Path) -> anyhow::Result<Keys> {
     let store = open(folder)?;
     let make = |number: usize| {
@@ -129,7 +129,7 @@ fn make_accounts(folder: &Path) -> anyhow::Result<Keys> {
     Ok(Keys { many, hot })
 }
 
-/// Charges the accounts of a folder in turn until its ledger holds so many charges.
+/// Charges a folder's accounts in turn until its ledger has this many charges.
 fn add_charges(folder: &Path, charges: u64, err: &mut dyn Write) -> anyhow::Result<()> {
     let store = open(folder)?;
     let payers = pollster::block_on(payers(&store))?;
@@ -172,7 +172,7 @@ fn add_charges(folder: &Path, charges: u64, err: &mut dyn Write) -> anyhow::Resu
     })
 }
 
-/// Every account but those without a key, each with its first.
+/// All accounts that have a key, each with its first key.
 async fn payers(store: &Store) -> anyhow::Result<Vec<(AccountId, KeyId)>> {
     let mut payers = Vec::new();
     for account in store.accounts.accounts().await? {

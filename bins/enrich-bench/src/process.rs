@@ -1,11 +1,11 @@
-//! What the system knows of a process: processor time and private memory (Linux's `/proc`).
+//! Processor time and private memory of a process, from Linux's `/proc`.
 
 use std::fs;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-/// A process that is watched.
+/// A measured process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     id: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Process {
 impl Process {
     /// # Errors
     ///
-    /// When the system does not say how long its ticks are.
+    /// When the system does not say how long its clock ticks are.
     pub(crate) fn with_id(id: u32) -> anyhow::Result<Self> {
         let ticks = Command::new("getconf").arg("CLK_TCK").output();
         let ticks = ticks.context("`getconf CLK_TCK` cannot be run")?;
@@ -25,7 +25,7 @@ impl Process {
         Ok(Self { id, ticks_a_second })
     }
 
-    /// The processor time it has used so far, in microseconds, all its threads together.
+    /// The processor time used so far by all its threads, in microseconds.
     pub(crate) fn processor_micros(&self) -> anyhow::Result<u64> {
         let path = format!("/proc/{}/stat", self.id);
         let text = fs::read_to_string(&path).with_context(|| path.clone())?;
@@ -43,7 +43,7 @@ impl Process {
 }
 
 /// `utime` and `stime` of `/proc/PID/stat`, in ticks: fields 14 and 15 (proc_pid_stat(5)). The
-/// second field is the program's name in brackets, which may hold anything.
+/// second field is the program's name in brackets, which may contain anything.
 fn ticks_of(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(')')?;
     let mut fields = behind_name.split_whitespace().skip(14 - 3);
@@ -52,7 +52,7 @@ fn ticks_of(stat: &str) -> Option<u64> {
     Some(user + system)
 }
 
-/// A line `NAME:  1234 kB` of `/proc/PID/status` or `/proc/meminfo`.
+/// The value of a line `NAME:  1234 kB` in `/proc/PID/status` or `/proc/meminfo`.
 pub(crate) fn kib_of(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
     let (_, value) = lines.find(|(there, _)| *there == name)?;

@@ -1,4 +1,4 @@
-//! The program that is measured, and what its commands say.
+//! Runs the measured program and parses the output of its commands.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,16 +17,16 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct Program(PathBuf);
 
-/// What `enrich ledger verify` adds up.
+/// The totals of `enrich ledger verify`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Proof {
     ok: bool,
     granted: i64,
-    /// Credits.
+    /// The charged credits.
     pub(crate) charged: u64,
-    /// Rows.
+    /// The number of charges.
     pub(crate) charges: u64,
-    /// How long it took.
+    /// The duration.
     #[serde(skip)]
     pub(crate) seconds: f64,
 }
@@ -44,7 +44,7 @@ impl Program {
         Ok(Self(path.to_owned()))
     }
 
-    /// What it calls itself.
+    /// Its name and version.
     pub(crate) fn version(&self) -> anyhow::Result<String> {
         let output = self.command(["--version"]).output()?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -62,7 +62,7 @@ impl Program {
         Ok(Serving::spawn(command, log.into())?)
     }
 
-    /// Imports lines into a folder, which is made if it is not there. All have to be taken.
+    /// Imports lines into a folder; creates it if it is missing. Fails if a record is rejected.
     pub(crate) fn import(
         &self,
         folder: &Path,
@@ -98,7 +98,7 @@ impl Program {
         balances.sum::<Option<u64>>().context("`enrich account list` shows an account without one")
     }
 
-    /// Walks the whole ledger of a folder.
+    /// Verifies the whole ledger of a folder.
     pub(crate) fn prove(&self, folder: &Path) -> anyhow::Result<Proof> {
         let began = Instant::now();
         let proof = self.json(["ledger", "verify"], Some(folder))?;
@@ -117,7 +117,7 @@ impl Program {
         Ok(())
     }
 
-    /// What an answer costs at each endpoint; one of a list, if it holds no more than five items.
+    /// The price of an answer at each endpoint; for a list, of at most five items.
     pub(crate) fn prices(&self) -> anyhow::Result<BTreeMap<String, u64>> {
         #[derive(Deserialize)]
         struct Endpoint {
@@ -132,7 +132,7 @@ impl Program {
         Ok(endpoints.into_iter().map(|endpoint| (endpoint.path, endpoint.price.credits)).collect())
     }
 
-    /// Runs a command that prints JSON; a status that says no may come with it.
+    /// Runs a command that prints JSON, also if its exit status is 1.
     fn json<const N: usize>(
         &self,
         words: [&str; N],
@@ -154,7 +154,7 @@ impl Program {
         }
     }
 
-    /// A command with none of the settings that the environment may hold.
+    /// A command without the settings in the environment.
     fn command<const N: usize>(&self, words: [&str; N]) -> Command {
         let mut command = Command::new(&self.0);
         command.args(words);

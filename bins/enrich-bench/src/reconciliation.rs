@@ -1,5 +1,4 @@
-//! Keeps the books of a service under load: what it says it answered, against what was asked and
-//! against what is gone from the balances.
+//! Reconciles a service's counters with the requests sent and with the balances.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,27 +13,27 @@ use crate::call::Outcome;
 use crate::metrics::Tally;
 use crate::program::Program;
 
-/// How long a service may still be at work after its last caller has gone.
+/// How long a service may still work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often the counters are read again to see whether they stand still…
+/// How many equal readings show that the counters stand still.
 const STILL: u32 = 5;
-/// …and how far apart.
+/// Interval between readings.
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 
-/// What an answer costs at each endpoint.
+/// The price of an answer at each endpoint.
 pub(crate) type Prices = BTreeMap<String, u64>;
 
-/// The books of one service, from its start on.
+/// The reconciliation of one service, from its start.
 pub(crate) struct Books {
     program: Program,
     folder: PathBuf,
     address: SocketAddr,
-    /// The sum of balances before it started.
+    /// The sum of all balances before the service started.
     credits_before: u64,
     tally: Tally,
 }
 
-/// How many answers there were, and of what kind.
+/// The number of answers, and their kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     pub(crate) outcome: Outcome,
@@ -42,7 +41,7 @@ pub(crate) struct Expected {
 }
 
 impl Books {
-    /// Books of a service that was just started, on a folder with so many credits.
+    /// Begins with a service that was just started on a folder with `credits` credits in all.
     pub(crate) fn new(
         program: &Program,
         folder: PathBuf,
@@ -53,10 +52,10 @@ impl Books {
         Self { program, folder, address, credits_before, tally }
     }
 
-    /// What was answered since the last time. The balances are down by what all of it cost.
+    /// The counters since the last turn, whose credits must be missing from the balances.
     ///
-    /// Callers who hung up may still be answered: the counters are read until they stand still and
-    /// agree with the balances. What never agrees is an error.
+    /// Closed connections may still be served, so the counters are read until they stand still and
+    /// agree with the balances. It is an error if they never do.
     pub(crate) fn turn(&mut self) -> anyhow::Result<Tally> {
         let started = Instant::now();
         loop {
@@ -93,12 +92,12 @@ impl Books {
         Ok(last)
     }
 
-    /// Makes sure that what was answered since the last time is what is expected, and no more.
+    /// Checks that the counters since the last turn are the expected ones.
     pub(crate) fn expect(&mut self, expected: &Expected, prices: &Prices) -> anyhow::Result<()> {
         expected.check(&self.turn()?, prices)
     }
 
-    /// Charges and credits since the service started, up to the last turn.
+    /// Charges and credits from the service's start to the last turn.
     pub(crate) fn charged(&self) -> (u64, u64) {
         let sum = self.tally.sum();
         (sum.found, sum.credits)

@@ -1,4 +1,4 @@
-//! The results: a table in Markdown, and the same as JSON.
+//! The results as a table in Markdown, and as JSON.
 
 use std::io::{self, Write};
 
@@ -8,20 +8,20 @@ use crate::machine::Machine;
 use crate::part::{Part, median};
 use crate::workload::Workload;
 
-/// Everything that a run found.
+/// All results of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    /// The program that was measured.
+    /// The measured program.
     pub(crate) program: String,
     pub(crate) machine: Machine,
     pub(crate) settings: Settings,
     pub(crate) rows: Vec<Row>,
     pub(crate) first_answers: Vec<FirstAnswers>,
-    /// What a reader of the figures should know of the requests.
+    /// Notes about the requests.
     pub(crate) notes: Vec<String>,
 }
 
-/// How it was measured.
+/// The settings of the measurement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Settings {
     pub(crate) rounds: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Row {
     rounds: Vec<Part>,
 }
 
-/// From the start of the process to the first answer that was charged, once for each workload.
+/// The times from the start of the process to the first charged answer, one for each workload.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstAnswers {
     pub(crate) server: String,
@@ -51,7 +51,7 @@ pub(crate) struct FirstAnswers {
 }
 
 impl Row {
-    /// The rows of a workload. Each round holds a part for each server, the yardstick's first.
+    /// The rows of a workload. Each round has a part for each server, the yardstick's first.
     pub(crate) fn all(
         workload: Workload,
         connections: usize,
@@ -76,7 +76,7 @@ impl Row {
 }
 
 impl Report {
-    /// Writes the tables for people. Numbers in brackets are ratios to the yardstick.
+    /// Writes the tables. Numbers in brackets are ratios to the yardstick.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let Settings { rounds, seconds, warmup_seconds } = self.settings;
         writeln!(out, "{} on {}.", self.program, self.machine.told())?;
@@ -167,7 +167,7 @@ impl Report {
     }
 }
 
-/// A table in Markdown, its columns aligned; the first row holds the titles.
+/// A table in Markdown with aligned columns; the first row has the titles.
 pub(crate) fn write_table(rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

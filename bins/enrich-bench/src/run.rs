@@ -1,4 +1,4 @@
-//! `enrich-bench run`: prepares, measures, proves the ledgers, reports.
+//! `enrich-bench run`: prepares, measures, verifies the ledgers, reports.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,17 +31,18 @@ holds exactly the charges that were answered: anything else is an error.")]
 pub(crate) struct Run {
     #[command(flatten)]
     place: BenchArgs,
-    /// Companies in the directory; of several, each is served and measured
+    /// Companies in the directory; each of several numbers is served and measured
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1000000",
           value_parser = clap::value_parser!(u64).range(1..))]
     companies: Vec<u64>,
-    /// Measure one more service: the first number of companies, over a ledger of so many charges
+    /// Measure one more service: the first number of companies, with this many charges in the
+    /// ledger
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     ledger_charges: Option<u64>,
-    /// What is asked
+    /// Workloads
     #[arg(long, value_delimiter = ',', default_value = "found,hot,missing,mixed,repeats")]
     workloads: Vec<Workload>,
-    /// Connections of the load generator; of several, each workload is run with each
+    /// Connections of the load generator; each workload runs with each of several numbers
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "256",
           value_parser = clap::value_parser!(u16).range(1..))]
     connections: Vec<u16>,
@@ -49,11 +50,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 5,
           value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
-    /// How long each time
+    /// Seconds of each measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 8,
           value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
-    /// How long each server is loaded before it is measured
+    /// Seconds of warm-up of each server
     #[arg(long, value_name = "SECONDS", default_value_t = 3,
           value_parser = clap::value_parser!(u64).range(1..))]
     warmup: u64,
@@ -62,7 +63,7 @@ pub(crate) struct Run {
     wrk: PathBuf,
 }
 
-/// What is known of a folder's ledger without asking it again.
+/// The known state of a folder's ledger.
 struct Ledger {
     before: Proof,
     charges: u64,
@@ -187,8 +188,8 @@ impl Run {
 }
 
 impl Ledger {
-    /// Makes sure that the ledger of `folder` adds up and has grown by exactly what was charged,
-    /// and that both databases are sound.
+    /// Checks that the ledger of `folder` adds up and has grown by exactly the charges made, and
+    /// that both databases are sound.
     fn prove(&self, program: &Program, folder: &Path) -> anyhow::Result<Proof> {
         let after = program.prove(folder)?;
         let grown = (
@@ -208,7 +209,7 @@ impl Ledger {
     }
 }
 
-/// The requests a second of each server, for who is waiting.
+/// The requests per second of each server, as a progress message.
 fn told(parts: &[Part]) -> String {
     let rates = parts.iter().map(|part| format!("{:.0}/s", part.requests_per_second));
     rates.collect::<Vec<_>>().join(", ")

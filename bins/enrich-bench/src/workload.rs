@@ -1,4 +1,4 @@
-//! What is asked: each workload's calls, and the requests made of them.
+//! The workloads: their calls, and the requests made of them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -15,35 +15,35 @@ use crate::mixed;
 use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
-/// Calls that are drawn for a round, about as many as it asks; each round draws others, so that a
-/// directory is read all over and not where it was read before.
+/// Calls drawn for a round, about as many as it sends. Each round draws others, so that reads are
+/// spread over the whole directory.
 const CALLS: usize = 100_000;
-/// Calls that are drawn for the warm-up.
+/// Calls drawn for the warm-up.
 const WARMING_CALLS: usize = 1_000_000;
-/// Names that are asked for, to see which of them tell one company.
+/// Names that are tried, to see which find one company.
 const NAMES: usize = 5000;
-/// Requests that are answered once before they are repeated.
+/// Requests that are answered once and then repeated.
 const REPEATS: usize = 10_000;
-/// Requests whose answers are looked at before anything is timed.
+/// Requests whose answers are checked before anything is timed.
 const SAMPLE: usize = 500;
 /// The first line of requests that get an idempotency key.
 const FIRST_LINE: &str = "POST /v1/dtc HTTP/1.1";
-/// Connections over which that is done.
+/// Connections for these requests.
 const CONNECTIONS: usize = 16;
 
 /// A kind of load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Workload {
-    /// `/v1/dtc` by a company's main domain, each company as likely, over 1,000 accounts
+    /// `/v1/dtc` by a company's main domain, each company equally likely, over 1,000 accounts
     Found,
     /// The same, all on one account
     Hot,
-    /// `/v1/dtc` by domains that nobody has
+    /// `/v1/dtc` by unknown domains
     Missing,
-    /// `/v1/cuf` by names that tell one company
+    /// `/v1/cuf` by names that find one company
     Name,
-    /// All 29 endpoints alike, each with inputs that find something
+    /// All 29 endpoints in equal shares, each with inputs that find something
     Mixed,
     /// Repeats of calls that were answered before, by their Idempotency-Key
     Repeats,
@@ -51,7 +51,7 @@ pub(crate) enum Workload {
     Keyed,
 }
 
-/// A folder as the workloads see it: what it holds, and who may ask.
+/// A folder as the workloads use it: its data, and the keys of its accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) which: Which,
@@ -59,26 +59,26 @@ pub(crate) struct World {
     pub(crate) keys: Keys,
 }
 
-/// A workload made ready for one service.
+/// A workload, prepared for one service.
 pub(crate) struct Plan {
-    /// What becomes of each request.
+    /// The expected result of each request.
     pub(crate) outcome: Outcome,
-    /// What is sent while it is timed.
+    /// The requests to time.
     pub(crate) requests: Requests,
-    /// What is sent before, to look at the answers.
+    /// The requests to check before.
     pub(crate) sample: Vec<Sampled>,
-    /// What a reader of the figures should know of the requests.
+    /// A note about the requests for the report.
     pub(crate) note: Option<String>,
 }
 
-/// A request, and the call it is.
+/// A request and its call.
 #[derive(Clone)]
 pub(crate) struct Sampled {
     pub(crate) call: Call,
     pub(crate) request: Vec<u8>,
 }
 
-/// As it is typed.
+/// The workload's name on the command line.
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&format!("{self:?}").to_lowercase())
@@ -86,17 +86,17 @@ impl fmt::Display for Workload {
 }
 
 impl Workload {
-    /// Settings that the service needs beside its defaults.
+    /// Settings that differ from the service's defaults.
     pub(crate) fn options(self) -> Vec<String> {
         match self {
-            // More answers are to be kept than the default allows: a run asks some millions.
+            // A run stores more responses than the default limit.
             Self::Repeats | Self::Keyed => vec!["--max-kept".to_owned(), "100000000".to_owned()],
             _ => Vec::new(),
         }
     }
 
-    /// Draws the requests. `address` is the service that will be asked: inputs that may or may
-    /// not find something are tried on it first.
+    /// Draws the requests. Inputs that may not find something are first tried at the service at
+    /// `address`.
     pub(crate) fn plan(
         self,
         world: &World,
@@ -137,8 +137,8 @@ impl Workload {
         Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
     }
 
-    /// Draws the calls of a round anew, where any will do: more for the warm-up, in which a large
-    /// directory comes into the process's address space page by page.
+    /// Draws other calls for a round, unless the calls are fixed. The warm-up gets more, to page a
+    /// large directory into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.which.companies ^ (round + 1) << 48);
         let number = if round == 0 { WARMING_CALLS } else { CALLS };
@@ -151,8 +151,8 @@ impl Workload {
         self.halves(&calls, &self.keys(world)).map(Some)
     }
 
-    /// Calls as the load generator puts them together with a key. Where each request gets an
-    /// idempotency key, that comes behind the first line, which they all share and which is cut off.
+    /// Calls in the load generator's form, split at the key. If each request gets an idempotency
+    /// key, their common first line is cut off, because the key comes after it.
     fn halves(self, calls: &[Call], keys: &[String]) -> anyhow::Result<Vec<Halves>> {
         let key_bytes = keys.first().map_or(0, String::len);
         let halves = calls.iter().map(|call| {
@@ -185,7 +185,7 @@ impl Workload {
     }
 }
 
-/// Asks a service before anything is timed.
+/// Sends requests before anything is timed.
 pub(crate) struct Prober<'a> {
     address: SocketAddr,
     prices: &'a Prices,
@@ -194,13 +194,12 @@ pub(crate) struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    /// The endpoints there are.
+    /// The paths of all endpoints.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.prices.keys().map(String::as_str)
     }
 
-    /// Asks every call once and returns those that find something. An answer that finds something
-    /// else than it should is an error.
+    /// Sends every call once and returns those that find something. Fails if an answer is wrong.
     pub(crate) fn found(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Call>> {
         let sampled = self.with_keys(calls, |_| None);
         let answers = send(self.address, &sampled)?;
@@ -214,7 +213,7 @@ impl Prober<'_> {
         Ok(found)
     }
 
-    /// Asks every call once under an idempotency key and returns the requests.
+    /// Sends every call once with an idempotency key and returns the requests.
     fn answered_once(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Sampled>> {
         let sampled = self.with_keys(calls, |number| Some(format!("repeat-{number}")));
         check_sample(self.address, &sampled, Outcome::Found, self.prices)?;
@@ -231,7 +230,7 @@ impl Prober<'_> {
     }
 }
 
-/// Sends a sample and makes sure that every answer is the right one. Returns the answers.
+/// Sends a sample, checks every answer, and returns the answers.
 pub(crate) fn check_sample(
     address: SocketAddr,
     sample: &[Sampled],
@@ -245,7 +244,7 @@ pub(crate) fn check_sample(
     Ok(answers)
 }
 
-/// Sends a sample and returns the answers in its order.
+/// Sends a sample and returns the answers in order.
 pub(crate) fn send(address: SocketAddr, sample: &[Sampled]) -> anyhow::Result<Vec<Answer>> {
     let requests: Vec<Vec<u8>> = sample.iter().map(|sampled| sampled.request.clone()).collect();
     client::send_all(address, &requests, CONNECTIONS)
@@ -267,13 +266,14 @@ fn companies(
     (0..number).map(call).collect()
 }
 
-/// Domains that nobody has, each beside one that somebody has: what is not there is looked for all
-/// over the index, as what is there is.
+/// Unknown domains that are alphabetically close to known ones, so that misses are spread over the
+/// whole index like hits.
 fn nobodies(world: &World, number: usize, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>> {
     let call = |_| {
         let company = world.generated.any_company(chance)?;
         let label = company.domain().trim_end_matches(".example");
-        // The number belongs to this company alone, so that no other has the letter before it.
+        // The number is unique to this company, so no other company has the changed letter before
+        // it.
         let word = label.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let number = &label[word.len()..];
         Ok(unknown_domain(&format!("{word}x{number}.example")))
@@ -290,7 +290,7 @@ fn names(world: &World, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>>
     (0..NAMES).map(call).collect()
 }
 
-/// Whole requests, again and again. The outcome is the caller's to say.
+/// Whole requests, repeated. The caller sets the outcome.
 fn repeats(answered: Vec<Sampled>, chance: &mut fastrand::Rng) -> Plan {
     let whole = |sampled: &Sampled| {
         let before = String::from_utf8_lossy(&sampled.request).into_owned();

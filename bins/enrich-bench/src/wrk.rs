@@ -1,8 +1,8 @@
-//! The load generator, wrk: its script, its files, what it says in the end.
+//! The load generator, wrk: its script, its files, its output.
 //!
-//! The script keeps every request as two strings, the parts before and behind an API key, and puts
-//! a random one together with a random key: one concatenation a request. It looks at no answer,
-//! which would cost the machine that is measured more than the request.
+//! The script stores every request as two strings, the parts before and after an API key. It joins
+//! a random request with a random key: one concatenation for each request. It doesn't check
+//! answers, because that would take more of the measured machine than the request itself.
 
 use std::fs;
 use std::io;
@@ -16,11 +16,11 @@ use serde::Deserialize;
 /// Threads of the load generator.
 const THREADS: usize = 2;
 
-/// How late an answer may be; a later one is a fault, an earlier one counts as late as it is.
+/// Time limit for an answer; a later one is an error.
 const TIMEOUT: &str = "10s";
 
-/// What is common to the scripts: the lists, the order of chance, the line in the end. Every
-/// thread has its own order; the same number begins the same ones.
+/// The common part of the scripts: lists, random order, final line. Every thread has its own order;
+/// the same number gives the same order.
 const LISTS: &str = r#"
 local threads = 0
 function setup(thread)
@@ -61,7 +61,7 @@ function done(summary, latency, requests)
 end
 "#;
 
-/// A request from the lists.
+/// Takes a request from the lists.
 const PLAIN: &str = r#"
 function request()
   local at = random(#before)
@@ -69,7 +69,7 @@ function request()
 end
 "#;
 
-/// A request from the lists with an `Idempotency-Key` that no other has.
+/// Takes a request from the lists and adds a unique `Idempotency-Key`.
 const FRESH: &str = r#"
 function request()
   local at = random(#before)
@@ -78,18 +78,18 @@ function request()
 end
 "#;
 
-/// A request in its two parts.
+/// A request in two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Halves {
     pub(crate) before: String,
     pub(crate) behind: String,
 }
 
-/// What is sent.
+/// The requests to send.
 pub(crate) struct Requests {
     pub(crate) calls: Vec<Halves>,
     pub(crate) keys: Vec<String>,
-    /// What stands before an `Idempotency-Key` made for each request, if one is.
+    /// The part before a generated `Idempotency-Key`, if requests get one.
     pub(crate) fresh_after: Option<String>,
 }
 
@@ -100,14 +100,14 @@ pub(crate) struct Wrk {
     calls: PathBuf,
 }
 
-/// What it said in the end.
+/// The summary that it prints.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub(crate) struct Said {
-    /// Answers that came in time.
+    /// Answers within the time limit.
     pub(crate) requests: u64,
     micros: u64,
     failed: Failed,
-    /// Latency in microseconds, of half of the answers at most.
+    /// The median latency, in microseconds.
     pub(crate) p50: u64,
     pub(crate) p99: u64,
     pub(crate) p99_9: u64,
@@ -122,7 +122,7 @@ struct Failed {
     timeout: u64,
 }
 
-/// Makes sure that the load generator can be run.
+/// Checks that the load generator can be run.
 pub(crate) fn find(program: &Path) -> anyhow::Result<()> {
     match Command::new(program).arg("--version").output() {
         Ok(_) => Ok(()),
@@ -135,13 +135,13 @@ pub(crate) fn find(program: &Path) -> anyhow::Result<()> {
 }
 
 impl Wrk {
-    /// Writes the script and its lists into `folder`, which has to be there.
+    /// Writes the script and its lists into the existing `folder`.
     pub(crate) fn new(program: &Path, folder: &Path, requests: &Requests) -> anyhow::Result<Self> {
         let (calls, keys) = (folder.join("calls"), folder.join("keys"));
         let script = folder.join("script.lua");
         fs::write(&keys, ended(requests.keys.iter())?)?;
         let quoted = |path: &Path| -> anyhow::Result<String> {
-            // Lua reads the escapes of Rust's strings, but for those of letters beyond ASCII.
+            // Lua and Rust escape ASCII strings in the same way.
             let text = path.to_str().filter(|text| text.is_ascii());
             let text = text.with_context(|| format!("{} is not ASCII", path.display()))?;
             Ok(format!("{text:?}"))
@@ -164,7 +164,7 @@ impl Wrk {
         fs::write(&self.calls, ended(parts)?).with_context(|| self.calls.display().to_string())
     }
 
-    /// Loads a server. `order` begins the order of chance, `name` the idempotency keys.
+    /// Loads a server. `order` seeds the random order, and `name` is part of the idempotency keys.
     pub(crate) fn run(
         &self,
         address: SocketAddr,
@@ -191,7 +191,7 @@ impl Wrk {
     }
 }
 
-/// Texts in a row, each with a zero byte behind it.
+/// Texts in a row, each followed by a zero byte.
 fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for text in texts {
@@ -203,7 +203,7 @@ fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>>
 }
 
 impl Said {
-    /// Finds the script's line in what wrk printed.
+    /// Parses the script's line in wrk's output.
     fn read(text: &str) -> anyhow::Result<Self> {
         let line = text.lines().find(|line| line.starts_with('{'));
         Ok(serde_json::from_str(line.context("the script's line is missing")?)?)
@@ -213,7 +213,7 @@ impl Said {
         self.requests as f64 * 1e6 / self.micros.max(1) as f64
     }
 
-    /// Makes sure that every request was answered, with a status below 400 and in time.
+    /// Checks that every request was answered in time, with a status below 400.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let none = Failed { connect: 0, read: 0, write: 0, status: 0, timeout: 0 };
         ensure!(self.failed == none, "not every request was answered: {:?}", self.failed);

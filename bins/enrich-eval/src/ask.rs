@@ -11,27 +11,27 @@ use enrich_text::{CompanyName, Country};
 use crate::half::Half;
 use crate::queries::{self, Query};
 
-/// The files of queries, in the order in which they are asked.
+/// The files of queries, in order.
 pub(crate) const FILES: [&str; 5] = ["observed", "negatives", "synth", "country", "hardextra"];
 
-/// A query and what was answered.
+/// A query and its answer.
 pub(crate) struct Answered {
     pub(crate) file: &'static str,
     pub(crate) query: Query,
-    /// The domain and how sure it is; `None` where nothing was found.
+    /// The domain and the confidence; `None` if nothing was found.
     pub(crate) answer: Option<(String, u8)>,
 }
 
-/// How long each query of a file took.
+/// The durations of the queries in each file.
 pub(crate) type Times = BTreeMap<&'static str, Vec<Duration>>;
 
-/// The answers to all queries, and how long each took.
+/// The answers and durations of all queries.
 pub(crate) fn all(store: &Store, half: &Half) -> anyhow::Result<(Vec<Answered>, Times)> {
     let mut answered = Vec::new();
     let mut times = Times::new();
     for file in FILES {
         for query in queries::of_half(half, file)? {
-            // The country of other files is information, not part of the question.
+            // In the other files the country is information and not part of the query.
             let country = Country::from_code(&query.country).ok().filter(|_| file == "country");
             let begun = Instant::now();
             let answer = match CompanyName::parse(&query.query) {

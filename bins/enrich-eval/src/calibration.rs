@@ -1,10 +1,10 @@
-//! Brings raw probabilities to the share of answers that were right.
+//! Calibrates raw probabilities to the share of correct answers.
 
-/// How many answers a point of the curve stands for, at least.
+/// The fewest answers for a point of the curve.
 const FEWEST: usize = 120;
 
-/// The points of a rising curve from raw probabilities to the share that was right: answers in
-/// groups of equal size, neighbours joined while they fall (pool adjacent violators).
+/// The points of a rising curve from raw probabilities to shares of correct answers. Groups answers
+/// in equal sizes, and joins neighbouring groups while the share falls (pool adjacent violators).
 pub(crate) fn curve(mut answers: Vec<(f64, bool)>) -> Vec<(f64, f64)> {
     answers.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut pools: Vec<(f64, f64, f64)> = Vec::new();

@@ -1,4 +1,4 @@
-//! The set's catalogue, imported as an operator would.
+//! Imports the set's catalogue as an operator would.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ pub(crate) struct Row {
     name: String,
     pub(crate) domain: String,
     country: String,
-    /// Its handle there; empty where it has none.
+    /// Its LinkedIn handle; empty if it has none.
     pub(crate) linkedin: String,
 }
 
@@ -48,13 +48,13 @@ struct Alias {
     alias: String,
 }
 
-/// Which catalogue is asked.
+/// The catalogue to import.
 #[derive(Debug, Args)]
 pub(crate) struct Catalogue {
     /// The folder of the set
     #[arg(value_name = "SET")]
     pub(crate) set: PathBuf,
-    /// Folder for the imported catalogue; one that is there is made anew
+    /// Folder for the imported catalogue; an existing one is replaced
     #[arg(long, value_name = "DIR", default_value = "target/eval")]
     pub(crate) data: PathBuf,
     /// Import the aliases too
@@ -85,7 +85,7 @@ pub(crate) fn companies(set: &Path) -> anyhow::Result<Vec<Row>> {
     rows(&set.join("catalog.csv.gz"))
 }
 
-/// Imports records into a folder, which is made anew, and opens it.
+/// Imports records into a new folder, which replaces an existing one, and opens it.
 pub(crate) fn imported(folder: &Path, records: &[Value]) -> anyhow::Result<(Store, Report)> {
     if folder.join("directory.sqlite").exists() {
         fs::remove_dir_all(folder)

@@ -1,17 +1,17 @@
-//! Which half of a set is there, and where its files of queries lie.
+//! Finds the half of a set to use, and its query files.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-/// The halves of a set; the first that is there is asked.
+/// The halves of a set; the first one that exists is used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
-/// The variable that names a folder of queries, as it does for the set's script.
+/// The environment variable that names a folder of queries, as for the set's script.
 const VARIABLE: &str = "EVAL_DIR";
 
-/// A half of a set. Its files are searched as the set's script does: in the folder that `EVAL_DIR`
-/// names, in the half's own folder, in `dev`, beside the script.
+/// A half of a set. Its files are searched in the same places as the set's script does: the folder
+/// in `EVAL_DIR`, the half's own folder, `dev`, the script's folder.
 #[derive(Debug)]
 pub(crate) struct Half {
     /// `dev` or `test`.
@@ -20,7 +20,7 @@ pub(crate) struct Half {
 }
 
 impl Half {
-    /// The half of this name, or the one that is there.
+    /// The half of this name, or the one that exists.
     pub(crate) fn find(set: &Path, name: Option<&str>) -> anyhow::Result<Self> {
         let named = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
         Self::among(set, named.as_deref().map(Path::new), name)
@@ -46,7 +46,7 @@ impl Half {
         Ok(Self { name: half.to_owned(), places })
     }
 
-    /// A file of this half; `None` where it has no such file.
+    /// A file of this half; `None` if it has no such file.
     pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
         let file = of_half(name, &self.name);
         self.places.iter().map(|place| place.join(&file)).find(|path| path.is_file())

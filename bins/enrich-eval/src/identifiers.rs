@@ -1,4 +1,4 @@
-//! Pages, further domains and addresses: whether each finds its company, however it is written.
+//! Checks that pages, further domains and addresses find their company in every spelling.
 
 mod asked;
 mod chosen;
@@ -20,19 +20,19 @@ use crate::queries;
 use asked::{REQUIRED, Tally, ask};
 use chosen::{AliasRow, FurtherDomain, Page, PageRow, normal};
 
-/// What is imported, and what is asked.
+/// The data to import and the queries.
 struct Plan {
     records: Vec<Value>,
     pages: Vec<Page>,
     further: Vec<FurtherDomain>,
-    /// Every main and further domain, with the main one of its company.
+    /// Every main and further domain, with the main domain of its company.
     known: HashMap<String, String>,
-    /// Whose each page is, by what look-ups compare.
+    /// The owners of each page, by the key that look-ups compare.
     owners: HashMap<String, Vec<(String, String)>>,
 }
 
-/// Imports the catalogue with the set's pages and further domains, asks for all of them and tells
-/// what came back.
+/// Imports the catalogue with the set's pages and further domains, looks all of them up and reports
+/// the answers.
 pub(crate) fn report(
     set: &Path,
     half: &Half,
@@ -128,8 +128,8 @@ fn plan(companies: Vec<Row>, half: &Half, out: &mut dyn Write) -> anyhow::Result
     Ok(Plan { records, pages: pages.all, further: further.all, known, owners })
 }
 
-/// The records of all companies, each page and further domain with the company whose it is. One
-/// that is not in the catalogue gets a record of its own.
+/// The records of all companies, each with its pages and further domains. A company outside the
+/// catalogue gets a record of its own.
 fn records(
     companies: &[Row],
     pages: &[Page],
@@ -163,7 +163,7 @@ fn records(
     (records, main.chain(more).collect())
 }
 
-/// Adds a value to a list, which is made where there is none.
+/// Adds a value to a list; creates the list if it is missing.
 fn add(list: &mut Value, value: &str) {
     match list {
         Value::Array(values) => values.push(json!(value)),

@@ -1,34 +1,34 @@
-//! A conditional logit with "none of them" as one more choice, fitted by gradient ascent (Adam) on
-//! all examples at once.
+//! A conditional logit with "none of them" as an additional choice, fitted by gradient ascent
+//! (Adam) on all examples at once.
 
 use std::thread;
 
 use enrich_core::matching::Feature;
 
-/// How many features there are.
+/// The number of features.
 pub(crate) const WIDTH: usize = Feature::ALL.len();
 
-/// The steps of the ascent; the first is `RATE` wide, the last next to nothing.
+/// The learning rate: the step size at the beginning, which decreases to almost 0.
 const RATE: f64 = 0.15;
-/// How far weights are drawn to zero.
+/// The strength of the L2 penalty on weights.
 const RIDGE: f64 = 2e-5;
 
 /// A candidate of an example.
 pub(crate) struct Choice {
     /// In the order of [`Feature::ALL`].
     pub(crate) features: [f32; WIDTH],
-    /// Whether it is what was meant.
+    /// Whether it is the right one.
     pub(crate) is_right: bool,
 }
 
-/// A question with its candidates, of which some or none is right.
+/// A query with its candidates, of which one, several or none is right.
 pub(crate) struct Example {
-    /// How much it counts.
+    /// Its weight in the training.
     pub(crate) weight: f64,
     pub(crate) choices: Vec<Choice>,
 }
 
-/// The weights under which the right choices are likeliest.
+/// The weights with the highest likelihood of the right choices.
 pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
     let total: f64 = examples.iter().map(|example| example.weight).sum();
     let mut weights = vec![0.0; WIDTH];
@@ -49,12 +49,12 @@ pub(crate) fn fit(examples: &[&Example], rounds: u32) -> Vec<f64> {
     weights
 }
 
-/// The weighed features of a choice.
+/// The score of a choice: the sum of its weighted features.
 pub(crate) fn score(choice: &Choice, weights: &[f64]) -> f64 {
     choice.features.iter().zip(weights).map(|(value, weight)| f64::from(*value) * weight).sum()
 }
 
-/// How the log-likelihood rises with each weight, summed on as many threads as there are cores.
+/// The gradient of the log-likelihood, computed on as many threads as there are cores.
 fn slopes(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let size = examples.len().div_ceil(threads).max(1);
@@ -62,7 +62,7 @@ fn slopes(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         let parts = examples.chunks(size).map(|part| scope.spawn(|| slopes_of(part, weights)));
         let parts: Vec<_> = parts.collect();
         let mut sum = vec![0.0; WIDTH];
-        // A part that panicked would have to be reported; none can.
+        // The threads don't panic.
         for part in parts.into_iter().filter_map(|part| part.join().ok()) {
             for (sum, slope) in sum.iter_mut().zip(part) {
                 *sum += slope;
@@ -84,7 +84,7 @@ fn slopes_of(examples: &[&Example], weights: &[f64]) -> Vec<f64> {
         for (choice, odds) in example.choices.iter().zip(&odds) {
             let wanted = if choice.is_right { odds / right } else { 0.0 };
             let slope = example.weight * (wanted - odds / all);
-            // What is as it should be adds nothing.
+            // This example contributes almost nothing.
             if slope.abs() > 1e-6 {
                 for (sum, value) in slopes.iter_mut().zip(&choice.features) {
                     *sum += slope * f64::from(*value);

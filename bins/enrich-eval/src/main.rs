@@ -1,4 +1,4 @@
-//! Measures name look-ups on a set of real names, and trains the weights they are judged by.
+//! Evaluates name look-ups on a set of real names, and trains the weights of matching.
 
 mod ask;
 mod calibration;
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// As in the service, whose look-ups are timed here.
+/// The service's allocator, because look-ups are timed here.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -31,7 +31,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Asks a set's queries, scores the answers and draws what they show
+    /// Asks a set's queries, scores the answers and draws charts of them
     Run(run::Run),
     /// Trains the weights on a set's queries
     Train(train::Train),

@@ -1,4 +1,4 @@
-//! Labelled pairs of names: where what is judged here differs from what others say, and why.
+//! Compares our matching with labelled pairs of names, and groups the differences by reason.
 
 mod reason;
 
@@ -14,14 +14,14 @@ use serde::Deserialize;
 use crate::queries;
 use reason::Reason;
 
-/// From how many percent on two names are called the same.
+/// From this confidence on, two names are called the same.
 const LEAST_PERCENT: u8 = 50;
-/// How many examples of a reason are shown.
+/// The most examples shown for a reason.
 const MOST_SHOWN: usize = 5;
-/// The schemas that are names of companies; people and ships are others'.
+/// The schemas of companies; others are of people and ships.
 const COMPANIES: [&str; 3] = ["Company", "Organization", "LegalEntity"];
 
-/// A pair and what is said of it.
+/// A pair with its label.
 #[derive(Deserialize)]
 struct Row {
     case_group: String,
@@ -32,7 +32,7 @@ struct Row {
     category: String,
 }
 
-/// A pair that is judged.
+/// A pair with our result.
 struct Pair {
     row: Row,
     percent: u8,
@@ -49,7 +49,7 @@ impl Pair {
     }
 }
 
-/// Judges the pairs that lie beside the set and tells where the outcome differs from their labels.
+/// Compares the pairs beside the set, and reports where our result differs from the label.
 pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = set.join("..").join("name_pairs").join("cases.csv");
     if !path.is_file() {
@@ -72,8 +72,8 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     tell_differences(&pairs, out)
 }
 
-/// Judges the first name as one that is asked for, against a company that bears the second and of
-/// which nothing else is known.
+/// Matches the first name, as the asked one, against a company with the second name and no other
+/// data.
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::half::Half;
 
-/// A name and the domains it should find; none where it must not be answered.
+/// A name and the domains it should find; none if it must not be answered.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Query {
     pub(crate) qid: String,
@@ -18,12 +18,12 @@ pub(crate) struct Query {
     pub(crate) kind: String,
     pub(crate) entity_kind: String,
     pub(crate) stratum: String,
-    /// Which company it is about.
+    /// The company it is about.
     pub(crate) group: String,
 }
 
 impl Query {
-    /// Whether a domain is what the query should find.
+    /// Whether a domain is a correct answer.
     pub(crate) fn is_right(&self, domain: &str) -> bool {
         self.expected.split('|').filter(|expected| !expected.is_empty()).any(|expected| {
             domain == expected
@@ -32,12 +32,12 @@ impl Query {
     }
 }
 
-/// The queries of a file of the set: `observed`, `negatives`, `synth`, `country`, `hardextra`.
+/// Reads a query file of the set: `observed`, `negatives`, `synth`, `country`, `hardextra`.
 pub(crate) fn read(set: &Path, half: &str, name: &str) -> anyhow::Result<Vec<Query>> {
     of_half(&Half::find(set, Some(half))?, name)
 }
 
-/// The queries of a file of a half.
+/// Reads a query file of a half.
 pub(crate) fn of_half(half: &Half, name: &str) -> anyhow::Result<Vec<Query>> {
     let path = half
         .file(name)
@@ -45,7 +45,7 @@ pub(crate) fn of_half(half: &Half, name: &str) -> anyhow::Result<Vec<Query>> {
     rows(&path)
 }
 
-/// The rows of a file with a header.
+/// Reads the rows of a file with a header.
 pub(crate) fn rows<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     let mut reader = csv::Reader::from_path(path)
         .with_context(|| format!("{} can't be read", path.display()))?;
@@ -53,7 +53,7 @@ pub(crate) fn rows<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     rows.with_context(|| format!("{} is not of the set's form", path.display()))
 }
 
-/// A number by which the queries of one company stay together (FNV-1a).
+/// A hash (FNV-1a) that assigns all queries of a company to the same part.
 pub(crate) fn number_of(group: &str) -> u64 {
     let hash = group.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! Asks the queries of a set, scores the answers and draws what they show.
+//! Asks the queries of a set, scores the answers and draws charts of them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,10 +31,10 @@ the folder that EVAL_DIR names, in the half's own, beside the script.")]
 pub(crate) struct Run {
     #[command(flatten)]
     catalogue: Catalogue,
-    /// Which half of the set is asked: dev or test [default: dev, or what is there]
+    /// Which half of the set is asked: dev or test [default: dev, or the one that exists]
     #[arg(long, value_name = "HALF")]
     half: Option<String>,
-    /// Folder for answers and pictures
+    /// Folder for answers and charts
     #[arg(long, value_name = "DIR", default_value = "target/eval-out")]
     out: PathBuf,
 }
@@ -64,7 +64,7 @@ impl Run {
     }
 }
 
-/// The folder beside another whose name goes on so.
+/// A sibling folder with this suffix.
 fn beside(folder: &Path, end: &str) -> PathBuf {
     let mut name = folder.file_name().unwrap_or(folder.as_os_str()).to_owned();
     name.push(end);
@@ -84,7 +84,7 @@ fn write(path: &Path, answered: &[Answered]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the set's own script says.
+/// Runs the set's own scoring script.
 fn score(set: &Path, half: &Half, answers: &Path) -> anyhow::Result<String> {
     let script = set.join("score.py");
     let mut command = Command::new("python3");

@@ -1,10 +1,10 @@
-//! Shares that the set's script does not print.
+//! Statistics that the set's script does not print.
 
 use std::io::Write;
 
 use crate::ask::Answered;
 
-/// Names of companies alone: recall at a precision, as the script counts it for all names.
+/// Recall at a precision for names of companies only, counted as the script does for all names.
 pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result<()> {
     let is_company = |one: &&Answered| one.query.entity_kind == "company" && counts(one);
     let positives = answered.iter().filter(is_company).filter(|one| one.file == "observed").count();
@@ -26,7 +26,7 @@ pub(crate) fn tell(answered: &[Answered], out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Whether a query is one of those that precision and recall are counted by.
+/// Whether a query counts for precision and recall.
 pub(crate) fn counts(one: &Answered) -> bool {
     match one.file {
         "observed" => one.query.stratum != "opaque",
@@ -36,7 +36,7 @@ pub(crate) fn counts(one: &Answered) -> bool {
 }
 
 impl Answered {
-    /// Whether the answer is what was to be found.
+    /// Whether the answer is correct.
     pub(crate) fn is_right(&self) -> bool {
         self.answer.as_ref().is_some_and(|(domain, _)| self.query.is_right(domain))
     }

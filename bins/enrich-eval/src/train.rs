@@ -1,4 +1,4 @@
-//! Trains the weights of the evidence on the queries of a set, and the calibration with them.
+//! Trains the weights of matching on the queries of a set, and their calibration.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,18 +16,19 @@ use crate::catalogue::{self, Catalogue};
 use crate::logit::{self, Choice, Example, WIDTH};
 use crate::queries::{self, Query};
 
-/// The files that are trained on and how much a query of each counts. Calibrated is by the first
-/// two alone: they are as names come in, the others are what must not be lost.
+/// The files to train on, with the weight of each query. Only the first two are used for
+/// calibration, because they contain names as they occur; the others hold cases that must not get
+/// worse.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
-/// Kinds of queries that count more: few of the names that were seen are misspelt, squashed or in another
-/// order, and other names than the right one are like them.
+/// Kinds of queries with a higher weight: misspelt, joined and reordered names are rare among the
+/// observed ones, and wrong names are similar to them.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 const RARE_WEIGHT: f64 = 6.0;
-/// Names that nobody bears, made of those that were seen: another number, south for north. Few
-/// such were seen, and they are the likest of all to names that somebody bears.
+/// Names that no company has, made from observed ones by contradicting a word: another number,
+/// south for north. Few such names were observed, and none are more similar to real names.
 const CONTRAST: &str = "contrast";
-/// There are nearly as many as names that were seen, and they are made up.
+/// These names are numerous and made up, so they count less.
 const CONTRAST_WEIGHT: f64 = 0.4;
 
 #[derive(Debug, Args)]
@@ -46,10 +47,10 @@ pub(crate) struct Train {
     /// Parts of the cross-validation, by company
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..))]
     folds: u64,
-    /// Where the cross-validated answers are written, as the set's script reads them
+    /// Where to write the cross-validated answers, in the format of the set's script
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-    /// Where the weights are written
+    /// Where to write the weights
     #[arg(long, value_name = "FILE")]
     write: PathBuf,
 }
@@ -64,7 +65,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Whether a candidate bears the very name.
+    /// Whether a candidate has exactly this name.
     fn is_borne(&self) -> bool {
         let same = Feature::SameSquashed as usize;
         self.example.choices.iter().any(|choice| choice.features[same] > 0.0)
@@ -112,7 +113,7 @@ impl Train {
         Ok(())
     }
 
-    /// The first answers to all queries, each by weights that were trained without its part.
+    /// The best answer to each query, by weights that were trained without its part.
     fn cross_validated<'a>(
         &self,
         all: &'a [Asked],
@@ -130,7 +131,7 @@ impl Train {
         Ok(held_out)
     }
 
-    /// Writes the answers as the set's script reads them, each calibrated by the other parts.
+    /// Writes the answers in the format of the set's script, each calibrated by the other parts.
     fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
         let mut file = csv::Writer::from_path(path)
             .with_context(|| format!("{} can't be written", path.display()))?;
@@ -152,11 +153,11 @@ impl Train {
     }
 }
 
-/// The first answer to a query by weights that were trained without it.
+/// The best answer to a query, by weights that were trained without it.
 struct HeldOut<'a> {
     asked: &'a Asked,
     domain: Option<&'a str>,
-    /// How likely it is, before calibration.
+    /// Its probability before calibration.
     raw: f64,
     is_right: bool,
 }
@@ -165,8 +166,7 @@ fn is_calibrated_by(asked: &Asked) -> bool {
     matches!(asked.file, "observed" | "negatives")
 }
 
-/// The query with one word contradicted, a number rather than another; `None` where it has none
-/// that can be.
+/// The query with one contradicted word, preferably a number; `None` if it has no such word.
 fn contrasted(query: Query) -> Option<Query> {
     let words: Vec<&str> = query.query.split_whitespace().collect();
     let other = |word: &&str| match name_words(&fold(word)).as_slice() {
@@ -208,7 +208,7 @@ fn asked(
     Ok(Some(Asked { qid: query.qid, file, fold, example: Example { weight, choices }, domains }))
 }
 
-/// The first answer. Records of one domain count together.
+/// The best answer. Records of one domain count together.
 fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
     let choices = &asked.example.choices;
     let values: Vec<f64> = Feature::ALL.iter().map(|feature| weights.of(*feature)).collect();
@@ -226,7 +226,7 @@ fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
     })
 }
 
-/// The table as `enrich-core` reads it.
+/// The table in the format that `enrich-core` reads.
 fn table(weights: &[f64], curve: &[(f64, f64)]) -> String {
     let mut table = "\
 # What each feature of the evidence weighs, in log-odds (crates/enrich-core/src/matching), and the

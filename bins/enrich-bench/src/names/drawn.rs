@@ -1,8 +1,8 @@
-//! Names to ask for, drawn from the generated companies: as they are, misspelt, of nobody, of many.
+//! Draws names from the generated companies: exact, misspelt, unknown, ambiguous.
 //!
-//! A generated name is a made word, a trade and a legal form (`Amberbank Ventures GmbH`). What is
-//! asked is put together of the same words, so that it costs what real names cost: the trades are
-//! words that a large share of the companies have, the made words some that few have.
+//! A generated name is a made-up word, a trade and a legal form (`Amberbank Ventures GmbH`). The
+//! drawn names consist of the same words, so that they cost what real names cost: many companies
+//! share a trade, and few share a made-up word.
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -13,38 +13,38 @@ use crate::generated::Generated;
 
 /// The fewest letters of a word that is misspelt.
 const FEWEST_LETTERS: usize = 5;
-/// Companies that are looked at for one whose name can be misspelt before it is given up.
+/// Companies that are tried for a name that can be misspelt.
 const TRIES: usize = 100;
-/// The letters of a keyboard, row by row: a finger slips to the left or to the right.
+/// The rows of a keyboard; a typing error hits the key to the left or right.
 const KEY_ROWS: [&str; 3] = ["qwertyuiop", "asdfghjkl", "zxcvbnm"];
-/// What made-up words are made of.
+/// Parts of made-up words.
 const BEGINNINGS: [&str; 16] =
     ["b", "br", "d", "f", "g", "k", "kl", "l", "m", "n", "p", "r", "s", "t", "v", "z"];
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ei", "au", "y"];
 const ENDS: [&str; 8] = ["n", "x", "r", "l", "s", "th", "nd", "m"];
 
-/// What kind of name is asked for.
+/// A kind of name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// A company's own name, which it alone bears
+    /// A company's own name, which no other company has
     Exact,
-    /// A company's own name that others bear as well
+    /// A company's own name that other companies have too
     Shared,
-    /// A company's own name with one slip in a word of five letters or more
+    /// A company's own name with one typing error in a word of five letters or more
     Misspelt,
-    /// What nobody is called, of the same kinds of words and of made-up ones
+    /// A name that no company has, of the same kinds of words
     Unknown,
-    /// What several companies are called, or a part of it
+    /// A name, or part of a name, that several companies have
     Ambiguous,
 }
 
-/// A name to ask for.
+/// A name to look up.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) text: String,
     pub(crate) question: Question,
-    /// The name of the company that is meant, where one is.
+    /// The name of the company that is meant, if one is.
     pub(crate) meant: Option<String>,
 }
 
@@ -96,7 +96,8 @@ impl Drawing {
 
     fn unknown(&mut self, place: usize) -> anyhow::Result<String> {
         let Parts { made, trade, form, .. } = self.parts()?;
-        // Every made word stands beside every trade in a large directory, but never beside another.
+        // In a large directory every made-up word occurs with every trade, but never with another
+        // made-up word.
         Ok(match place % 4 {
             0 => format!("{made} {} {trade} {form}", self.parts()?.made),
             1 => format!("{} {made} {form}", self.parts()?.made),
@@ -151,7 +152,7 @@ impl Asked {
     }
 }
 
-/// The name with one slip; `None` where no word of it is long enough or the slip cannot be made.
+/// The name with one typing error; `None` if no word is long enough or the error cannot be made.
 fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
     let is_long = |word: &&mut String| {
@@ -178,7 +179,7 @@ fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     (misspelt != name).then_some(misspelt)
 }
 
-/// A letter whose key lies beside that of another.
+/// A letter on a key next to that of another.
 fn beside(letter: char, chance: &mut fastrand::Rng) -> Option<char> {
     let lower = letter.to_ascii_lowercase();
     let (row, at) = KEY_ROWS.iter().find_map(|row| Some((*row, row.find(lower)?)))?;

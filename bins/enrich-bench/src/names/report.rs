@@ -1,4 +1,4 @@
-//! What asking for names took: a table in Markdown, and the same as JSON.
+//! The results of look-ups by name as a table in Markdown, and as JSON.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -9,12 +9,12 @@ use super::drawn::Kind;
 use crate::machine::Machine;
 use crate::report::write_table;
 
-/// Everything that was found.
+/// All results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) program: String,
     pub(crate) machine: Machine,
-    /// What the figures are figures of.
+    /// The description of what is measured.
     pub(crate) measured: &'static str,
     pub(crate) seconds: u64,
     pub(crate) warmup_seconds: u64,
@@ -26,27 +26,26 @@ pub(crate) struct Report {
 pub(crate) struct Row {
     pub(crate) companies: u64,
     pub(crate) kind: Kind,
-    /// How many names were asked for that are of this kind.
+    /// The number of names of this kind that were looked up.
     pub(crate) asked: usize,
     pub(crate) median_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
-    /// Processor time of a look-up, all threads together; absent where other names were asked for
-    /// in between.
+    /// Processor time of a look-up over all threads; absent if other look-ups ran in between.
     pub(crate) processor_micros: Option<f64>,
     /// The share that found a company.
     pub(crate) found: f64,
-    /// The share that found a company of the name that was meant, where one was.
+    /// The share that found the company that was meant, if one was.
     pub(crate) right: Option<f64>,
-    /// Some answers that are not what was meant, where something was, or are any where nobody was.
+    /// Some wrong answers: another company than the one meant, or any company for an unknown name.
     pub(crate) wrong: Vec<Wrong>,
-    /// Private memory of the process behind these look-ups.
+    /// Private memory of the process after these look-ups.
     pub(crate) private_bytes: u64,
-    /// The machine's load average of the last minute behind them.
+    /// The machine's load average of the last minute, after these look-ups.
     pub(crate) load: f64,
 }
 
-/// An answer that is not what was meant.
+/// A wrong answer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Wrong {
     pub(crate) asked: String,
@@ -60,15 +59,15 @@ pub(crate) struct Wrong {
 pub(crate) struct Timed {
     pub(crate) took: Duration,
     pub(crate) is_found: bool,
-    /// Whether what was found is what was meant, where something was.
+    /// Whether the answer is the company that was meant, if one was.
     pub(crate) is_right: Option<bool>,
 }
 
-/// Median, 99th percentile and longest, in microseconds; of none, nothing.
+/// Median, 99th percentile and maximum, in microseconds; `None` without look-ups.
 pub(crate) fn latencies(timed: &[Timed]) -> Option<(f64, f64, f64)> {
     let mut all: Vec<Duration> = timed.iter().map(|one| one.took).collect();
     all.sort_unstable();
-    // The smallest that so many of a hundred do not exceed.
+    // The nearest-rank percentile.
     let of_hundred = |share: usize| {
         let place = (all.len() * share).div_ceil(100).checked_sub(1)?;
         all.get(place).map(|took| took.as_secs_f64() * 1e6)
@@ -76,13 +75,13 @@ pub(crate) fn latencies(timed: &[Timed]) -> Option<(f64, f64, f64)> {
     Some((of_hundred(50)?, of_hundred(99)?, of_hundred(100)?))
 }
 
-/// The share of which something is true.
+/// The share of look-ups for which `is` holds.
 pub(crate) fn share(timed: &[Timed], is: impl Fn(&Timed) -> bool) -> f64 {
     timed.iter().filter(|one| is(one)).count() as f64 / timed.len().max(1) as f64
 }
 
 impl Report {
-    /// Writes the table for people.
+    /// Writes the table.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} on {}.", self.program, self.machine.told())?;
         writeln!(

@@ -1,4 +1,4 @@
-//! Asking for a company by an identifier, and keeping count of what came back.
+//! Looks up companies by identifiers, and counts the answers.
 
 use std::io::Write;
 
@@ -6,13 +6,13 @@ use enrich_core::port::directory::Directory;
 use enrich_core::{CompanyRef, Found, Projection, Question};
 use enrich_store::Store;
 
-/// How many of those that are wrong are shown.
+/// The most wrong answers that are shown.
 const MOST_SHOWN: usize = 10;
-/// The share that has to be right.
+/// The required share of correct answers.
 pub(crate) const REQUIRED: f64 = 0.99;
 
-/// Asks for a company as an endpoint does. `Err` says why the answer is not the company of this
-/// main domain, or, with none, why it is not that nobody is found.
+/// Looks up a company as an endpoint does. `Err` says why the answer is not the company with this
+/// main domain; or, without a domain, why the answer is not "not found".
 pub(crate) fn ask(
     store: &Store,
     company: Result<CompanyRef, String>,
@@ -34,7 +34,7 @@ pub(crate) fn ask(
     })
 }
 
-/// How many were asked and right, and which were wrong.
+/// The numbers of look-ups and correct answers, and the wrong ones.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     subject: String,
@@ -44,25 +44,25 @@ pub(crate) struct Tally {
     wrong: Vec<Wrong>,
 }
 
-/// Something of which at least one form was wrong.
+/// A value with a wrong answer for at least one spelling.
 #[derive(Debug)]
 struct Wrong {
     subject: String,
     forms: usize,
-    /// The first of those forms.
+    /// The first such spelling.
     form: &'static str,
     text: String,
     reason: String,
 }
 
 impl Tally {
-    /// What is asked for from here on.
+    /// Sets the value that is looked up next.
     pub(crate) fn begin(&mut self, subject: &str) {
         self.subjects += 1;
         self.subject = subject.to_owned();
     }
 
-    /// Counts an answer to one form of it.
+    /// Counts the answer for one spelling.
     pub(crate) fn note(&mut self, form: &'static str, text: &str, outcome: Result<(), String>) {
         self.asked += 1;
         let Err(reason) = outcome else {
@@ -81,19 +81,19 @@ impl Tally {
         }
     }
 
-    /// The share that was right; not a number where nothing was asked.
+    /// The share of correct answers; NaN without look-ups.
     fn share(&self) -> f64 {
         self.right as f64 / self.asked as f64
     }
 
-    /// Adds the title to those of which fewer are right than have to be.
+    /// Adds the title to `short` if fewer answers are correct than required.
     pub(crate) fn hold_to_required(&self, title: &str, short: &mut Vec<String>) {
         if self.asked > 0 && self.share() < REQUIRED {
             short.push(title.to_owned());
         }
     }
 
-    /// Tells how many were right, and the first that were not.
+    /// Reports the number of correct answers, and the first wrong ones.
     pub(crate) fn tell(&self, title: &str, what: &str, out: &mut dyn Write) -> anyhow::Result<()> {
         if self.asked == 0 {
             writeln!(out, "{title}: no {what} to ask")?;

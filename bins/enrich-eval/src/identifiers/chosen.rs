@@ -1,4 +1,4 @@
-//! Which pages and further domains of the set name one company and no other.
+//! Selects the pages and further domains of the set that belong to exactly one company.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -25,17 +25,17 @@ pub(crate) struct AliasRow {
     pub(crate) name: String,
 }
 
-/// A page and the main domain of the company whose it is.
+/// A page and the main domain of its company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) network: Network,
     pub(crate) handle: String,
     pub(crate) domain: String,
-    /// What the company is called there.
+    /// The name of its company in the set.
     pub(crate) name: String,
 }
 
-/// A further domain and the main domain of the company whose it is.
+/// A further domain and the main domain of its company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FurtherDomain {
     pub(crate) text: String,
@@ -43,23 +43,23 @@ pub(crate) struct FurtherDomain {
     pub(crate) name: String,
 }
 
-/// What was chosen, and how many were left out since they name two companies.
+/// The selected values, and the number left out because they belong to two companies.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Chosen<T> {
     pub(crate) all: Vec<T>,
     pub(crate) ambiguous: usize,
 }
 
-/// A domain in the form that answers have. What is none is compared as it stands.
+/// A domain in the form of answers; an invalid one is returned unchanged.
 pub(crate) fn normal(domain: &str) -> String {
     Domain::parse(domain).map_or_else(|_| domain.to_owned(), |read| read.as_str().to_owned())
 }
 
-/// The pages of the five networks that one company has, `held` being those of companies that are
-/// imported as well: network, handle and main domain.
+/// The pages of the five networks that belong to one company. `held` are the pages (network,
+/// handle, main domain) of companies that are imported too.
 ///
-/// Handles count as one by their lower case alone, and not by the key that look-ups compare, so
-/// that handles which that key takes for one are asked, and show.
+/// Handles are compared in lower case, not by the key of look-ups. So handles that the key wrongly
+/// treats as equal are looked up, and are reported.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<Page> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {
@@ -81,8 +81,8 @@ pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<
     Chosen { ambiguous: count - all.len(), all }
 }
 
-/// The further domains that one company has and that are no company's main one, `main` being the
-/// main domains of the companies that are imported.
+/// The further domains that belong to one company and are no company's main domain. `main` are the
+/// main domains of the imported companies.
 pub(crate) fn further_domains(rows: &[AliasRow], main: &HashSet<String>) -> Chosen<FurtherDomain> {
     let mut owners: HashMap<String, BTreeSet<String>> = HashMap::new();
     let mut mains: HashSet<String> = main.clone();
@@ -107,7 +107,7 @@ fn network_of(platform: &str) -> Option<Network> {
     Network::ALL.into_iter().find(|network| network.as_str() == platform)
 }
 
-/// What a handle is the same by, also where its address was given.
+/// The value by which handles are compared, also if a URL is given.
 fn same(network: Network, given: &str) -> String {
     let behind = ["/company/", "/school/", "/showcase/"]
         .into_iter()

@@ -3,14 +3,14 @@
 use enrich_text::{Domain, Network};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What may stand in a path as it is.
+/// The characters that a path need not escape.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A way to write something, and what is written.
+/// The name of a spelling, and the text.
 pub(crate) type Form = (&'static str, String);
 
-/// The forms of a page of which the handle is given. What is given as the rest of an address, with
-/// signs that no handle has, is asked as it is alone.
+/// The spellings of a page with this handle. A value with characters that no handle has (the rest
+/// of a URL) is used only as it is.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];
@@ -46,7 +46,7 @@ pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     forms
 }
 
-/// The forms that a network alone has.
+/// The spellings that only one network has.
 fn of_network(network: Network, handle: &str, is_channel_id: bool) -> Vec<Form> {
     let site = |path: &str| format!("https://www.{}/{path}{handle}", network.host());
     match network {
@@ -81,7 +81,7 @@ fn of_network(network: Network, handle: &str, is_channel_id: bool) -> Vec<Form> 
     }
 }
 
-/// The forms of a domain: as a host, in an address, in both spellings where it is international.
+/// The spellings of a domain: as a host, in a URL, in both forms of an international name.
 pub(crate) fn of_domain(domain: &str) -> Vec<Form> {
     let mut forms = vec![
         ("host", domain.to_owned()),
@@ -107,7 +107,7 @@ fn path_of(network: Network, handle: &str, is_channel_id: bool) -> String {
     }
 }
 
-/// Channel ids alone are told apart by case, and are no handles.
+/// Channel ids are case-sensitive and are not handles.
 pub(crate) fn is_channel_id(handle: &str) -> bool {
     handle.len() == 24 && handle.starts_with("UC")
 }
@@ -128,7 +128,7 @@ fn further(network: Network) -> &'static str {
     }
 }
 
-/// Upper case for lower and the other way round, where that leads back.
+/// Swaps upper and lower case of the letters for which that can be reversed.
 fn in_other_case(text: &str) -> String {
     text.chars()
         .map(|letter| {

@@ -1,4 +1,4 @@
-//! Addresses of companies that were imported without them: their domain has to say whose they are.
+//! Addresses of companies that were imported without addresses: their domain must find the company.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,22 +17,22 @@ use super::asked::{Tally, ask};
 #[derive(Deserialize)]
 pub(crate) struct MailRow {
     email: String,
-    /// `same`, `other` or `free`, against the company's domain.
+    /// `same`, `other` or `free`: how the address relates to the company's domain.
     email_domain_relation: String,
 }
 
-/// What an address has to find.
+/// The expected answer for an address.
 #[derive(Debug, PartialEq, Eq)]
 enum Expected<'a> {
-    /// The company of this main domain, which was imported.
+    /// The imported company with this main domain.
     Company(&'a str),
-    /// Nobody: anyone can have an address there.
+    /// Nothing: anyone can have an address there.
     PublicHost,
-    /// Nobody: no company of that domain was imported.
+    /// Nothing: no company with that domain was imported.
     Unknown,
 }
 
-/// Asks for every address and tells what came back.
+/// Looks up every address and reports the answers.
 pub(crate) fn report(
     store: &Store,
     rows: &[MailRow],
@@ -47,7 +47,7 @@ pub(crate) fn report(
             Expected::PublicHost => (&mut at_public, None),
             Expected::Unknown => (&mut at_unknown, None),
         };
-        // Whose address it is, is nobody's business here.
+        // The report must not name people.
         let at_host = format!("…@{}", host(row));
         tally.begin(&row.email);
         let outcome = ask(store, read(&row.email), domain)?;
@@ -70,8 +70,8 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Asks for an address at every public mail host that is listed beside the set and is the domain of
-/// a company that was imported, and tells which of them count as that company's alone.
+/// Looks up an address at every listed public mail host that is the domain of an imported company,
+/// and reports which of them count as that company's own.
 pub(crate) fn report_listed(
     store: &Store,
     set: &Path,

@@ -1,37 +1,37 @@
-//! In what two names differ.
+//! Classifies the difference between two names.
 
 use enrich_core::matching::DirectoryRarity;
 use enrich_text::{
     Agreement, CompanyName, Country, NameForm, NameWord, Similarity, country_of_word, similar,
 };
 
-/// In what two names differ.
+/// The difference between two names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reason {
-    /// In the legal form and nothing else.
+    /// Only the legal form.
     LegalForm,
-    /// In the country, or what else stands in parentheses: companies of one group.
+    /// The country, or other words in parentheses: companies of one group.
     Place,
-    /// In a number, a year or what counts like one.
+    /// A number, a year or something similar.
     Series,
-    /// In nothing but how they are written: case, accents, spaces.
+    /// Only the spelling: case, accents, spaces.
     Writing,
-    /// In words that count as one, as translations do, or that say nothing by themselves.
+    /// Words that count as equal, such as translations, or words without a meaning of their own.
     Equivalent,
     /// One is an abbreviation of the other.
     Initials,
     /// They are written in different scripts.
     Script,
-    /// Words are misspelt, and no others differ.
+    /// Only misspelt words.
     Slip,
-    /// One has words more.
+    /// One name has additional words.
     More,
-    /// Both have words that the other lacks.
+    /// Each name has words that the other lacks.
     Words,
 }
 
 impl Reason {
-    /// In what two names differ, the first that is found.
+    /// The first difference that applies.
     pub(crate) fn of(asked: &CompanyName, held: &CompanyName) -> Self {
         let (left, right) = (NameForm::of_typed(asked), NameForm::of(held));
         if is_latin(asked) != is_latin(held) {
@@ -68,8 +68,8 @@ impl Reason {
         }
     }
 
-    /// Whether it is what we and a screening of names take for different things on purpose: a
-    /// caller there asks for one registered company, and here for the website of a name.
+    /// Whether we and name screening differ here on purpose: screening asks for one registered
+    /// company, and we ask for the website of a name.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }
@@ -91,8 +91,8 @@ impl Reason {
     }
 }
 
-/// The words that each name has alone. Numbers of which one begins with the other (`VII`, `VIII`) are
-/// two.
+/// The words that only one of the names has. Different numbers that begin alike (`VII`, `VIII`) are
+/// different words.
 fn apart<'a>(
     left: &'a NameForm,
     right: &'a NameForm,
@@ -117,7 +117,7 @@ fn apart<'a>(
     apart
 }
 
-/// Whether a name has but Latin letters: those up to the block Latin Extended-B.
+/// Whether a name has only Latin letters, up to the block Latin Extended-B.
 fn is_latin(name: &CompanyName) -> bool {
     name.display().chars().all(|sign| !sign.is_alphabetic() || sign <= '\u{24f}')
 }
@@ -129,7 +129,7 @@ fn is_place(word: &NameWord) -> bool {
         || (word.text.len() > 3 && Country::parse(&word.text).is_ok())
 }
 
-/// Whether a word is a number, in digits or as the Romans wrote them, or holds digits.
+/// Whether a word is a number (digits or Roman numerals), or contains digits.
 fn counts(word: &NameWord) -> bool {
     let is_roman = !word.text.is_empty() && word.text.bytes().all(|byte| b"ivxl".contains(&byte));
     is_roman || word.text.bytes().any(|byte| byte.is_ascii_digit())

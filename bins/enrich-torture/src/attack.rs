@@ -1,7 +1,8 @@
-//! Attacks a server on the loopback address, as a stranger or a customer could, and holds its
-//! memory and the answers of `/healthz` to their limits meanwhile.
+//! Attacks a server on the loopback address, as a stranger or a customer could, and checks its
+//! memory and the response time of `/healthz` meanwhile.
 //!
-//! A case is a file: what it sends. Starting the server, watching it and judging are done here.
+//! Each case is a file with the requests it sends. This file starts the server, watches it and
+//! judges the figures.
 
 mod calls_search;
 mod descriptors;
@@ -31,24 +32,25 @@ use crate::report::{Console, Summary};
 use crate::setting::Setting;
 use crate::world::World;
 
-/// The most memory that the server may have resident at any time, in megabytes.
+/// The largest resident memory allowed, in megabytes.
 const MAX_RESIDENT_MB: f64 = 400.0;
 
 /// An attack.
 pub(crate) struct Case {
     /// Its name on the command line.
     pub(crate) name: &'static str,
-    /// What it does, for the table.
+    /// Its description in the table.
     pub(crate) about: &'static str,
-    /// What `enrich serve` is started with, beside its data folder and its address.
+    /// Options of `enrich serve` besides data folder and address.
     pub(crate) options: &'static [&'static str],
-    /// Whether the health pages have a listener of their own. Strangers who hold connections by the
-    /// thousand delay everything on the listener that they hold them at.
+    /// Whether the admin pages have their own listener. An attack with thousands of connections
+    /// delays everything on its listener.
     pub(crate) has_admin_listener: bool,
-    /// Fills the data folder before the server is started. The world has a few companies, and
-    /// accounts that can pay.
+    /// Fills the data folder before the server starts. The world has a few companies, and accounts
+    /// with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
-    /// Attacks until the target's time is over. The figures are judged beside those of the frame.
+    /// Attacks until the time is over. The returned figures are judged together with memory and
+    /// health.
     pub(crate) attack: fn(&Target<'_>) -> Result<Vec<Figure>>,
 }
 
@@ -62,7 +64,7 @@ impl Case {
     }
 }
 
-/// Every case, in the order in which they run.
+/// All cases, in the order in which they run.
 pub(crate) static CASES: [&Case; 5] = [
     &slow_readers::CASE,
     &slow_bodies::CASE,
@@ -71,16 +73,16 @@ pub(crate) static CASES: [&Case; 5] = [
     &expensive_names::CASE,
 ];
 
-/// How the cases are run.
+/// How to run the cases.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The cases by name; all of them where none is named.
+    /// The names of the cases; empty for all.
     pub(crate) cases: Vec<String>,
-    /// How long each attack goes on.
+    /// The duration of each attack.
     pub(crate) seconds: u64,
-    /// Which figure of `/healthz` is judged.
+    /// The judged figure of `/healthz`.
     pub(crate) health: HealthFigure,
-    /// Whether the health pages are at the attacked listener in every case.
+    /// Whether the admin pages are on the attacked listener in every case.
     pub(crate) is_listener_shared: bool,
 }
 
@@ -88,9 +90,9 @@ pub(crate) struct Plan {
 pub(crate) struct Target<'a> {
     /// Accounts, keys and companies of the server.
     pub(crate) world: &'a World,
-    /// Where it listens.
+    /// Its address.
     pub(crate) server: SocketAddr,
-    /// When the attack is over.
+    /// The end of the attack.
     pub(crate) ends_at: Instant,
 }
 
@@ -101,12 +103,12 @@ impl Target<'_> {
     }
 }
 
-/// For cases that need nothing in the data folder.
+/// For cases that need no data.
 pub(crate) fn nothing_to_prepare(_: &Setting, _: &World) -> Result<()> {
     Ok(())
 }
 
-/// Runs the cases one after the other; fails when a figure of any is not held.
+/// Runs the cases one after the other; fails if a figure exceeds its limit.
 pub(crate) fn run(
     setting: &Setting,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Reads the ledger through its port, row by row from where the last reading ended, and folds it.
+//! Reads the ledger through its port, continuing from the last reading, and recomputes its sums.
 
 use anyhow::Result;
 use enrich_core::port::ledger::Ledger as _;
@@ -9,16 +9,16 @@ use crate::broken::Broken;
 use crate::judge::Row;
 use crate::world::World;
 
-/// How many rows are read at a time.
+/// Rows in a page.
 const PAGE_ROWS: u32 = 1000;
 
-/// What has been read so far.
+/// The state of the audit.
 #[derive(Debug)]
 pub(crate) struct Audit {
     folds: Vec<Fold>,
 }
 
-/// New rows, as the judge wants them.
+/// New rows, in the judge's form.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// Charges.
@@ -27,7 +27,7 @@ pub(crate) struct News {
     pub(crate) grants: Vec<(usize, String, i64)>,
 }
 
-/// One account, folded from its first row on.
+/// The sums of one account, from its first row on.
 #[derive(Debug)]
 struct Fold {
     account: AccountId,
@@ -36,12 +36,12 @@ struct Fold {
     granted: i128,
     charged: u64,
     charges: u64,
-    /// What does not fit, as it is found.
+    /// Inconsistencies found so far.
     faults: Vec<String>,
 }
 
 impl Audit {
-    /// Nothing read yet.
+    /// An audit that has read nothing.
     pub(crate) fn new(world: &World) -> Self {
         let fold = |account| Fold {
             account,
@@ -55,12 +55,13 @@ impl Audit {
         Self { folds: world.payers.iter().map(|payer| fold(payer.account)).collect() }
     }
 
-    /// Reads what is new in every account, and whether what was read last is still there.
+    /// Reads the new rows of every account, and checks that the last row read before is still
+    /// there.
     ///
     /// # Errors
     ///
-    /// [`Broken`] when a sequence has a gap, a row was altered or is gone, or a balance is not
-    /// the sum of its rows. Others when the ledger cannot be read.
+    /// [`Broken`] when a sequence has a gap, a row was changed or is missing, or a balance is not
+    /// the sum of its rows. Other errors when the ledger cannot be read.
     pub(crate) fn read(&mut self, store: &Store) -> Result<News> {
         let mut news = News::default();
         for (place, fold) in self.folds.iter_mut().enumerate() {
@@ -71,13 +72,14 @@ impl Audit {
         Ok(news)
     }
 
-    /// How many rows have been read.
+    /// The number of rows read so far.
     pub(crate) fn rows(&self) -> u64 {
         let last = |fold: &Fold| fold.last.as_ref().map_or(0, |entry| entry.sequence);
         self.folds.iter().map(last).sum()
     }
 
-    /// Lets the ledger prove itself, SQLite check both files, and holds the sums against ours.
+    /// Runs the ledger's verification and SQLite's integrity check of both files, and compares the
+    /// totals with ours.
     ///
     /// # Errors
     ///
@@ -212,7 +214,7 @@ mod tests {
         }
     }
 
-    /// How many faults are found in rows of this sequence, credits and balance.
+    /// The number of faults found in rows with these sequences, credits and balances.
     fn faults(rows: &[(u64, i64, u64)]) -> usize {
         let mut fold = fold();
         for (sequence, credits, balance) in rows {

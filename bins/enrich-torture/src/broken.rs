@@ -1,4 +1,4 @@
-//! The one error that means that Enrich is at fault: an invariant that does not hold.
+//! The error that says that Enrich broke a promise.
 //!
 //! Every other error means that the harness could not do its work.
 
@@ -6,26 +6,26 @@ use anyhow::Result;
 
 use crate::judge::Breach;
 
-/// How many are shown; the first ones say it all.
+/// The most broken promises shown.
 const SHOWN: usize = 20;
 
-/// What does not hold.
+/// The broken promises.
 #[derive(Debug, thiserror::Error)]
 #[error("broken: {}", shown(.0))]
 pub(crate) struct Broken(Vec<String>);
 
 impl Broken {
-    /// One thing that does not hold.
+    /// An error with one broken promise.
     pub(crate) fn because(what: impl Into<String>) -> anyhow::Error {
         Self(vec![what.into()]).into()
     }
 
-    /// Fails when anything does not hold.
+    /// Fails if any promise is broken.
     pub(crate) fn unless_none(broken: Vec<String>) -> Result<()> {
         if broken.is_empty() { Ok(()) } else { Err(Self(broken).into()) }
     }
 
-    /// Fails when the judge found anything.
+    /// Fails if the judge found anything.
     pub(crate) fn unless_innocent(breaches: &[Breach]) -> Result<()> {
         let told = breaches.iter().map(|Breach { kind, what }| format!("{kind:?}: {what}"));
         Self::unless_none(told.collect())

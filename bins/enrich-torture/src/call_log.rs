@@ -1,4 +1,4 @@
-//! The book of a round: what was sent, when, and what came back. Nothing here knows the ledger.
+//! The records of a round: requests, times and answers. Nothing here reads the ledger.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,65 +6,65 @@ use std::time::Instant;
 use crate::connection::Reply;
 use crate::world::Question;
 
-/// What only that refusal says which promises nothing.
+/// Part of the message of the only refusal after which the charge is unknown.
 const NOBODY_KNOWS: &str = "cannot be told";
 
-/// One request and its end.
+/// A request and its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// Its `X-Request-Id`, which no other request has.
+    /// Its unique `X-Request-Id`.
     pub(crate) request_id: String,
-    /// Who asked: the account's place in the world.
+    /// The index of its account in the world.
     pub(crate) account: usize,
-    /// What was asked: the question's place in the world.
+    /// The index of its question in the world.
     pub(crate) question: usize,
     /// Its `Idempotency-Key`, if it had one. Repeats share it.
     pub(crate) repeat_key: Option<Arc<str>>,
-    /// When the first byte was about to be sent.
+    /// The time just before the first byte was sent.
     pub(crate) sent: Instant,
-    /// What became of it.
+    /// Its end.
     pub(crate) end: End,
 }
 
-/// What the client heard.
+/// What the client received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// A complete answer.
     Answered(Answer),
-    /// The connection broke before the answer was complete: nobody can say what happened.
+    /// No complete answer: the connection broke, and the outcome is unknown.
     Silence,
 }
 
 /// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// When its last byte had been received.
+    /// When the last byte was received.
     pub(crate) at: Instant,
     /// Its status.
     pub(crate) status: u16,
-    /// `X-Credits-Used`; absent when it is missing or no number.
+    /// `X-Credits-Used`; `None` if it is missing or not a number.
     pub(crate) used: Option<u64>,
-    /// `X-Credits-Remaining`, likewise.
+    /// `X-Credits-Remaining`; `None` as above.
     pub(crate) remaining: Option<u64>,
-    /// Whether it says `Idempotency-Replayed: true`.
+    /// Whether it has `Idempotency-Replayed: true`.
     pub(crate) is_replay: bool,
-    /// The body, with which those of repeats are compared.
+    /// The body, for comparison with repeats.
     pub(crate) body: Arc<str>,
 }
 
-/// What an answer, or its absence, lets one expect of the ledger.
+/// What the ledger must hold for a request, judged by its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It was acknowledged as charged: its row must be there.
+    /// Acknowledged as charged: its row must exist.
     Charged,
-    /// It was told that nothing was taken: there must be no row.
+    /// Answered as not charged: there must be no row.
     Free,
-    /// It was in flight: a row may be there.
+    /// In flight: there may be a row.
     Open,
 }
 
 impl Answer {
-    /// Reads what matters from a reply.
+    /// Takes the relevant parts of a reply.
     pub(crate) fn of(reply: &Reply, at: Instant) -> Self {
         let number = |name| reply.header(name).and_then(|value| value.parse().ok());
         Self {
@@ -79,10 +79,10 @@ impl Answer {
 }
 
 impl Call {
-    /// The answer, if one came before the cut.
+    /// The answer, if it came before the cut.
     ///
-    /// What comes after power was cut comes from a server whose disk is gone already; in life it
-    /// would have reached nobody, so it counts as in flight.
+    /// An answer after a power cut comes from a server without a disk; really it would have reached
+    /// nobody. So the request counts as in flight.
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),
@@ -90,7 +90,7 @@ impl Call {
         }
     }
 
-    /// What the ledger may hold of it after a cut at `cut`.
+    /// What the ledger must hold for it after a cut at `cut`.
     pub(crate) fn fate(&self, question: &Question, cut: Option<Instant>) -> Fate {
         let End::Answered(answer) = &self.end else {
             return if question.price == 0 { Fate::Free } else { Fate::Open };
@@ -101,25 +101,25 @@ impl Call {
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
             503 if question.price > 0 && answer.body.contains(NOBODY_KNOWS) => Fate::Open,
-            // Every refusal promises that nothing was taken, and so does a 500.
+            // Every other refusal, also a 500, promises that nothing was charged.
             _ => Fate::Free,
         }
     }
 
-    /// Whether a client would ask again: it has no answer that settles the matter.
+    /// Whether a client would repeat the request, because its outcome is open.
     pub(crate) fn is_unsettled(&self, cut: Option<Instant>) -> bool {
         self.answer_before(cut).is_none_or(|answer| answer.status >= 500)
     }
 }
 
-/// Credits that were given while the ledger was tortured.
+/// A grant during the torture.
 #[derive(Clone, Debug)]
 pub(crate) struct GrantCall {
-    /// Its note, which no other grant has.
+    /// Its unique note.
     pub(crate) note: String,
-    /// To whom.
+    /// The index of its account.
     pub(crate) account: usize,
-    /// How many.
+    /// Its credits.
     pub(crate) credits: i64,
     /// Whether it was acknowledged before the cut; else it was in flight.
     pub(crate) is_acknowledged: bool,

@@ -15,7 +15,7 @@ use crate::report::{Console, Summary};
 use crate::setting::Setting;
 use crate::{attack, flip, fsync, full, kill, power};
 
-/// Kills, cuts, fills and damages what the ledger stands on, and holds it to its promises
+/// Tests the ledger with kills, power cuts, full disks and damaged files
 #[derive(Debug, Parser)]
 #[command(
     name = "enrich-torture",
@@ -30,7 +30,7 @@ Exit status: 0 every promise was kept; 1 one was broken, and the data folder is 
 and named; 2 the torture could not be carried out, because a program or a right is missing."
 )]
 pub(crate) struct Cli {
-    /// Which torture.
+    /// The torture to run.
     #[command(subcommand)]
     torture: Torture,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Cli {
 enum Torture {
     /// Kill the server under load and start it again
     Kill {
-        /// How often
+        /// Number of kills
         #[arg(long, value_name = "NUMBER", default_value_t = 100)]
         rounds: u64,
         #[command(flatten)]
@@ -47,13 +47,13 @@ enum Torture {
     },
     /// Cut the power of the file system under load (needs root)
     Power {
-        /// How often
+        /// Number of power cuts
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         rounds: u64,
-        /// What the image is formatted as
+        /// File system of the image
         #[arg(long, value_name = "KIND", default_value = "ext4")]
         filesystem: FileSystem,
-        /// Torture something that has to lose charges, and fail if it loses none
+        /// Run a control, which must lose charges, and fail if it loses none
         #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "checkpoint")]
         control: Option<Control>,
         #[command(flatten)]
@@ -61,13 +61,13 @@ enum Torture {
     },
     /// Let each of the first fsyncs or writes fail once (needs strace)
     Fsync {
-        /// How many positions
+        /// Number of positions
         #[arg(long, value_name = "NUMBER", default_value_t = 50)]
         rounds: u64,
         /// The first position
         #[arg(long, value_name = "NUMBER", default_value_t = 1)]
         first: u64,
-        /// What fails, and how
+        /// The system call that fails, and its error
         #[arg(long, value_name = "WHAT", default_value = "fsync")]
         call: Fails,
         #[command(flatten)]
@@ -75,7 +75,7 @@ enum Torture {
     },
     /// Fill the disk under load and free it again (needs root)
     Full {
-        /// How often
+        /// Number of full disks
         #[arg(long, value_name = "NUMBER", default_value_t = 10)]
         rounds: u64,
         /// Size of the disk, in MiB
@@ -86,48 +86,48 @@ enum Torture {
     },
     /// Flip bytes in copies of a ledger
     Flip {
-        /// How many, each in a copy of its own
+        /// Number of flips, each in its own copy
         #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
         rounds: u64,
-        /// Of a hundred flips, those in the write-ahead log; what they cut off cannot be told, which
-        /// counts as broken unless --allow-cut is given
+        /// Percentage of flips in the write-ahead log; a flip that cuts off the log's end stays
+        /// unnoticed and counts as broken, unless --allow-cut is given
         #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
         log_percent: u8,
-        /// Accept that only SQLite's own integrity check finds a flip
+        /// Accept flips that only SQLite's own integrity check finds
         #[arg(long)]
         allow_check: bool,
-        /// Accept that a damaged write-ahead log counts up to the damage, as one does whose end was
-        /// never written
+        /// Accept that SQLite treats a damaged write-ahead log as one that ends at the damage
         #[arg(long)]
         allow_cut: bool,
-        /// Go on after a flip that nobody noticed, and list them all
+        /// Continue after an unnoticed flip, and list them all
         #[arg(long)]
         keep_going: bool,
         #[command(flatten)]
         setting: Setting,
     },
-    /// Attack the server over the loopback address, and hold its memory and the time that /healthz
-    /// takes to their limits (needs 9,500 open files: `ulimit -n`)
+    /// Attack the server over the loopback address, and check its memory and the response time of
+    /// /healthz (needs 9,500 open files: `ulimit -n`)
     Attack {
-        /// Which attacks; all of them if none is named
+        /// Attacks to run; all if none is named
         #[arg(value_name = "CASE", value_parser = PossibleValuesParser::new(CASES.map(|case| case.name)))]
         cases: Vec<String>,
-        /// How long each goes on
+        /// Duration of each attack, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(5..=600))]
         seconds: u64,
-        /// Which figure of /healthz has to stay below 50 ms
+        /// The figure of /healthz that must stay below 50 ms
         #[arg(long, value_name = "FIGURE", default_value = "max")]
         health: HealthFigure,
-        /// Ask for the health pages at the listener that is attacked, in every case
+        /// Serve the admin pages on the attacked listener, in every case
         #[arg(long)]
         shared_listener: bool,
         #[command(flatten)]
         setting: Setting,
     },
-    /// Everything of the ledger: 1,000 kills, 300 power cuts and both controls, 200 failing fsyncs and 200 failing
-    /// writes, 50 full disks, 1,000 flips in the ledger and 200 in its log (needs root and strace)
+    /// Everything for the ledger: 1,000 kills, 300 power cuts and both controls, 200 failing fsyncs
+    /// and 200 failing writes, 50 full disks, 1,000 flips in the ledger and 200 in its log (needs
+    /// root and strace)
     All {
-        /// Do only one of so many rounds, to see whether everything is there
+        /// Run only a fraction of the rounds, to see whether everything is installed
         #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         divide_by: u64,
         #[command(flatten)]
@@ -136,14 +136,14 @@ enum Torture {
 }
 
 impl Cli {
-    /// Tortures, and says what it showed.
+    /// Runs the torture and prints its summary.
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<()> {
         let setting = self.torture.setting().clone();
         setting.check()?;
         console.print(format_args!("seed {}", setting.seed))?;
         let mut summaries = Vec::new();
         let done = self.torture.run(console, &mut summaries);
-        // What was finished before something broke is told as well.
+        // Summaries of tortures that finished before a failure are printed too.
         for summary in &summaries {
             summary.write(console.out)?;
         }
@@ -198,21 +198,21 @@ impl Torture {
     }
 }
 
-/// What the ledger has to withstand before it is called done.
+/// Everything the ledger must withstand before a release.
 fn all(
     setting: &Setting,
     divide_by: u64,
     console: &mut Console<'_>,
     summaries: &mut Vec<Summary>,
 ) -> Result<()> {
-    // What is missing shows at once and not after an hour.
+    // Missing programs are reported at once, not after an hour.
     for file_system in [FileSystem::Ext4, FileSystem::Xfs] {
         power::check(file_system, Some(Control::NoFsync))?;
     }
     fsync::check()?;
     full::check()?;
     let share = |rounds: u64| rounds.div_ceil(divide_by);
-    // SQLite takes a damaged log for one whose end was never written; that cannot be told apart.
+    // SQLite treats a damaged log as one that ends there; no check can distinguish the two.
     for (rounds, log_percent, allow_cut) in [(1000, 0, false), (200, 100, true)] {
         let (rounds, allow_check, keep_going) = (share(rounds), false, false);
         let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };

@@ -1,35 +1,33 @@
 //! A plain HTTP/1.1 client that keeps its connection and notes when an answer was complete.
 //!
-//! It tells apart what a library would blur: an answer that came, and one that broke off.
+//! Unlike a library, it distinguishes a complete answer from one that broke off.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How long a silent server is waited for before the connection counts as broken.
+/// How long to wait for data before the connection counts as broken.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The largest answer that is read; those of the harness have some hundred bytes.
+/// The largest answer; the harness's answers have some hundred bytes.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// A connection to the server, used by one thread for one request after the other.
+/// A connection to the server, used by one thread for one request at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
     server: SocketAddr,
     stream: Option<TcpStream>,
 }
 
-/// One complete answer.
+/// A complete answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
-    /// Its status.
     pub(crate) status: u16,
     head: String,
-    /// Its body.
     pub(crate) body: String,
 }
 
 impl Connection {
-    /// A connection that is opened when it is first used.
+    /// A connection that is opened at its first use.
     pub(crate) fn to(server: SocketAddr) -> Self {
         Self { server, stream: None }
     }
@@ -38,7 +36,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When the connection could not be made, or broke before the answer was complete.
+    /// When the connection cannot be opened, or breaks before the answer is complete.
     pub(crate) fn post(
         &mut self,
         path: &str,
@@ -56,7 +54,7 @@ impl Connection {
         self.send(&request)
     }
 
-    /// Asks for a page.
+    /// Requests a page.
     ///
     /// # Errors
     ///
@@ -65,7 +63,7 @@ impl Connection {
         self.get_with(path, &[])
     }
 
-    /// Asks for a page, with more headers.
+    /// Requests a page with additional headers.
     ///
     /// # Errors
     ///
@@ -101,14 +99,14 @@ impl Connection {
 }
 
 impl Reply {
-    /// The first value of this header.
+    /// The first value of a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.split("\r\n").filter_map(|line| line.split_once(':'));
         let (_, value) = lines.find(|(given, _)| given.eq_ignore_ascii_case(name))?;
         Some(value.trim())
     }
 
-    /// `None` while the answer is not complete.
+    /// `None` while the answer is incomplete.
     fn parse(bytes: &[u8]) -> io::Result<Option<Self>> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {

@@ -1,9 +1,9 @@
-//! Flips bytes in copies of a closed ledger: none may lead to a wrong balance unsaid.
+//! Flips bytes in copies of a closed ledger: none may cause a wrong balance unnoticed.
 //!
-//! For each flip: either the folder is refused when it is opened, or `verify` reports a fault, or
-//! every balance and every row is what it was. A share of the flips is aimed at the tables beside
-//! the log of charges, which say where it ends and where accounts stand; another, if that is asked
-//! for, hits the write-ahead log that a process leaves behind when it dies.
+//! After each flip, one of these must hold: the folder is refused when it is opened; `verify`
+//! reports a fault; every balance and row is unchanged. Some flips are aimed at the tables beside
+//! the log of charges, which hold its end and the accounts' balances. Others, on request, are in
+//! the write-ahead log of a killed process.
 
 mod aim;
 mod original;
@@ -24,57 +24,58 @@ use crate::setting::Setting;
 use aim::{Flip, TABLES};
 use original::{Original, State};
 
-/// Of three flips in the ledger one is aimed at a table.
+/// One of this many flips in the ledger is aimed at a table.
 const AIMED_EVERY: u64 = 3;
 const ROUNDS_PER_LINE: u64 = 250;
 
 /// What to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// How many bytes are flipped, each in a copy of its own.
+    /// The number of flips, each in its own copy.
     pub(crate) rounds: u64,
-    /// Of a hundred flips, those in a write-ahead log.
+    /// The percentage of flips in a write-ahead log.
     pub(crate) log_percent: u8,
     /// Whether it is enough that SQLite's own check finds a flip.
     pub(crate) allow_check: bool,
-    /// Whether a damaged write-ahead log may be taken for one whose end was never written.
+    /// Whether SQLite may treat a damaged write-ahead log as one that ends at the damage.
     pub(crate) allow_cut: bool,
-    /// Whether to go on after a flip that nobody noticed.
+    /// Whether to continue after an unnoticed flip.
     pub(crate) keep_going: bool,
 }
 
-/// What became of a flip.
+/// The result of a flip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
     /// The folder was refused.
     AtStart,
     /// `verify` reported it, or could not read the file.
     ByVerify,
-    /// Only SQLite's own integrity check reported it, and a balance or a row differs.
+    /// A balance or row differs, and only SQLite's own integrity check reported it.
     ByCheckAlone(String),
-    /// Every balance and row is what it was.
+    /// All balances and rows are unchanged.
     Harmless {
-        /// A kept answer is lost, and SQLite's own check says so: a repeat would be charged anew.
+        /// A stored response is lost, and SQLite's own check reports it: a repeat would be charged
+        /// again.
         is_kept_lost: bool,
-        /// Other usage is told.
+        /// The usage counters differ.
         is_used_otherwise: bool,
-        /// A charge was refused afterwards, which says it as well.
+        /// A later charge was refused, which reports the damage too.
         charge_refused: bool,
     },
-    /// The write-ahead log counts up to the damage: an earlier state of the ledger, unsaid.
+    /// The write-ahead log is read up to the damage: an earlier state of the ledger, unnoticed.
     CutOff(String),
-    /// Something differs and nobody says so.
+    /// Something differs unnoticed.
     Wrong(String),
 }
 
-/// What became of the answers that are kept, where everything else is what it was.
+/// The state of the stored responses, if everything else is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
-    /// They are what they were, or reading one fails, which says it.
+    /// They are unchanged, or reading one fails, which reports the damage.
     Same,
-    /// One is not found any more.
+    /// One is missing.
     Gone,
-    /// One names another balance, or is taken for the answer to another question.
+    /// One has another balance, or belongs to another question.
     Other,
 }
 
@@ -85,18 +86,18 @@ struct Found {
     by_verify: u64,
     by_check_alone: u64,
     harmless: u64,
-    /// Of those, where usage differs.
+    /// Harmless flips with different usage counters.
     used_otherwise: u64,
-    /// A kept answer is lost, as SQLite's own check says, and everything else is what it was.
+    /// Stored responses lost, as SQLite's own check reports, with everything else unchanged.
     kept_lost: u64,
     charge_refused: u64,
     cut_off: u64,
     wrong: u64,
-    /// Flips that were aimed, by table, and of those the ones that were said.
+    /// For each table, the flips aimed at it, and those of them that were noticed.
     aimed: [(u64, u64); TABLES.len()],
 }
 
-/// Flips so many bytes.
+/// Runs the flips.
 pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> Result<Summary> {
     setting.in_folder(|folder| flip_all(setting, plan, folder, console))
 }
@@ -181,7 +182,7 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Fou
 }
 
 impl Plan {
-    /// Why this must not be, if it must not.
+    /// Why this result is not allowed, if so.
     fn broken(self, seen: &Seen) -> Option<&str> {
         match seen {
             Seen::Wrong(what) => Some(what),
@@ -223,13 +224,13 @@ impl Found {
     }
 }
 
-/// Makes a damaged copy and looks at it. A panic is as bad as a wrong balance.
+/// Makes a damaged copy and examines it. A panic is as bad as a wrong balance.
 fn look(original: &Original, flip: Flip, folder: &Path) -> Result<Seen> {
     original.copy_to(folder, |ledger, log| flip.strike(ledger, log))?;
     let in_log = flip.in_log;
     let looked = panic::catch_unwind(AssertUnwindSafe(|| look_into(original, in_log, folder)));
     let seen = looked.unwrap_or_else(|_| Ok(Seen::Wrong("it panicked".to_owned())));
-    // A folder that is to be looked into stays.
+    // Folders with a bad result are kept for inspection.
     if !matches!(seen, Ok(Seen::Wrong(_) | Seen::ByCheckAlone(_) | Seen::CutOff(_))) {
         fs::remove_dir_all(folder)?;
     }
@@ -276,7 +277,7 @@ fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
     charge_after(&store, original, is_kept_lost, is_used_otherwise)
 }
 
-/// What looked harmless must stay so when charging goes on: each account pays one more credit.
+/// Charges one more credit to each account: damage that looked harmless must stay harmless.
 fn charge_after(
     store: &Store,
     original: &Original,
@@ -307,7 +308,7 @@ fn charge_after(
     let proof = pollster::block_on(store.ledger.verify());
     match proof.map_err(|error| anyhow!(error)) {
         Ok(proof) if proof.faults.is_empty() => {}
-        // It is said now, and nobody was told a wrong balance before.
+        // The damage is noticed now, before any wrong balance was returned.
         Ok(_) | Err(_) => charge_refused = true,
     }
     Ok(Seen::Harmless { is_kept_lost, is_used_otherwise, charge_refused })

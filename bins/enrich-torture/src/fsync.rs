@@ -1,10 +1,10 @@
-//! Lets the N-th fsync, or the N-th write, of the server's threads fail, for each N once.
+//! Lets the N-th fsync or write of the server's threads fail, once for each N.
 //!
-//! One client asks one keyed question after the other, so that each failure belongs to few of
-//! them. What it is told has to be true: 500 took nothing and charging goes on; 503 says that
-//! nobody knows and charging stops. After a restart every question is asked again with its key and
-//! must be charged once in total. That nobody is told anything is right only where the failure left
-//! no charge in doubt: in a checkpoint, or in a thread that does not write the ledger.
+//! One client sends one keyed question after the other, so that each failure affects few of them.
+//! Its answers must be true: after a 500 nothing was charged, and charging continues; after a 503
+//! the outcome is unknown, and charging stops. After a restart every question is repeated with its
+//! key, and must be charged exactly once in total. A failure without a failed answer is right only
+//! if no charge was in doubt: in a checkpoint, or in a thread that doesn't write the ledger.
 
 mod failure_answers;
 mod tracer;
@@ -25,17 +25,18 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// So many more questions than positions are asked: what a commit syncs is at least one file.
+/// Questions beyond the number of positions; each commit syncs at least one file.
 const SPARE_CALLS: u64 = 10;
-/// After so many positions something fails in a checkpoint, which few positions fall into.
+/// After this many positions, a call in a checkpoint fails; few positions fall into one by
+/// themselves.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
-/// So many questions bring a checkpoint about: it comes after 4,096 pages in the log, and each
-/// question adds some.
+/// The most questions until a checkpoint: it runs after 4,096 pages in the log, and each question
+/// adds some.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
-/// A checkpoint writes more pages than that.
+/// A checkpoint writes more pages than this.
 const CHECKPOINT_WRITES: u64 = 40;
 
-/// What fails.
+/// The system call that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Fails {
     /// fsync and fdatasync, with EIO
@@ -46,28 +47,28 @@ pub(crate) enum Fails {
     WriteBroken,
 }
 
-/// What the failures at all positions led to.
+/// The results of the failures at all positions.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
-    /// Refused to start, and started the next time.
+    /// The server did not start; the next start succeeded.
     refused_to_start: u64,
-    /// A request was told 503 and charging stopped.
+    /// A request got 503 and charging stopped.
     stopped: u64,
-    /// A request was told 500 and charging went on.
+    /// A request got 500 and charging continued.
     rolled_back: u64,
-    /// Nobody was told anything but what is right.
+    /// All requests succeeded.
     unnoticed: u64,
-    /// System calls that failed, and those of the ledger's own thread.
+    /// Failed system calls, and those of the ledger's own thread.
     failed: u64,
     of_ledger_thread: u64,
-    /// Those on `ledger.sqlite`, and those on its log.
+    /// Failed calls on `ledger.sqlite`, and on its log.
     in_ledger: u64,
     in_log: u64,
-    /// Those on the folder, which SQLite does not heed.
+    /// Failed calls on the folder, which SQLite ignores.
     on_folder: u64,
-    /// Those that a checkpoint made.
+    /// Failed calls of a checkpoint.
     in_checkpoint: u64,
-    /// Passes in which something failed in a checkpoint.
+    /// Passes in which a call of a checkpoint failed.
     checkpoints: u64,
     /// Positions that were never reached.
     not_reached: u64,
@@ -76,15 +77,14 @@ struct Found {
 /// Which system calls are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counted {
-    /// Those from the start of the process on.
+    /// All from the start of the process.
     FromStart,
-    /// Those from when it listens: positions that a process does not survive at its start.
+    /// All after the server listens, for positions at which it would not start.
     FromListening,
-    /// Those on `ledger.sqlite`, which are a checkpoint's.
+    /// Those on `ledger.sqlite`, which only checkpoints make.
     InCheckpoint,
 }
 
-/// One failure.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
     fails: Fails,
@@ -92,7 +92,7 @@ struct Failure {
     counted: Counted,
 }
 
-/// What the failure at one position led to.
+/// The result of the failure at one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Led {
     RefusedToStart,
@@ -120,12 +120,12 @@ impl Fails {
     }
 }
 
-/// Fails when something is missing that this torture needs.
+/// Fails if a required program is missing.
 pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
 
-/// Lets each position fail once, from the first on, and now and then something in a checkpoint.
+/// Lets each position fail once, and now and then a call of a checkpoint.
 pub(crate) fn run(
     setting: &Setting,
     (fails, first, positions): (Fails, u64, u64),
@@ -170,7 +170,7 @@ pub(crate) fn run(
 }
 
 impl Found {
-    /// Notes which calls a server's tracer let fail, and in which thread.
+    /// Adds the failed calls of a traced server, and their threads.
     fn add(&mut self, hits: &[Hit], ledger_thread: Option<u32>) {
         let count = |of: &dyn Fn(&Hit) -> bool| hits.iter().filter(|hit| of(hit)).count() as u64;
         self.failed += count(&|_| true);
@@ -181,12 +181,12 @@ impl Found {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Fails when too little was noticed to prove anything.
+    /// Fails if too little was noticed to prove anything.
     fn are_enough(&self, fails: Fails, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
-        // A few may fall into a checkpoint, or into a thread that nobody waits for.
+        // A few may be in a checkpoint, or in a thread that no request waits for.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -196,7 +196,8 @@ impl Found {
             "only {} failures on ledger.sqlite, {passes} are expected",
             self.in_ledger
         );
-        // The record of a commit whose fsync failed is found again when only the process ended.
+        // After a failed fsync the record of the commit is still in the file, because only the
+        // process ended, so repeats are replayed.
         let replayed = u64::from(fails == Fails::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -246,8 +247,8 @@ fn live(
 }
 
 impl Failure {
-    /// The server fails there, is ended, and starts again without failing. What it led to; `None`
-    /// when nothing failed.
+    /// Starts a server with the failure, ends it, and starts one without. Returns the result;
+    /// `None` if nothing failed.
     fn happens(
         self,
         trial: &mut Trial<'_>,
@@ -263,16 +264,16 @@ impl Failure {
         Ok((!hits.is_empty()).then_some(led))
     }
 
-    /// What clients are told while it happens, and the thread that writes the ledger.
+    /// The answers that clients get, and the thread that writes the ledger.
     fn strikes(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(Led, Option<u32>)> {
         let said_before = trial.log_length();
-        // What the failure before has left would be taken for this one's.
+        // An old trace must not be taken for this one's.
         if trace.exists() {
             fs::remove_file(trace)?;
         }
         let mut strace = tracer(trace, &self.fails.injection(self.position));
         let serving = match self.counted {
-            // `-D`: the server is the process that was started, and the tracer goes with it.
+            // `-D`: the server is the started process, and the tracer ends with it.
             Counted::FromStart => trial.serve_inside({
                 strace.args(["-D", "--seccomp-bpf"]);
                 strace
@@ -301,8 +302,8 @@ impl Failure {
                 ask_until_it_fails(trial, &server, self.fails, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
-                // Nobody need be told, so it is the trace that tells; then some more, to see that
-                // all is well.
+                // No answer needs to fail, so the trace shows the failure; further questions then
+                // show that charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.fails, |asked| {
                     if end == MAX_CALLS_TO_CHECKPOINT && has_hit(trace) {
@@ -316,14 +317,14 @@ impl Failure {
         Ok((led, Some(thread)))
     }
 
-    /// A server that nothing happens to makes good whatever was left open.
+    /// A server without failures resolves everything that was left open.
     ///
-    /// It is killed and not stopped, and what reads the ledger does so before that: whoever closes
-    /// the ledger last empties its log, and no checkpoint would ever fall into a position.
+    /// It is killed, not stopped, and the ledger is read before: the last process to close the
+    /// ledger empties its log, and then no checkpoint would fall into a position.
     fn is_withstood(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // Nothing was judged yet, so nothing is noted as unsettled: that comes with the judgement.
+        // Nothing was judged yet; the judgement records what is unsettled.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;
@@ -334,7 +335,7 @@ impl Failure {
     }
 }
 
-/// Whoever waited for the ledger's thread has to be told when it failed in a commit.
+/// Requests that waited for the ledger's thread must get an error if it failed in a commit.
 fn judge(led: Led, hits: &[Hit], ledger_thread: Option<u32>) -> Result<()> {
     let is_in_doubt = |hit: &&Hit| Some(hit.thread) == ledger_thread && hit.is_in_doubt();
     match hits.iter().find(is_in_doubt) {

@@ -1,7 +1,7 @@
 //! Fills the disk under load and frees it, again and again.
 //!
-//! While it is full charges fail with 500 and take nothing, what is free goes on, and the server
-//! says that it is ready; when there is room again charges resume by themselves.
+//! While it is full, charges fail with 500 and take nothing, free calls are answered, and the
+//! server is ready. With room again, charges resume by themselves.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -23,49 +23,49 @@ use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 
-/// After so many rounds the next tmpfs begins: the ledger only grows.
+/// Rounds after which a new tmpfs is used: the ledger only grows.
 const ROUNDS_PER_DISK: u64 = 5;
-/// How long a full disk is waited for to show, and an empty one.
+/// How long to wait for a full disk to show, and for a free one.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The load while it is filled, slow enough for the disk to last.
+/// Clients during the filling; few enough for the disk to last.
 const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
-/// How long they are served before that.
+/// How long they are served before the filling.
 const PEACE: Duration = Duration::from_millis(100);
-/// How often it is asked while it is full.
+/// Questions while the disk is full.
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 
-/// What the rounds showed.
+/// The results of all rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     /// Charges resumed by themselves.
     resumed: u64,
-    /// They resumed after a restart.
+    /// Charges resumed after a restart.
     restarted: u64,
     /// The longest time until they resumed.
     slowest: Duration,
-    /// Free questions that were answered while nothing could be charged.
+    /// Free questions answered while the disk was full.
     free_while_full: u64,
-    /// Charges that were refused meanwhile.
+    /// Charges refused meanwhile.
     refused_while_full: u64,
 }
 
-/// What one round showed.
+/// The results of one round.
 struct Filled {
-    /// The time until charges resumed; `None` when they did not.
+    /// The time until charges resumed; `None` if they did not.
     resumed_after: Option<Duration>,
     free_while_full: u64,
     refused_while_full: u64,
     calls: Vec<Call>,
 }
 
-/// Fails when something is missing that this torture needs.
+/// Fails if a required program is missing.
 pub(crate) fn check() -> Result<()> {
     need_root("a full disk")
 }
 
-/// Fills and frees a disk so many times.
+/// Fills and frees a disk `rounds` times.
 pub(crate) fn run(
     setting: &Setting,
     (rounds, size_mib): (u64, u64),
@@ -88,7 +88,7 @@ pub(crate) fn run(
             found.refused_while_full, found.free_while_full, found.resumed, found.slowest
         ))?;
     }
-    // Half of what was asked of each full disk, since what a checkpoint frees lets some through.
+    // Only half of the questions: a checkpoint frees some space, and lets some charges through.
     let refused = rounds * QUESTIONS_WHILE_FULL as u64 / 2;
     enough(&total, &Least { failed: refused, ..Least::of_load(rounds) })?;
     Ok(Summary::of(format!("full disk (tmpfs of {size_mib} MiB)"))
@@ -112,7 +112,7 @@ fn live(
     let disk = Mounted::tmpfs(folder, size_mib)?;
     let lived = live_on(setting, folder, &disk, rounds, found);
     if lived.is_err() {
-        // The tmpfs goes; what it holds stays.
+        // The tmpfs is unmounted; its content is kept.
         copy_folder(&disk.at().join("data"), &folder.join("data"))?;
     }
     lived
@@ -152,7 +152,7 @@ fn live_on(
                 trial.probe(server.address())?;
             }
         }
-        // A restart is needed after 503 alone; the judge need not know more.
+        // Only 503 requires a restart; the judge accepts both.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
     }
     trial.settle(server.address())?;
@@ -162,11 +162,11 @@ fn live_on(
     Ok(trial.total)
 }
 
-/// Fills the disk until charges fail, asks meanwhile, frees it, and waits for charges.
+/// Fills the disk until charges fail, sends questions meanwhile, frees it, and waits for charges.
 fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) -> Result<Filled> {
     let mut prober =
         Prober { world, connection: Connection::to(server.address()), name, calls: Vec::new() };
-    // Clients are served in peace before the disk is filled.
+    // Serves clients before the disk is filled.
     thread::sleep(PEACE);
     let begin = Instant::now();
     loop {
@@ -192,7 +192,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // What a checkpoint freed lets one through.
+            // A checkpoint freed some space, and let one charge through.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {
@@ -207,7 +207,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
     Ok(Filled { resumed_after, free_while_full, refused_while_full, calls })
 }
 
-/// One client that looks closely.
+/// A client that checks single answers.
 struct Prober<'a> {
     world: &'a World,
     connection: Connection,
@@ -216,7 +216,7 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    /// A question whose answer costs something.
+    /// A question whose answer costs credits.
     fn charged(&self) -> usize {
         self.place(|price| price > 0)
     }
@@ -241,7 +241,7 @@ impl Prober<'_> {
         Ok(status)
     }
 
-    /// How long it takes until charges are answered again; `None` when they are not in time.
+    /// The time until charges succeed again; `None` on timeout.
     fn resumes(&mut self) -> Result<Option<Duration>> {
         let begin = Instant::now();
         while begin.elapsed() < PATIENCE {
@@ -254,7 +254,7 @@ impl Prober<'_> {
     }
 }
 
-/// Writes until nothing more fits.
+/// Writes until the disk is full.
 fn fill(filler: &PathBuf) -> Result<()> {
     let mut file = File::options().create(true).append(true).open(filler)?;
     let mut size = 256 * 1024;

@@ -1,9 +1,9 @@
-//! The judge: holds what the ledger has kept against what callers were told.
+//! The judge: compares the rows of the ledger with the answers that callers got.
 //!
-//! Acknowledged ≤ durable ≤ acknowledged + in flight, request by request: an answer that said
-//! *charged* has one row, an answer that said *nothing taken* has none, and only a request that was
-//! in flight may have one or none. Over all repeats of one idempotency key, across restarts, there
-//! is at most one row, and each answer is the first one again, byte for byte.
+//! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight, request by request. A call
+//! answered as charged has one row; a call answered as not charged has none; only a call in flight
+//! may have one or none. All calls with one idempotency key together, across restarts, have at most
+//! one row, and each answer is the first one, byte for byte.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,79 +15,78 @@ use crate::call_log::{Answer, Call, End, Fate, GrantCall};
 use crate::tally::Tally;
 use crate::world::{Question, without_balance};
 
-/// A charge as the ledger holds it.
+/// A charge in the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// The account's place in the world.
+    /// The index of its account in the world.
     pub(crate) account: usize,
     /// Its id.
     pub(crate) id: ChargeId,
-    /// Where it was asked.
+    /// Its endpoint.
     pub(crate) endpoint: String,
-    /// The request it names.
+    /// Its request id.
     pub(crate) request_id: String,
-    /// What was taken.
+    /// Its credits.
     pub(crate) credits: u64,
     /// The balance after it.
     pub(crate) balance: u64,
 }
 
-/// What is judged: one round.
+/// One round to judge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round<'a> {
-    /// What was sent and answered.
+    /// The calls with their answers.
     pub(crate) calls: &'a [Call],
-    /// The charges that the ledger holds since the round before.
+    /// The charges in the ledger since the previous round.
     pub(crate) rows: &'a [Row],
-    /// When power was cut, if it was: what was answered from then on was in flight.
+    /// When the power was cut, if it was: later answers count as in flight.
     pub(crate) cut: Option<Instant>,
     /// The statuses from 500 on that this torture may cause before the cut.
     pub(crate) excused: &'a [u16],
 }
 
-/// How an invariant can be broken.
+/// The kinds of broken promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Acknowledged as charged, and not in the ledger.
+    /// Acknowledged as charged, but not in the ledger.
     Lost,
     /// Charged twice.
     Doubled,
-    /// In the ledger, and nobody asked for it.
+    /// In the ledger, but no call asked for it.
     Foreign,
-    /// In the ledger, and its caller was told that nothing was taken.
+    /// In the ledger, but answered as not charged.
     Taken,
-    /// The ledger holds another price, account, endpoint or balance than was told.
+    /// The ledger has another price, account, endpoint or balance than the answer.
     Differs,
-    /// A repeat was not given the first answer again.
+    /// A repeat did not get the first answer.
     Repeat,
     /// An answer that is wrong in itself.
     Answer,
 }
 
-/// One broken invariant.
+/// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Breach {
-    /// Which one.
     pub(crate) kind: Kind,
-    /// What exactly.
+    /// The details.
     pub(crate) what: String,
 }
 
-/// Judges round after round of one data folder.
+/// Judges all rounds of one data folder.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     ids: HashSet<ChargeId>,
     keys: HashMap<(usize, Arc<str>), Story>,
 }
 
-/// What is known of one idempotency key, over all its calls.
+/// The history of one idempotency key, over all its calls.
 #[derive(Debug, Default)]
 struct Story {
-    /// How many charges its calls have left in the ledger.
+    /// The number of charges in the ledger.
     rows: u32,
-    /// The first answer that was acknowledged.
+    /// The first acknowledged answer.
     first: Option<First>,
-    /// How many acknowledged answers did not say that they were repeats.
+    /// The number of acknowledged answers that were not marked as replays.
     originals: u32,
 }
 
@@ -98,7 +97,7 @@ struct First {
 }
 
 impl Judge {
-    /// Judges a round, and counts it.
+    /// Judges a round, and adds its counts.
     pub(crate) fn round(
         &mut self,
         questions: &[Question],
@@ -120,13 +119,12 @@ impl Judge {
         (tally, breaches)
     }
 
-    /// Forgets the keys that have no charge in the ledger: one that is not durable is free to
-    /// charge them again.
+    /// Forgets the keys without a charge in the ledger: a lost charge may be made again.
     pub(crate) fn forgive_lost(&mut self) {
         self.keys.retain(|_, story| story.rows > 0);
     }
 
-    /// The rows of each call, in the order of the calls. Rows of no call are breaches.
+    /// The rows of each call, in the order of the calls. A row without a call is a breach.
     fn rows_by_call<'a>(
         &mut self,
         questions: &[Question],
@@ -165,7 +163,7 @@ impl Judge {
         rows
     }
 
-    /// Follows every idempotency key through the round.
+    /// Judges the repeats of the round, key by key.
     fn judge_repeats(
         &mut self,
         questions: &[Question],
@@ -177,7 +175,7 @@ impl Judge {
             .filter(|(call, _)| call.repeat_key.is_some())
             .map(|(call, rows)| (call, rows.len()))
             .collect();
-        // The earliest acknowledged answer is the first; calls without one come last.
+        // The earliest acknowledged answer comes first; calls without one come last.
         keyed.sort_by_key(|(call, _)| {
             let answer = call.answer_before(round.cut);
             (answer.is_none(), answer.map(|answer| answer.at))
@@ -206,7 +204,7 @@ impl Judge {
 }
 
 impl Story {
-    /// Takes an acknowledged answer into the story of its key.
+    /// Adds an acknowledged answer to the history of its key.
     fn hear(&mut self, call: &Call, answer: &Answer, breaches: &mut Vec<Breach>) {
         let mut repeat = |what: String| breaches.push(Breach { kind: Kind::Repeat, what });
         let came_after = self.first.as_ref().is_some_and(|first| first.at < call.sent);
@@ -244,7 +242,7 @@ impl Call {
     }
 }
 
-/// One call and its rows.
+/// Judges one call and its rows.
 fn judge_fate(
     call: &Call,
     question: &Question,
@@ -279,7 +277,7 @@ fn judge_fate(
     }
 }
 
-/// One acknowledged answer by itself.
+/// Judges one acknowledged answer by itself.
 fn judge_answer(
     call: &Call,
     answer: &Answer,
@@ -298,7 +296,7 @@ fn judge_answer(
     match answer.status {
         200 => {
             let (text, balance) = without_balance(&answer.body);
-            // Before the answers were learnt there is nothing to compare.
+            // The expected answers are not known yet.
             if !question.answer.is_empty() && text != question.answer {
                 wrong("another answer than before");
             }
@@ -321,7 +319,7 @@ fn judge_answer(
     }
 }
 
-/// Grants against the rows that hold them: each acknowledged one once, no other one.
+/// Judges grants: each acknowledged one has exactly one row, and there are no other rows.
 pub(crate) fn judge_grants(calls: &[GrantCall], rows: &[(usize, String, i64)]) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for call in calls {

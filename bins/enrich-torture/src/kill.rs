@@ -1,4 +1,4 @@
-//! Kills the server under load, again and again, and lets it start on the same folder.
+//! Kills the server under load again and again, and restarts it on the same folder.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,16 +17,16 @@ use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, enough};
 use crate::world::World;
 
-/// After so many rounds the next data folder begins.
+/// Rounds after which a new data folder is used.
 const ROUNDS_PER_FOLDER: u64 = 100;
-/// After so many rounds everything is verified from the first row on.
+/// Rounds after which everything is verified from the first row.
 const ROUNDS_PER_PROOF: u64 = 25;
-/// The load goes on for so long, in milliseconds, before it is cut.
+/// How long the load runs before the kill, in milliseconds.
 pub(crate) const LOAD_MILLIS: std::ops::Range<u64> = 20..300;
-/// What another process grants while the load goes on.
+/// The credits that another process grants during the load.
 const GRANTED_CREDITS: i64 = 5;
 
-/// Kills a server so many times.
+/// Kills a server `rounds` times.
 pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> Result<Summary> {
     let mut chance = Rng::with_seed(setting.seed);
     let mut total = Tally::default();
@@ -49,7 +49,7 @@ pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> 
         .tally(&total))
 }
 
-/// The life of one data folder.
+/// Runs the rounds of one data folder.
 fn live(
     setting: &Setting,
     folder: &Path,
@@ -62,7 +62,7 @@ fn live(
     for round in rounds.clone() {
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
-        // Whoever opens the folder first brings it back: the server and the auditor in turn.
+        // The first process to open the folder recovers it: the server and the auditor take turns.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;
@@ -102,13 +102,13 @@ fn load_and_kill(
     Ok(())
 }
 
-/// A grant that another process makes.
+/// A grant by another process.
 struct Granting {
     child: std::process::Child,
     call: GrantCall,
 }
 
-/// Starts `enrich credits grant` to the account that is nearly empty.
+/// Starts `enrich credits grant` for the nearly empty account.
 fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
     let account = world.poor();
     let child = Command::new(&setting.enrich)
@@ -124,7 +124,7 @@ fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
 }
 
 impl Granting {
-    /// Waits for it. That the server dies meanwhile is no reason for it to fail.
+    /// Waits for it. It must succeed even if the server is killed meanwhile.
     fn ended(self) -> Result<GrantCall> {
         let output = self.child.wait_with_output()?;
         if !output.status.success() {

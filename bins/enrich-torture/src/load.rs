@@ -1,5 +1,5 @@
-//! The load: clients that ask one question after the other, each over its own connection, and
-//! write down what they hear.
+//! The load: clients that send one question after the other, each over its own connection, and
+//! record the answers.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,60 +14,60 @@ use crate::call_log::{Answer, Call, End};
 use crate::connection::Connection;
 use crate::world::{Question, World};
 
-/// Of a hundred requests, those with an idempotency key.
+/// Percentage of requests with an idempotency key.
 const KEYED_PERCENT: u8 = 30;
-/// Of a hundred keyed requests, those that repeat one whose outcome is open, while there are any.
+/// Percentage of keyed requests that repeat one with an open outcome, if there are any.
 const UNSETTLED_PERCENT: u8 = 50;
-/// Of a hundred other keyed requests, those that repeat an earlier one.
+/// Percentage of the other keyed requests that repeat an earlier one.
 const REPEATED_PERCENT: u8 = 40;
-/// Of a hundred requests, those of the account that is nearly empty.
+/// Percentage of requests of the nearly empty account.
 const POOR_PERCENT: u8 = 10;
-/// Of a hundred repeats, those of one of the newest keys, which may still be running.
+/// Percentage of repeats of one of the newest keys, whose first call may still be running.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
 /// A request that can be repeated.
 #[derive(Clone, Debug)]
 pub(crate) struct Keyed {
-    /// Its key.
+    /// Its idempotency key.
     pub(crate) key: Arc<str>,
-    /// Who asked.
+    /// The index of its account.
     pub(crate) account: usize,
-    /// What.
+    /// The index of its question.
     pub(crate) question: usize,
 }
 
-/// The keys of a data folder's life.
+/// The idempotency keys used in a data folder.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     all: Mutex<Vec<Keyed>>,
     unsettled: Mutex<Vec<Keyed>>,
 }
 
-/// How to ask.
+/// A load of several clients.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load<'a> {
-    /// Who asks what.
+    /// The accounts and questions.
     pub(crate) world: &'a World,
-    /// What has been asked with which key.
+    /// The idempotency keys used so far.
     pub(crate) keys: &'a Keys,
-    /// What the ids of its requests begin with: another one for each load.
+    /// The prefix of its request ids, unique to each load.
     pub(crate) name: &'a str,
-    /// How many ask at once.
+    /// The number of clients.
     pub(crate) clients: usize,
-    /// How long each waits between two requests.
+    /// The pause of a client between two requests.
     pub(crate) pause: Duration,
-    /// Where chance begins.
+    /// The seed of the random choices.
     pub(crate) seed: u64,
 }
 
 impl Keys {
-    /// Notes a key whose outcome is open.
+    /// Records a request with an open outcome.
     pub(crate) fn unsettled(&self, keyed: Keyed) {
         held(&self.unsettled).push(keyed);
     }
 
-    /// Takes out everything whose outcome is open.
+    /// Takes all requests with an open outcome.
     pub(crate) fn take_unsettled(&self) -> Vec<Keyed> {
         std::mem::take(&mut held(&self.unsettled))
     }
@@ -93,7 +93,8 @@ impl Keys {
 }
 
 impl Load<'_> {
-    /// Asks until `act` is done or the server is gone; every request, and what `act` gave.
+    /// Sends requests until `act` returns or the server is gone. Returns the calls, and the result
+    /// of `act`.
     pub(crate) fn run<T>(
         &self,
         server: SocketAddr,
@@ -117,7 +118,7 @@ impl Load<'_> {
         })
     }
 
-    /// One client, until the load is over or nobody listens.
+    /// Runs one client until the load ends or the connection fails.
     fn ask(&self, server: SocketAddr, client: usize, is_over: &AtomicBool) -> Vec<Call> {
         let mut chance = Rng::with_seed(self.seed ^ ((client as u64 + 1) << 48));
         let mut connection = Connection::to(server);
@@ -173,7 +174,7 @@ pub(crate) fn ask_once(
     Call { request_id, account, question, repeat_key, sent, end }
 }
 
-/// What a lock holds; a client that panicked is told apart where it is joined.
+/// Locks, also after a panic of another client, which is reported when its thread is joined.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

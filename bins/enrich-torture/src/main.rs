@@ -1,7 +1,7 @@
-//! Kills, cuts, fills and damages what the ledger stands on: `just torture`.
+//! Tests the ledger with kills, power cuts, full disks and damaged files: `just torture`.
 //!
-//! What is not here: how the ledger does its work. Everything is asked over HTTP, on the command
-//! line, or through the ports, so that another ledger can be tortured as it is.
+//! Everything goes over HTTP, the command line or the ports, so that another ledger can be tested
+//! as it is. What is not here: the work of the ledger.
 
 mod attack;
 mod audit;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let is_broken = error.downcast_ref::<Broken>().is_some();
-    // Where the message cannot be written either, the status has to do.
+    // If the message cannot be written either, the exit status still tells.
     let _ = console.print(format_args!("error: {error:#}"));
     ExitCode::from(if is_broken { 1 } else { 2 })
 }

@@ -1,4 +1,4 @@
-//! File systems that last as long as a torture: a small tmpfs, and an image whose power can be cut.
+//! Temporary file systems: a small tmpfs, and an image whose power can be cut.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -12,23 +12,23 @@ use clap::ValueEnum;
 
 use crate::setting::run;
 
-/// How often an unmount is tried: a process that was killed may take a moment to let go.
+/// How often to try an unmount: a killed process may take a moment to release its files.
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(20);
 const MIB: u64 = 1024 * 1024;
 /// How long `xfs_io` may take to open the mount.
 const SWITCH_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What an image is formatted as.
+/// The file system of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileSystem {
     /// ext4, 256 MiB.
     Ext4,
-    /// XFS, 320 MiB; it takes no less than 300.
+    /// XFS, 320 MiB; it needs at least 300.
     Xfs,
 }
 
-/// A mounted file system; unmounted when dropped.
+/// A mounted file system; unmounted when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Mounted {
     at: PathBuf,
@@ -36,9 +36,9 @@ pub(crate) struct Mounted {
     is_mounted: bool,
 }
 
-/// What cuts the power of a mounted image: a process that waits for the word. It is started before
-/// the load, because to start one on a machine that is saturated takes many answers' time, and they
-/// would all be excused.
+/// Cuts the power of a mounted image: a process that waits for the command. It is started before
+/// the load, because on a busy machine starting it takes as long as many answers, which would then
+/// all be excused.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -48,9 +48,9 @@ pub(crate) struct Switch {
 /// A power cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// The moment before the word was given; what is answered later counts as in flight.
+    /// The time just before the command was given; later answers count as in flight.
     pub(crate) began: Instant,
-    /// How long it took until the file system was shut down and the process had ended.
+    /// The time until the file system was shut down and the process had ended.
     pub(crate) took: Duration,
 }
 
@@ -63,7 +63,7 @@ impl FileSystem {
         }
     }
 
-    /// The program that makes one, and its package.
+    /// The program that creates it, and the program's package.
     pub(crate) fn maker(self) -> (&'static str, &'static str) {
         match self {
             Self::Ext4 => ("mkfs.ext4", "e2fsprogs"),
@@ -73,7 +73,7 @@ impl FileSystem {
 }
 
 impl Mounted {
-    /// Makes an image in a folder, and mounts it there.
+    /// Creates an image in a folder, and mounts it there.
     pub(crate) fn image(folder: &Path, kind: FileSystem) -> Result<Self> {
         let image = folder.join("disk.img");
         let size = match kind {
@@ -96,14 +96,14 @@ impl Mounted {
         Ok(Self { at, image: None, is_mounted: true })
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub(crate) fn at(&self) -> &Path {
         &self.at
     }
 
-    /// Makes ready to cut its power, and returns when nothing but the word is missing.
+    /// Prepares a power cut; returns when only the command is missing.
     pub(crate) fn switch(&self) -> Result<Switch> {
-        // Ahead of the server and its clients, who would keep it waiting when the word comes.
+        // A high priority, so that the busy server and its clients don't delay it.
         let mut command = Command::new("nice");
         command.args(["-n", "-20", "xfs_io", "-x"]).arg(&self.at).stdin(Stdio::piped());
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
@@ -147,9 +147,8 @@ impl Mounted {
 }
 
 impl Switch {
-    /// Cuts the power: from now on nothing reaches the image, not even the log of the file system
-    /// (`FS_IOC_SHUTDOWN` with the flag for no flush, which is what `xfs_io` sends unless told
-    /// otherwise, to ext4 too).
+    /// Cuts the power: from now on nothing reaches the image, not even the journal of the file
+    /// system. (`xfs_io` sends `FS_IOC_SHUTDOWN` with the no-flush flag by default, to ext4 too.)
     pub(crate) fn cut(mut self) -> Result<Cut> {
         let mut input = self.waiting.stdin.take().context("a pipe to xfs_io")?;
         let began = Instant::now();
@@ -157,7 +156,7 @@ impl Switch {
         drop(input);
         let ended = self.waiting.wait()?;
         let took = began.elapsed();
-        // It ends well whether or not the ioctl did: what tells is that nothing can be written.
+        // It exits with 0 even if the ioctl failed; so check that nothing can be written.
         let is_cut = File::create(self.at.join("after-the-cut")).is_err();
         ensure!(
             ended.success() && is_cut,
@@ -167,12 +166,12 @@ impl Switch {
         Ok(Cut { began, took })
     }
 
-    /// Whether it has come so far as to have the mount open.
+    /// Whether it has opened the mount.
     fn holds_the_mount(&self) -> Result<bool> {
         let open = Path::new("/proc").join(self.waiting.id().to_string()).join("fd");
         let at = self.at.canonicalize()?;
         for file in fs::read_dir(open)? {
-            // One that was closed meanwhile is not the mount.
+            // A descriptor that was closed meanwhile is not the mount.
             if fs::read_link(file?.path()).is_ok_and(|target| target == at) {
                 return Ok(true);
             }
@@ -183,7 +182,7 @@ impl Switch {
 
 impl Drop for Switch {
     fn drop(&mut self) {
-        // One that was never used would hold the mount; one that was has ended.
+        // An unused one would keep the mount busy; a used one has ended.
         let _ = self.waiting.kill();
         let _ = self.waiting.wait();
     }
@@ -192,7 +191,8 @@ impl Drop for Switch {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.is_mounted && self.unmount().is_err() {
-            // Whatever still holds it, the name is free and the rest goes with the holder.
+            // If the mount is still in use, this detaches its name; the rest is freed with its last
+            // user.
             let _ = run(Command::new("umount").arg("-l").arg(&self.at));
         }
     }

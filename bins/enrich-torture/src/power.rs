@@ -1,9 +1,9 @@
 //! Cuts the power of the file system under load, again and again.
 //!
-//! The image is shut down by an ioctl that drops whatever has not been written to it. Only answers
-//! that were received before the word for it was given count as acknowledged. A harness that never finds
-//! anything proves little, so there are controls that have to lose charges: a ledger that waits
-//! for the disk only now and then, and a disk that says *done* without doing anything.
+//! An ioctl shuts down the image and drops everything not yet written to it. Only answers received
+//! before that command count as acknowledged. To prove that the harness can find lost charges,
+//! there are controls that must lose some: a ledger that rarely syncs, and a disk that reports
+//! syncs as done without doing them.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,40 +23,40 @@ use crate::setting::{Setting, need_program, need_root};
 use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 
-/// After so many rounds the next image begins.
+/// Rounds after which a new image is used.
 const ROUNDS_PER_IMAGE: u64 = 50;
 const ROUNDS_PER_PROOF: u64 = 10;
 
-/// Whose charges have to be lost.
+/// The control, which must lose charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Control {
-    /// A ledger that syncs at checkpoints alone (`synchronous=NORMAL`)
+    /// A ledger that syncs only at checkpoints (`synchronous=NORMAL`)
     Checkpoint,
-    /// A disk that says it has synced and has not (needs strace)
+    /// A disk that reports syncs as done without doing them (needs strace)
     NoFsync,
 }
 
 /// What to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// How often power is cut.
+    /// The number of power cuts.
     pub(crate) rounds: u64,
-    /// What the image is formatted as.
+    /// The file system of the image.
     pub(crate) file_system: FileSystem,
-    /// Which control, if any.
+    /// The control, if any.
     pub(crate) control: Option<Control>,
 }
 
-/// Cuts, and what is known of those that were made.
+/// Cuts the power, and collects the results.
 struct Cutter<'a> {
     setting: &'a Setting,
     plan: Plan,
     chance: Rng,
-    /// How long each took.
+    /// The duration of each cut.
     took: Vec<Duration>,
 }
 
-/// Fails when something is missing that this torture needs.
+/// Fails if a required program is missing.
 pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result<()> {
     let what = "a power cut";
     need_root(what)?;
@@ -69,7 +69,7 @@ pub(crate) fn check(file_system: FileSystem, control: Option<Control>) -> Result
     }
 }
 
-/// Cuts power so many times.
+/// Cuts the power `rounds` times.
 pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> Result<Summary> {
     check(plan.file_system, plan.control)?;
     let chance = Rng::with_seed(setting.seed);
@@ -80,7 +80,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let lived = setting.in_folder(|folder| cutter.live(folder, these));
         let told = match lived {
-            // On a disk that lies anything can break, and anything that does shows.
+            // After lost syncs any error is possible, and every one shows the loss.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return bitten(setting, plan, done, error);
             }
@@ -110,7 +110,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// The end of a control that found something: that is what it is for.
+/// The summary of a control that lost something, as it must.
 fn bitten(setting: &Setting, plan: Plan, done: u64, error: anyhow::Error) -> Result<Summary> {
     if error.downcast_ref::<Broken>().is_none() {
         return Err(error);
@@ -130,12 +130,12 @@ fn summary(setting: &Setting, plan: Plan) -> Summary {
 }
 
 impl Cutter<'_> {
-    /// The life of one image.
+    /// Runs the rounds of one image.
     fn live(&mut self, folder: &Path, rounds: u64) -> Result<Tally> {
         let mut disk = Mounted::image(folder, self.plan.file_system)?;
         let lived = self.live_on(folder, &mut disk, rounds);
         if lived.is_err() {
-            // The image is left as it is; so that nobody has to mount it, a copy of what it holds.
+            // Keeps a copy of the content, so that nobody has to mount the image.
             copy_folder(&disk.at().join("data"), &folder.join("data"))?;
         }
         lived
@@ -145,7 +145,7 @@ impl Cutter<'_> {
         let control = self.plan.control;
         let data = disk.at().join("data");
         let mut trial = Trial::begin(self.setting, data, folder.join("server.log"))?;
-        // What was made in peace is on the disk before anything is cut.
+        // Everything from before the load is on the disk before the first cut.
         disk.remount()?;
         let mut server = serve(&trial, control)?;
         for round in 0..rounds {
@@ -172,7 +172,7 @@ impl Cutter<'_> {
         Ok(trial.total)
     }
 
-    /// Loads the server, cuts power at a moment of chance, and ends the server, which cannot know.
+    /// Loads the server, cuts the power at a random moment, and ends the server.
     fn load_and_cut(
         &mut self,
         trial: &mut Trial<'_>,
@@ -197,7 +197,7 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
         Some(Control::Checkpoint) => trial.serve(&["--ledger-durability", "checkpoint"]),
         Some(Control::NoFsync) => {
             let mut strace = Command::new("strace");
-            // `-D`: the server is the process that was started, and the tracer goes with it.
+            // `-D`: the server is the started process, and the tracer ends with it.
             strace.args(["-D", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null"]);
             strace.args(["-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:retval=0"]);
             trial.serve_inside(strace)
@@ -205,7 +205,7 @@ fn serve(trial: &Trial<'_>, control: Option<Control>) -> Result<Serving> {
     }
 }
 
-/// The middle one; nothing where there is none.
+/// The median; zero if there are none.
 fn median(durations: &mut [Duration]) -> Duration {
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a torture says: lines while it goes on, and at the end a table, or the same as JSON.
+//! Prints progress lines, and at the end a table or JSON.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 
 use crate::tally::Tally;
 
-/// Where progress goes.
+/// The destination of progress lines.
 pub(crate) struct Console<'a> {
-    /// Standard output, as a rule.
+    /// Usually standard output.
     pub(crate) out: &'a mut dyn Write,
 }
 
-/// The result of one torture.
+/// The summary of one torture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Summary {
 }
 
 impl Console<'_> {
-    /// Writes a line at once.
+    /// Writes a line and flushes it.
     pub(crate) fn print(&mut self, line: impl Display) -> io::Result<()> {
         writeln!(self.out, "{line}")?;
         self.out.flush()
@@ -29,18 +29,18 @@ impl Console<'_> {
 }
 
 impl Summary {
-    /// Nothing to tell yet.
+    /// An empty summary.
     pub(crate) fn of(name: impl Into<String>) -> Self {
         Self { name: name.into(), rows: Vec::new() }
     }
 
-    /// One more figure or word.
+    /// Adds a figure or text.
     pub(crate) fn row(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.rows.push((name, value.into()));
         self
     }
 
-    /// What clients and ledger counted.
+    /// Adds the counts of calls and charges.
     pub(crate) fn tally(self, tally: &Tally) -> Self {
         self.row("requests", tally.calls)
             .row("acknowledged as charged", tally.charged)

@@ -1,4 +1,4 @@
-//! What every torture is told: which program, where, how hard, and where chance begins.
+//! Arguments of all tortures: the program, the folder, the load, the seed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,28 +10,28 @@ use tempfile::TempDir;
 
 use crate::broken::Broken;
 
-/// The same for all tortures.
+/// The arguments of all tortures.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Setting {
-    /// The program that is tortured
+    /// The program to test
     #[arg(long, value_name = "FILE", default_value = "target/release/enrich")]
     pub(crate) enrich: PathBuf,
-    /// Where chance begins; another one each time if absent
+    /// Seed of the random choices; a new one each time if absent
     #[arg(long, value_name = "NUMBER", default_value_t = fastrand::u64(..1 << 32))]
     pub(crate) seed: u64,
-    /// Connections that ask at once
+    /// Number of clients
     #[arg(long, value_name = "NUMBER", default_value_t = 24)]
     pub(crate) clients: usize,
-    /// Folder for what is tortured; a folder in it is made and removed again
+    /// Folder for data; a folder in it is created and removed again
     #[arg(long, value_name = "FOLDER", default_value_os_t = std::env::temp_dir())]
     pub(crate) work: PathBuf,
-    /// Write the summary to this file as well, as JSON
+    /// Also write the summary to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 }
 
 impl Setting {
-    /// Fails when there is no program to torture.
+    /// Fails if the program does not exist.
     pub(crate) fn check(&self) -> Result<()> {
         let enrich = self.enrich.display();
         ensure!(
@@ -43,8 +43,7 @@ impl Setting {
         Ok(())
     }
 
-    /// Does something in a new folder, which is removed after it, and left where it is when it
-    /// did not end well.
+    /// Runs `what` in a new folder, which is removed afterwards, but kept on failure.
     pub(crate) fn in_folder<T>(&self, what: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
         let folder = tempfile::Builder::new().prefix("enrich-torture-").tempdir_in(&self.work);
         let folder = folder.with_context(|| format!("{} cannot be used", self.work.display()))?;
@@ -60,14 +59,14 @@ fn left_in_place(folder: TempDir, error: anyhow::Error) -> anyhow::Error {
     error.context(format!("everything is left as it was found in {}", left.display()))
 }
 
-/// Fails when this user may not mount.
+/// Fails if this user may not mount.
 pub(crate) fn need_root(what: &str) -> Result<()> {
     let user = fs::metadata("/proc/self").context("who runs this cannot be told")?.uid();
     ensure!(user == 0, "{what} needs root: it mounts file systems; run it with sudo");
     Ok(())
 }
 
-/// Fails when a program is not installed.
+/// Fails if a program is not installed.
 pub(crate) fn need_program(program: &str, package: &str, what: &str) -> Result<()> {
     let mut command = Command::new(program);
     command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -77,7 +76,7 @@ pub(crate) fn need_program(program: &str, package: &str, what: &str) -> Result<(
     Ok(())
 }
 
-/// Runs a program of the system to its end.
+/// Runs a program to its end.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.with_context(|| format!("{command:?} cannot be started"))?;

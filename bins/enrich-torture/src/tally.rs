@@ -1,39 +1,39 @@
-//! What was counted while something was tortured.
+//! The counts of a torture.
 
 use std::time::Instant;
 
 use crate::call_log::{Call, End};
 use crate::world::Question;
 
-/// What was counted in rounds.
+/// The counts of rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Requests sent.
     pub(crate) calls: u64,
-    /// Charges that were acknowledged.
+    /// Acknowledged charges.
     pub(crate) charged: u64,
-    /// Requests that were in flight: no answer came.
+    /// Requests in flight, without an answer.
     pub(crate) in_flight: u64,
-    /// Requests whose answer came after power was cut, which counts as none.
+    /// Requests answered after the power cut, which counts as no answer.
     pub(crate) late: u64,
-    /// Those of both that were charged.
+    /// Requests of these two kinds that were charged.
     pub(crate) in_flight_charged: u64,
-    /// Answers that were a first answer again.
+    /// Replays.
     pub(crate) replayed: u64,
-    /// Answers that found nothing and were free.
+    /// Free answers that found nothing.
     pub(crate) free: u64,
-    /// Answers of status 400: no credits left.
+    /// Answers with status 400: not enough credits.
     pub(crate) without_credits: u64,
-    /// Answers of status 409: the first call with the key was still running.
+    /// Answers with status 409: the first call with the key was still running.
     pub(crate) still_running: u64,
-    /// Answers of status 500 and above.
+    /// Answers with status 500 and above.
     pub(crate) failed: u64,
     /// Acknowledged charges that were lost.
     pub(crate) lost: u64,
 }
 
 impl Tally {
-    /// Adds another round's.
+    /// Adds the counts of another round.
     pub(crate) fn add(&mut self, other: Self) {
         self.calls += other.calls;
         self.charged += other.charged;
@@ -48,7 +48,7 @@ impl Tally {
         self.lost += other.lost;
     }
 
-    /// Adds a call that has left so many rows.
+    /// Counts a call that has `rows` rows in the ledger.
     pub(crate) fn count(
         &mut self,
         call: &Call,

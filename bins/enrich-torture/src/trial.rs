@@ -1,4 +1,4 @@
-//! One data folder under torture: its server, what was asked of it, and what the judge says.
+//! One data folder under torture: its server, its calls, and the judgement.
 
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
@@ -21,46 +21,44 @@ use crate::setting::Setting;
 use crate::tally::Tally;
 use crate::world::World;
 
-/// How often a repeat is sent until it is settled; each time but the last its first call may
-/// still be running.
+/// How often a repeat is sent until it is settled; its first call may still be running.
 const REPEATS: u32 = 50;
-/// How much of the server's log is shown when it did not come up.
+/// How much of the server's log is shown if it did not start.
 const LOG_END_BYTES: usize = 2000;
-/// What the nearly empty account is given after each round: enough to be charged again, too
-/// little to last.
+/// The grant to the nearly empty account after each round: enough for some more charges.
 const TOP_UP_CREDITS: i64 = 9;
 
-/// A data folder, and everything that is known of it.
+/// A data folder and its state.
 pub(crate) struct Trial<'a> {
-    /// What is in the folder.
+    /// The content of the folder.
     pub(crate) world: World,
-    /// What was counted since the trial began.
+    /// The counts since the trial began.
     pub(crate) total: Tally,
     setting: &'a Setting,
     log: PathBuf,
     keys: Keys,
     judge: Judge,
     audit: Audit,
-    /// What was asked since the last judgement.
+    /// The calls since the last judgement.
     calls: Vec<Call>,
     grants: Vec<GrantCall>,
-    /// How many things were named, so that no two have one name.
+    /// A counter for unique names.
     named: u64,
 }
 
-/// How a round is judged.
+/// The rules of a judgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ruling<'a> {
-    /// When power was cut, if it was.
+    /// When the power was cut, if it was.
     pub(crate) cut: Option<Instant>,
-    /// The statuses from 500 on that may have been answered before that.
+    /// The statuses from 500 on that are allowed before the cut.
     pub(crate) excused: &'a [u16],
-    /// Whether acknowledged charges may be lost: in a control, which must lose some.
+    /// Whether acknowledged charges may be lost; only in a control.
     pub(crate) may_lose: bool,
 }
 
 impl<'a> Trial<'a> {
-    /// Makes a data folder and asks everything once while nothing is broken.
+    /// Creates a data folder and sends every question once before anything is broken.
     pub(crate) fn begin(setting: &'a Setting, data: PathBuf, log: PathBuf) -> Result<Self> {
         let (world, grants) = World::create(&setting.enrich, data)?;
         let audit = Audit::new(&world);
@@ -93,7 +91,7 @@ impl<'a> Trial<'a> {
         Ok(trial)
     }
 
-    /// Starts a server on the folder; one that does not come up is at fault.
+    /// Starts a server on the folder; it is a broken promise if it doesn't start.
     pub(crate) fn serve(&self, options: &[&str]) -> Result<Serving> {
         let log = self.append_log()?;
         let begin = fs::metadata(&self.log)?.len();
@@ -103,14 +101,14 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Starts a server inside another program, whose command line ends where ours begins.
+    /// Starts a server through another program whose arguments end with our command line.
     pub(crate) fn serve_inside(&self, mut command: Command) -> Result<Serving> {
         command.arg(&self.setting.enrich).args(["serve", "--listen", "127.0.0.1:0", "--data"]);
         command.arg(&self.world.data);
         Ok(Serving::spawn(command, self.append_log()?)?)
     }
 
-    /// The end of what the server said since its log had this length.
+    /// The end of the server's log after position `begin`.
     pub(crate) fn log_since(&self, begin: u64) -> Result<String> {
         let log = fs::read(&self.log)?;
         let begin = (begin as usize).max(log.len().saturating_sub(LOG_END_BYTES)).min(log.len());
@@ -122,7 +120,7 @@ impl<'a> Trial<'a> {
         fs::metadata(&self.log).map_or(0, |log| log.len())
     }
 
-    /// Asks one question, and books it.
+    /// Sends one question, and records it.
     pub(crate) fn ask(
         &mut self,
         connection: &mut Connection,
@@ -136,7 +134,7 @@ impl<'a> Trial<'a> {
         call
     }
 
-    /// Asks something that is there; the server has to answer, and to charge.
+    /// Sends a question that is found; the server must answer and charge it.
     pub(crate) fn probe(&mut self, server: SocketAddr) -> Result<()> {
         let call = self.ask(&mut Connection::to(server), 0, 0, None);
         match &call.end {
@@ -145,7 +143,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Lets clients ask until `act` is done.
+    /// Runs clients until `act` returns.
     pub(crate) fn load<T>(
         &mut self,
         server: SocketAddr,
@@ -160,24 +158,24 @@ impl<'a> Trial<'a> {
         Ok(acted)
     }
 
-    /// Books what somebody else asked.
+    /// Records calls that were made elsewhere.
     pub(crate) fn book(&mut self, calls: Vec<Call>) {
         self.calls.extend(calls);
     }
 
-    /// Books a grant that was made by another process.
+    /// Records a grant by another process.
     pub(crate) fn granted(&mut self, grant: GrantCall) {
         self.grants.push(grant);
     }
 
-    /// A name that was not used before in this trial.
+    /// A name that is unique in this trial.
     pub(crate) fn name(&mut self, what: &str) -> String {
         self.named += 1;
         format!("{what}-{}", self.named)
     }
 
-    /// Opens the folder, reads what is new in it, and judges everything asked since the last
-    /// time. Then gives the nearly empty account a few credits.
+    /// Opens the folder, reads its new rows, and judges all calls since the last time. Then grants
+    /// the nearly empty account a few credits.
     pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
         let store = Store::open(&self.world.data)
             .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;
@@ -201,7 +199,7 @@ impl<'a> Trial<'a> {
         Ok(tally)
     }
 
-    /// Lets the ledger prove itself. What was asked must have been judged.
+    /// Verifies the ledger. All calls must have been judged.
     pub(crate) fn prove(&mut self) -> Result<()> {
         let store = Store::open(&self.world.data)?;
         let news = self.audit.read(&store)?;
@@ -213,7 +211,7 @@ impl<'a> Trial<'a> {
         self.audit.prove(&store)
     }
 
-    /// Repeats everything whose outcome is open until a client would know it.
+    /// Repeats every call with an open outcome until the outcome is known.
     pub(crate) fn settle(&mut self, server: SocketAddr) -> Result<()> {
         let mut connection = Connection::to(server);
         for Keyed { key, account, question } in self.keys.take_unsettled() {
@@ -236,7 +234,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Rows in the ledger.
+    /// The number of rows in the ledger.
     pub(crate) fn rows(&self) -> u64 {
         self.audit.rows()
     }
@@ -270,35 +268,35 @@ fn is_still_running(call: &Call, cut: Option<Instant>) -> bool {
     call.answer_before(cut).is_some_and(|answer| answer.status == 409)
 }
 
-/// Copies a folder, for whoever looks into what went wrong.
+/// Copies a folder, for inspection of a failure.
 pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     crate::setting::run(Command::new("cp").arg("-a").arg(from).arg(to))
 }
 
-/// What a torture has to have seen, so that a run in which hardly anything happened is none.
+/// The least counts of a torture that proves something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
     /// Acknowledged charges.
     pub(crate) charged: u64,
     /// Requests in flight at a cut.
     pub(crate) in_flight: u64,
-    /// Repeats that were answered again.
+    /// Replays.
     pub(crate) replayed: u64,
-    /// Requests refused because no credits were left.
+    /// Requests refused for lack of credits.
     pub(crate) without_credits: u64,
     /// Requests answered 500 or 503.
     pub(crate) failed: u64,
 }
 
 impl Least {
-    /// What so many rounds under load show. A few rounds may happen to show little.
+    /// The least counts of so many rounds under load. A few rounds may show little.
     pub(crate) fn of_load(rounds: u64) -> Self {
         let sure = u64::from(rounds >= 10);
         Self { charged: 2 * rounds, replayed: sure, without_credits: sure, ..Self::default() }
     }
 }
 
-/// Fails when too little happened to prove anything.
+/// Fails if too little happened to prove anything.
 pub(crate) fn enough(total: &Tally, least: &Least) -> Result<()> {
     let seen = [
         ("charges", total.charged, least.charged),

@@ -1,5 +1,4 @@
-//! The small world that is tortured: a directory, accounts that pay, and questions whose right
-//! answers are known.
+//! A small test world: a directory, accounts with credits, and questions with known answers.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -17,22 +16,22 @@ use serde_json::{Value, json};
 use crate::call_log::GrantCall;
 use crate::connection::Connection;
 
-/// How many companies can be asked for.
+/// Companies in the directory.
 const COMPANIES: u64 = 12;
-/// How many accounts have more credits than they can spend.
+/// Accounts with more credits than they can spend.
 const RICH_ACCOUNTS: usize = 6;
 const RICH_CREDITS: i64 = 1_000_000_000;
-/// What the nearly empty account begins with.
+/// The first grant of the nearly empty account.
 const POOR_CREDITS: i64 = 25;
 
-/// A data folder and what is in it.
+/// A data folder and its content.
 #[derive(Debug)]
 pub(crate) struct World {
     /// The data folder.
     pub(crate) data: PathBuf,
-    /// Who can pay. The last one is nearly empty.
+    /// The accounts. The last one is nearly empty.
     pub(crate) payers: Vec<Payer>,
-    /// What can be asked.
+    /// The questions.
     pub(crate) questions: Vec<Question>,
 }
 
@@ -52,18 +51,18 @@ pub(crate) struct Question {
     pub(crate) path: &'static str,
     /// The request's body.
     pub(crate) body: String,
-    /// What its answer costs; 0 where nothing is found.
+    /// The price of its answer; 0 if nothing is found.
     pub(crate) price: u64,
-    /// The balance below which it is refused before anything is looked up.
+    /// The balance below which it is refused before the look-up.
     pub(crate) least: u64,
-    /// The answer, its balance taken out; empty until it was learnt.
+    /// The answer without its balance; empty until it was learnt.
     pub(crate) answer: String,
 }
 
 impl World {
-    /// Makes a data folder with companies and accounts, and the grants they began with.
+    /// Creates a data folder with companies and accounts, and returns the first grants.
     pub(crate) fn create(enrich: &Path, data: PathBuf) -> Result<(Self, Vec<GrantCall>)> {
-        // The same ones each time: what they are called is not what is tortured.
+        // A fixed seed: the names don't matter.
         let generator = Generator::new(1);
         let companies: Vec<String> = (0..COMPANIES).map(|index| generator.company(index)).collect();
         import(enrich, &data, &companies)?;
@@ -85,12 +84,12 @@ impl World {
         Ok((world, grants))
     }
 
-    /// The account that is nearly empty.
+    /// The index of the nearly empty account.
     pub(crate) fn poor(&self) -> usize {
         self.payers.len() - 1
     }
 
-    /// Gives credits through the store itself.
+    /// Grants credits through the store.
     pub(crate) fn grant(
         &self,
         store: &Store,
@@ -105,7 +104,7 @@ impl World {
         Ok(GrantCall { note, account, credits, is_acknowledged: true })
     }
 
-    /// Remembers the answers, by question, that were given while nothing was broken yet.
+    /// Learns the answers by question, which were given before anything was broken.
     pub(crate) fn learn(&mut self, answers: impl Iterator<Item = (usize, String)>) -> Result<()> {
         for (question, body) in answers {
             let (text, _) = without_balance(&body);
@@ -119,13 +118,13 @@ impl World {
     }
 }
 
-/// A page beside the interface: its status.
+/// The status of an admin page.
 pub(crate) fn status_of(server: SocketAddr, page: &str) -> Result<u16> {
     let reply = Connection::to(server).get(page).with_context(|| format!("asking for {page}"))?;
     Ok(reply.status)
 }
 
-/// An answer's text without the balance it names, and that balance.
+/// An answer's text without its balance, and the balance.
 pub(crate) fn without_balance(body: &str) -> (String, Option<u64>) {
     for field in ["\"credit_count\":", "\"remaining_credits\":"] {
         if let Some((before, rest)) = body.split_once(field) {
@@ -160,7 +159,7 @@ fn questions(companies: &[String]) -> Result<Vec<Question>> {
     Ok(questions)
 }
 
-/// Imports companies, a line each.
+/// Imports companies, one on each line.
 pub(crate) fn import(enrich: &Path, data: &Path, lines: &[String]) -> Result<()> {
     let mut child = Command::new(enrich)
         .args(["import", "-", "--source", "generated", "--strict", "--json", "--data"])

@@ -1,5 +1,5 @@
-//! Somebody who is signed in searches their calls for what is not there, many times at once, while
-//! another customer asks for exact values.
+//! A signed-in owner searches the calls for a text that is not there, many times at once, while
+//! another customer looks up exact values.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,20 +19,19 @@ use crate::connection::Connection;
 use crate::setting::Setting;
 use crate::world::World;
 
-/// How many searches run at once.
+/// Concurrent searches.
 const SEARCHES: usize = 24;
-/// How many calls there are to search: more than one search looks through.
+/// Calls in the ledger: more than one search reads.
 const CALLS: usize = 25_600;
-/// How many threads write them.
+/// Threads that make the calls.
 const WRITERS: usize = 64;
-/// The pause of a search that was refused.
+/// The pause after a refused search.
 const PAUSE_REFUSED: Duration = Duration::from_millis(50);
-/// The account that searches.
+/// The index of the searching account.
 const SEARCHER: usize = 0;
 const EMAIL: &str = "ada@quill.example";
 const PAGE: &str = "/account/calls?id=not-there";
 
-/// The case.
 pub(crate) static CASE: Case = Case {
     name: "calls-search",
     about: "24 searches of one session walk a ledger of 25,600 calls while another customer asks",
@@ -84,7 +83,7 @@ fn charge(world: &World, key: KeyId) -> Charge {
     }
 }
 
-/// Signs in beside the running server; the cookie.
+/// Creates a session beside the running server; returns the cookie.
 fn session(target: &Target<'_>) -> Result<String> {
     let store = Store::open(&target.world.data)?;
     let (token, now) = (Token::generate()?, SystemClock.now());

@@ -1,5 +1,5 @@
-//! A customer sends names that are expensive to search for over many connections, while another
-//! one asks for misspelt names, one at a time.
+//! A customer sends expensive names over many connections, while another one sends misspelt names,
+//! one at a time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,19 +15,18 @@ use crate::connection::Connection;
 use crate::setting::Setting;
 use crate::world::{World, import};
 
-/// How many connections flood.
+/// Connections of the flood.
 const CONNECTIONS: usize = 320;
-/// How many companies there are to search among.
+/// Companies in the directory.
 const COMPANIES: u64 = 20_000;
-/// How many words of other names an expensive name has.
+/// Words in an expensive name, taken from other names.
 const WORDS: usize = 16;
-/// The pause of a connection that was refused.
+/// The pause after a refused request.
 const PAUSE_REFUSED: Duration = Duration::from_millis(100);
-/// The account that floods.
+/// The index of the flooding account.
 const FLOODER: usize = 0;
 const PATH: &str = "/v1/cuf";
 
-/// The case.
 pub(crate) static CASE: Case = Case {
     name: "expensive-names",
     about: "320 connections of a customer send expensive names while another asks for misspelt ones",
@@ -43,7 +42,7 @@ fn prepare(setting: &Setting, world: &World) -> Result<()> {
     import(&setting.enrich, &world.data, &companies)
 }
 
-/// What the customers were answered.
+/// The answers that both customers got.
 #[derive(Default)]
 struct Counts {
     searched: AtomicUsize,
@@ -83,7 +82,7 @@ fn name_of(index: u64) -> Result<String> {
     Ok(company["name"].as_str().context("a company without a name")?.to_owned())
 }
 
-/// Sends names of words that many companies have, and no company all of them.
+/// Sends names whose words many companies have, but no company has all of them.
 fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
     let mut words = Vec::new();
     for index in (number as u64 * 31..).take(WORDS) {
@@ -95,7 +94,7 @@ fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
         json!({ "apiKey": target.world.payers[FLOODER].key, "companyName": words.join(" ") });
     let (body, mut connection) = (body.to_string(), Connection::to(target.server));
     while !target.is_over() {
-        // A connection that was closed is made again.
+        // A closed connection is opened again.
         match connection.post(PATH, &[], &body).map(|reply| reply.status) {
             Ok(200) => {
                 counts.searched.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +108,7 @@ fn flood(target: &Target<'_>, number: usize, counts: &Counts) -> Result<()> {
     Ok(())
 }
 
-/// Asks for names with two letters exchanged, one at a time.
+/// Sends names with two exchanged letters, one at a time.
 fn ask_misspelt(target: &Target<'_>, counts: &Counts) -> Result<()> {
     let mut connection = Connection::to(target.server);
     for index in (0..COMPANIES).cycle() {

@@ -1,11 +1,11 @@
-//! A figure that was measured, and the limit it is held to.
+//! A measured figure and its limit.
 
 use std::fmt;
 
-/// What was measured.
+/// A measured figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// What it is, for the table.
+    /// Its name in the table.
     pub(crate) name: &'static str,
     value: f64,
     unit: &'static str,
@@ -20,22 +20,22 @@ enum Limit {
 }
 
 impl Figure {
-    /// A figure that is reported without a limit.
+    /// A figure without a limit.
     pub(crate) fn told(name: &'static str, value: f64, unit: &'static str) -> Self {
         Self { name, value, unit, limit: Limit::None }
     }
 
-    /// A figure that has to stay below `limit`.
+    /// A figure that must stay below `limit`.
     pub(crate) fn below(name: &'static str, value: f64, unit: &'static str, limit: f64) -> Self {
         Self { name, value, unit, limit: Limit::Below(limit) }
     }
 
-    /// A figure that has to reach `limit`, as proof that the attack took place.
+    /// A figure that must reach `limit`, as proof that the attack took place.
     pub(crate) fn at_least(name: &'static str, value: f64, unit: &'static str, limit: f64) -> Self {
         Self { name, value, unit, limit: Limit::AtLeast(limit) }
     }
 
-    /// Whether it keeps to its limit.
+    /// Whether the limit is kept.
     pub(crate) fn is_held(&self) -> bool {
         match self.limit {
             Limit::None => true,

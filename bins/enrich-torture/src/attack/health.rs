@@ -1,5 +1,4 @@
-//! Asks for `/healthz` as a supervisor does, on a new connection each time, while an attack goes
-//! on.
+//! Requests `/healthz` during an attack as a supervisor does, on a new connection each time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,25 +14,25 @@ use crate::connection::Connection;
 
 /// The pause between two probes.
 const PAUSE: Duration = Duration::from_millis(100);
-/// What an answer has to stay below, in milliseconds.
+/// The limit of the response time, in milliseconds.
 const LIMIT_MS: f64 = 50.0;
 
-/// Which figure is held to the limit.
+/// The figure that is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum HealthFigure {
     /// The slowest answer.
     Max,
-    /// The slowest but one of a hundred, for machines where other programs run at the same time.
+    /// The 99th percentile, for machines with other programs.
     P99,
 }
 
-/// A thread that asks until it is stopped.
+/// A thread that sends probes until it is stopped.
 pub(crate) struct Probe {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<Health>,
 }
 
-/// What it saw.
+/// The results of the probes.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
     latencies: Latencies,
@@ -41,7 +40,7 @@ pub(crate) struct Health {
 }
 
 impl Probe {
-    /// Asks once, which has to be answered, and then again and again.
+    /// Sends a probe, which must succeed, then repeats it.
     pub(crate) fn start(server: SocketAddr) -> Result<Self> {
         ensure!(ask(server), "/healthz does not answer before the attack");
         let is_over = Arc::new(AtomicBool::new(false));
@@ -51,7 +50,7 @@ impl Probe {
             while !told.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 let is_up = ask(server);
-                // A failure took its time as well.
+                // The time of a failed probe counts too.
                 health.latencies.add(began.elapsed());
                 health.failures += usize::from(!is_up);
                 thread::sleep(PAUSE);
@@ -61,7 +60,7 @@ impl Probe {
         Ok(Self { is_over, thread })
     }
 
-    /// Ends it.
+    /// Stops the thread.
     pub(crate) fn stop(self) -> Result<Health> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow!("the probe of /healthz panicked"))
@@ -69,7 +68,7 @@ impl Probe {
 }
 
 impl Health {
-    /// The reported figures of `/healthz`; `judged` names the one that has a limit.
+    /// The figures of `/healthz`; `judged` selects the one with a limit.
     pub(crate) fn figures(&self, judged: HealthFigure) -> Vec<Figure> {
         let figure = |name, value, is_judged| {
             if is_judged {

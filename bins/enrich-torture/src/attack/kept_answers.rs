@@ -1,4 +1,4 @@
-//! A customer with one credit has as many free misses kept for repeats as the server keeps.
+//! A customer with one credit stores as many free misses for repeats as the server accepts.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,17 +15,16 @@ use super::{Case, Figure, Target, nothing_to_prepare};
 use crate::connection::Connection;
 use crate::world::{Payer, World};
 
-/// How many connections the attacker sends on.
+/// Connections of the attacker.
 const SENDERS: usize = 8;
-/// How many answers the attacker has kept at least: half of what `options` allows, less the few that
-/// the victim has by then.
+/// The fewest responses that the attacker must get stored: half of the limit in `options`, less the
+/// few of the victim.
 const LEAST_KEPT: f64 = 1_900.0;
-/// How many calls the victim makes, spread over the attack: fewer than its share, a sixteenth.
+/// Calls of the victim during the attack: fewer than its share of a sixteenth.
 const VICTIM_CALLS: u32 = 200;
-/// How many of them have to be made for the attack to have taken place.
+/// The fewest of them that prove the attack.
 const LEAST_VICTIM_CALLS: f64 = 100.0;
 
-/// The case.
 pub(crate) static CASE: Case = Case {
     name: "kept-answers",
     about: "an account with one credit fills the room for kept answers with free misses",
@@ -35,7 +34,7 @@ pub(crate) static CASE: Case = Case {
     attack,
 };
 
-/// What became of somebody's calls.
+/// The counts of one customer's calls.
 #[derive(Debug, Default)]
 struct Tally {
     answered: AtomicU64,
@@ -68,7 +67,7 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
     ])
 }
 
-/// An account with one credit, made beside the server.
+/// Creates an account with one credit beside the server.
 fn account_with_one_credit(data: &Path) -> Result<Payer> {
     let store = Store::open(data)?;
     let now = SystemClock.now();

@@ -1,28 +1,27 @@
-//! How long answers took.
+//! Response times.
 
 use std::time::Duration;
 
-/// The times of answers, in the order they came.
+/// Response times in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latencies(Vec<Duration>);
 
 impl Latencies {
-    /// One more.
     pub(crate) fn add(&mut self, took: Duration) {
         self.0.push(took);
     }
 
-    /// How many there are.
+    /// The number of answers.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The longest, in milliseconds; 0 where there is none.
+    /// The longest time, in milliseconds; 0 without answers.
     pub(crate) fn max_ms(&self) -> f64 {
         self.percentile_ms(100)
     }
 
-    /// What so many of a hundred do not exceed, in milliseconds; 0 where there is none.
+    /// A percentile, in milliseconds; 0 without answers.
     pub(crate) fn percentile_ms(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();

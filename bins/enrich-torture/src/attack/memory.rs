@@ -1,16 +1,16 @@
-//! How much memory a process had at most.
+//! The peak memory of a process.
 
 use std::fs;
 
 use anyhow::{Context, Result};
 
-/// The most memory a process has had resident since it began, in megabytes of 1,000,000 bytes.
+/// The peak resident memory of a process, in megabytes of 1,000,000 bytes.
 pub(crate) fn peak_resident_mb(process: u32) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     peak_in(&status).context("the status names no peak")
 }
 
-/// Reads the peak out of what Linux says of a process; `kB` are 1,024 bytes.
+/// Parses the peak from `/proc/PID/status`, where `kB` means 1,024 bytes.
 fn peak_in(status: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

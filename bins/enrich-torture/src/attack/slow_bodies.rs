@@ -1,4 +1,4 @@
-//! Strangers send forms with files to the sign-in page, a byte at a time.
+//! Strangers send forms with files to the sign-in page, one byte at a time.
 
 use std::thread;
 use std::time::Duration;
@@ -8,18 +8,17 @@ use anyhow::Result;
 use super::sockets::Sockets;
 use super::{Case, Figure, Target, nothing_to_prepare};
 
-/// How many connections send: more than the server has places for by default.
+/// Connections: more than the server's default limit.
 const CONNECTIONS: usize = 8_300;
-/// How many of them have to be open at once for the attack to have taken place.
+/// The fewest connections open at once that prove the attack.
 const LEAST_OPEN: usize = 8_000;
-/// The length that each body announces, in bytes.
+/// The announced length of each body, in bytes.
 const ANNOUNCED_BYTES: usize = 65_000;
 /// The pause between two bytes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How many connections are opened in a turn.
+/// Connections opened in a turn.
 const OPENED_EACH_TURN: usize = 4_000;
 
-/// The case.
 pub(crate) static CASE: Case = Case {
     name: "slow-bodies",
     about: "8,300 connections send a form with a file to the sign-in page, a byte at a time",

@@ -1,5 +1,5 @@
-//! Strangers ask for the largest file there is, several times on each connection, and read it in
-//! small pieces.
+//! Strangers request the largest file several times on each connection, and read it in small
+//! pieces.
 
 use std::thread;
 use std::time::Duration;
@@ -9,20 +9,18 @@ use anyhow::Result;
 use super::sockets::Sockets;
 use super::{Case, Figure, Target, nothing_to_prepare};
 
-/// How many connections read.
 const CONNECTIONS: usize = 4_000;
-/// How often each asks before it reads.
+/// Requests on each connection before it reads.
 const REQUESTS_EACH: usize = 4;
-/// What the reader's system keeps for it, in bytes.
+/// The receive buffer of each connection, in bytes.
 const RECEIVE_BUFFER_BYTES: usize = 4_096;
-/// What each connection reads in a turn, in bytes.
+/// Bytes that each connection reads in a turn.
 const READ_BYTES: usize = 256;
 /// The pause between two turns.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How many connections are opened in a turn.
+/// Connections opened in a turn.
 const OPENED_EACH_TURN: usize = 2_000;
 
-/// The case.
 pub(crate) static CASE: Case = Case {
     name: "slow-readers",
     about: "4,000 connections ask for the largest file and read it slowly",

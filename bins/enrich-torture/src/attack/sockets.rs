@@ -1,4 +1,4 @@
-//! Many connections in one thread: opened, and looked at in turn.
+//! Many connections in one thread, processed in turn.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,44 +6,44 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-/// How long a connection may take to be made. A server whose queue is full answers none.
+/// Time limit for opening a connection. A server with a full accept queue doesn't answer.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
-/// Connections of an attack; those that the server ends are opened again.
+/// The connections of an attack; those that the server closes are opened again.
 pub(crate) struct Sockets {
     server: SocketAddr,
-    /// What each connection sends first.
+    /// The first bytes that each connection sends.
     opening: Vec<u8>,
-    /// Bytes that the system may keep for the reader; the system's own number if absent.
+    /// The receive buffer in bytes; the system's default if absent.
     receive_buffer: Option<usize>,
     open: Vec<Option<TcpStream>>,
-    /// How often a connection was made.
+    /// How often a connection was opened.
     pub(crate) made: usize,
 }
 
 impl Sockets {
-    /// Room for so many connections, none of them open.
+    /// `count` connections, all closed.
     pub(crate) fn new(server: SocketAddr, count: usize, opening: Vec<u8>) -> Self {
         let open = (0..count).map(|_| None).collect();
         Self { server, opening, receive_buffer: None, open, made: 0 }
     }
 
-    /// The same with little room for what is received, so that the sender soon has to wait.
+    /// Sets a small receive buffer, so that the sender soon has to wait.
     pub(crate) fn with_receive_buffer(self, bytes: usize) -> Self {
         Self { receive_buffer: Some(bytes), ..self }
     }
 
-    /// How many are open, as far as is known.
+    /// The number of open connections, as far as known.
     pub(crate) fn count(&self) -> usize {
         self.open.iter().flatten().count()
     }
 
-    /// Opens those that are not, at most so many; whether there are more to open.
+    /// Opens at most `most` closed connections; returns whether more are closed.
     pub(crate) fn open(&mut self, most: usize) -> bool {
         let closed: Vec<usize> =
             (0..self.open.len()).filter(|&index| self.open[index].is_none()).collect();
         for &index in closed.iter().take(most) {
-            // What could not be opened now is tried again later.
+            // It is tried again later.
             let Ok(stream) = self.connect() else { return true };
             self.open[index] = Some(stream);
             self.made += 1;
@@ -64,18 +64,18 @@ impl Sockets {
         Ok(stream)
     }
 
-    /// Reads at most so many bytes from each, and returns how many came in all.
+    /// Reads at most `most` bytes from each; returns the total.
     pub(crate) fn read_each(&mut self, most: usize) -> usize {
         let mut buffer = vec![0; most];
         self.each(|stream| stream.read(&mut buffer))
     }
 
-    /// Sends the same bytes on each; what does not fit is left out.
+    /// Sends the same bytes on each, as far as they fit; returns the total.
     pub(crate) fn write_each(&mut self, bytes: &[u8]) -> usize {
         self.each(|stream| stream.write(bytes))
     }
 
-    /// What `act` gives for each in all; those that fail or have ended are closed.
+    /// The sum of `act` over all connections; closes those that fail or have ended.
     fn each(&mut self, mut act: impl FnMut(&mut TcpStream) -> io::Result<usize>) -> usize {
         let mut all = 0;
         for place in &mut self.open {

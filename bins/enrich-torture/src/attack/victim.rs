@@ -1,4 +1,4 @@
-//! A customer who asks for exact values, one after the other, while another one attacks.
+//! A customer who looks up exact values, one after the other, during an attack by another one.
 
 use std::time::{Duration, Instant};
 
@@ -8,17 +8,17 @@ use super::latencies::Latencies;
 use super::{Figure, Target};
 use crate::connection::Connection;
 
-/// How long the time of an answer is measured before the attack.
+/// How long response times are measured before the attack.
 const IDLE: Duration = Duration::from_secs(2);
-/// How many times slower the 99th percentile of its answers may be during the attack.
+/// How many times slower the 99th percentile may be during the attack.
 const MOST_TIMES_SLOWER: f64 = 5.0;
-/// The pause between two questions.
+/// The pause between two requests.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The number of the account that is the victim.
+/// The index of the victim's account.
 pub(super) const VICTIM: usize = 1;
 
-/// What its answers took before and during an attack.
+/// Response times before and during an attack.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     idle: Latencies,
@@ -26,7 +26,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Measures before the attack begins.
+    /// Measures before the attack.
     pub(super) fn before(target: &Target<'_>) -> Result<Self> {
         let until = Instant::now() + IDLE;
         let idle = ask_while(target, || Instant::now() < until)?;
@@ -39,7 +39,7 @@ impl Answers {
         Ok(Self { attacked, ..self })
     }
 
-    /// The reported figures of the victim's calls; those with a limit are judged.
+    /// The figures of the victim's calls; those with a limit are judged.
     pub(super) fn figures(&self) -> Vec<Figure> {
         let (idle, attacked) = (self.idle.percentile_ms(99), self.attacked.percentile_ms(99));
         let limit = idle * MOST_TIMES_SLOWER;

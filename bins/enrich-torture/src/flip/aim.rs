@@ -1,4 +1,4 @@
-//! Where a byte is flipped: anywhere, or in one of the tables that are small and hold much.
+//! Selects the byte to flip: anywhere, or in one of the small, important tables.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::original::{LEDGER, LOG, Original};
 
-/// SQLite's page size, to say where a flip was.
+/// SQLite's page size, to report the position of a flip.
 const PAGE_BYTES: usize = 4096;
-/// What a page of a tree begins with, at the most, and what it spends there on each of its cells.
+/// The longest header of a B-tree page, and the bytes there for each cell.
 const PAGE_HEAD_BYTES: usize = 12;
 const CELL_POINTER_BYTES: usize = 2;
 
-/// The tables that are aimed at. Among the pages of a large log a flip seldom finds them.
+/// The tables that flips are aimed at. In a large file random flips seldom hit them.
 pub(super) const TABLES: [&str; 7] = ["head", "mark", "seal", "kept", "api_key", "account", "used"];
 
 /// The pages of a table and of its indexes.
@@ -28,18 +28,18 @@ struct Page {
     unused: usize,
 }
 
-/// One flipped byte.
+/// A flipped byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flip {
     pub(super) in_log: bool,
-    /// Which of the tables it was aimed at; absent where it may be anywhere.
+    /// The index of the table it was aimed at; `None` for a random position.
     pub(super) table: Option<usize>,
     pub(super) at: usize,
     pub(super) mask: u8,
 }
 
 impl Pages {
-    /// The pages of each table of a ledger that was closed, which must hold something.
+    /// The pages of each table in a closed ledger; fails if a table is empty.
     pub(super) fn of_tables(folder: &Path) -> Result<[Self; TABLES.len()]> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let connection = Connection::open_with_flags(folder.join(LEDGER), flags)?;
@@ -62,8 +62,8 @@ impl Pages {
         Ok(found)
     }
 
-    /// A byte of one of them that means something: cells stand at a page's end, where to find them
-    /// at its beginning, and what lies between is free.
+    /// A random byte that is in use: cells are at the end of a page, their pointers at the
+    /// beginning, and the space between is free.
     fn byte(&self, chance: &mut Rng) -> Option<usize> {
         let page = self.0.get(chance.usize(..self.0.len().max(1)))?;
         let used = PAGE_BYTES - page.unused;
@@ -75,7 +75,7 @@ impl Pages {
 }
 
 impl Flip {
-    /// A byte of the database at one of a table's pages, or anywhere in it.
+    /// A byte in one of a table's pages, or anywhere in the database.
     pub(super) fn in_ledger(
         original: &Original,
         table: Option<usize>,
@@ -94,13 +94,12 @@ impl Flip {
         Self { in_log: true, table: None, at, mask: mask(chance) }
     }
 
-    /// Flips it.
     pub(super) fn strike(self, ledger: &mut [u8], log: &mut [u8]) {
         let bytes = if self.in_log { log } else { ledger };
         bytes[self.at] ^= self.mask;
     }
 
-    /// Where it is.
+    /// Its position, in words.
     pub(super) fn named(self) -> String {
         let Self { in_log, table, at, mask } = self;
         let (page, offset) = (at / PAGE_BYTES + 1, at % PAGE_BYTES);
@@ -114,7 +113,7 @@ impl Flip {
     }
 }
 
-/// One bit as a worn disk flips it, or a byte that became any other.
+/// A flipped bit, as on a worn disk, or a byte changed to any other.
 fn mask(chance: &mut Rng) -> u8 {
     if chance.bool() { 1 << chance.u8(..8) } else { chance.u8(1..) }
 }

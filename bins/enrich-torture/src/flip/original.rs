@@ -1,4 +1,4 @@
-//! The ledger that copies are damaged of, and what it says while it is whole.
+//! The undamaged ledger that is copied, and its content.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,23 +16,24 @@ use enrich_store::{Store, SystemClock};
 
 use super::aim::{Pages, TABLES};
 
-/// The files that a copy consists of.
+/// The files of a copy.
 pub(super) const LEDGER: &str = "ledger.sqlite";
 pub(super) const LOG: &str = "ledger.sqlite-wal";
 const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
-/// 20,000 charges in all: heads are written every 16,384 rows, a mark every 256 of an account.
+/// 20,000 charges in all: heads are written every 16,384 rows, and a mark every 256 rows of an
+/// account.
 const CHARGES_EACH: u64 = 1000;
-/// Charges after the ledger was closed, which are in the log alone.
+/// Charges that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;
-/// How many charge at once for each account, so that a commit is shared.
+/// Concurrent clients for each account, so that charges share commits.
 const CLIENTS_EACH: usize = 5;
-/// Every so manieth charge keeps its answer, and in the middle between two of them a miss does.
+/// Every charge of this number stores its response, and halfway between two of them a miss does.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";
-/// Every day that usage can be counted on.
+/// All days of usage counters.
 const DAYS: (i64, i64) = (0, i64::MAX);
 
 /// A ledger to copy.
@@ -41,11 +42,11 @@ pub(super) struct Original {
     folder: PathBuf,
     /// The bytes of the database.
     pub(super) ledger: Vec<u8>,
-    /// The bytes of its write-ahead log; none when it was closed.
+    /// The bytes of its write-ahead log; empty if it was closed.
     pub(super) log: Vec<u8>,
-    /// The pages of each table that is aimed at, in a ledger that was closed.
+    /// The pages of each aimed table, in a closed ledger.
     pub(super) pages: [Pages; TABLES.len()],
-    /// What it says while it is whole.
+    /// Its content while it is undamaged.
     pub(super) state: State,
     accounts: Vec<(AccountId, KeyId)>,
     keeps: Vec<(AccountId, IdempotencyKey)>,
@@ -53,13 +54,14 @@ pub(super) struct Original {
     written: u64,
 }
 
-/// What a ledger says.
+/// The content of a ledger.
 #[derive(Debug, Default)]
 pub(super) struct State {
     accounts: Vec<AccountSnapshot>,
-    /// What is kept for each key; absent where that cannot be read, which says so itself.
+    /// The stored response for each idempotency key; `None` if it cannot be read, which reports the
+    /// damage.
     kept: Vec<Option<Option<StoredResponse>>>,
-    /// What each account used; absent likewise.
+    /// The usage of each account; `None` if it cannot be read.
     used: Vec<Option<Vec<DayCount>>>,
 }
 
@@ -82,7 +84,7 @@ impl Original {
         Ok(original)
     }
 
-    /// The same ledger a little later, its process dead: its last rows are in the log alone.
+    /// The same ledger later, after a kill: its last rows are only in the log.
     pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
         closed.copy_to(folder, |_, _| {})?;
         let mut original = Self {
@@ -98,13 +100,13 @@ impl Original {
         };
         let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
-        // Read while it is open, as it would lie there after `kill -9`.
+        // Read while it is open, as it would be after `kill -9`.
         original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
         Ok(original)
     }
 
-    /// Writes a copy; `spoil` gets the bytes of the database and of the log before.
+    /// Writes a copy, after `spoil` changed the bytes of the database and the log.
     pub(super) fn copy_to(
         &self,
         folder: &Path,
@@ -123,7 +125,7 @@ impl Original {
         Ok(())
     }
 
-    /// A charge of one credit that nobody made yet.
+    /// A new charge of one credit.
     pub(super) fn charge(&self, account: AccountId) -> Result<Charge> {
         let key = self.accounts.iter().find(|(id, _)| *id == account);
         let (_, key) = *key.context("an account of this ledger")?;
@@ -158,7 +160,7 @@ impl Original {
         Ok((original, store))
     }
 
-    /// So many charges for each account, made by many clients at once, each counted as used.
+    /// Makes this many charges for each account, by concurrent clients, and counts their usage.
     fn write(&mut self, store: &Store, charges_each: u64) -> Result<()> {
         let mut batches: Vec<Vec<Charge>> = Vec::new();
         batches.resize_with(ACCOUNTS * CLIENTS_EACH, Vec::new);
@@ -187,7 +189,7 @@ impl Original {
         Ok(pollster::block_on(store.usage.flush())?)
     }
 
-    /// An idempotency key that nobody used yet, noted.
+    /// A new idempotency key, which is remembered.
     fn new_keep(&mut self, account: AccountId) -> Result<IdempotencyKey> {
         let key = IdempotencyKey::parse(&format!("key-{}", self.keeps.len()))?;
         self.keeps.push((account, key.clone()));
@@ -220,7 +222,7 @@ impl Original {
         })
     }
 
-    /// Reads the files, and what a copy of them says.
+    /// Reads the files, and the content of a copy.
     fn remember(&mut self) -> Result<()> {
         self.ledger = fs::read(self.folder.join(LEDGER))?;
         self.log = match self.folder.join(LOG) {
@@ -252,7 +254,7 @@ impl Original {
     }
 }
 
-/// One client's charges, one after the other, and as many calls that found nothing.
+/// Makes one client's charges in turn, and as many calls that find nothing.
 fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
     for charge in charges {
         let (account, key, at) = (charge.account, charge.key, charge.at);
@@ -267,7 +269,7 @@ fn charge_all(store: &Store, charges: Vec<Charge>) -> Result<()> {
 }
 
 impl State {
-    /// Asks a store for everything that the original knows of.
+    /// Reads everything that the original remembers from a store.
     pub(super) fn of(store: &Store, original: &Original) -> Result<Self> {
         let mut state = Self::default();
         for (account, _) in &original.accounts {
@@ -286,17 +288,17 @@ impl State {
         Ok(state)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.accounts.iter().map(|told| told.entries.len() as u64).sum()
     }
 
-    /// The accounts and what they have left.
+    /// The accounts and their balances.
     pub(super) fn balances(&self) -> impl Iterator<Item = (AccountId, Credits)> {
         self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
     }
 
-    /// In which account another state differs, and how.
+    /// The first difference to another state, with its account.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if self.accounts.len() != other.accounts.len() {
             return Some("not the same accounts".to_owned());
@@ -319,7 +321,7 @@ impl State {
         self.accounts.iter().zip(&other.accounts).find_map(differs)
     }
 
-    /// Whether this is what the other state once was: the same rows, some of the newest missing.
+    /// Whether this is an earlier state of `later`: the same rows, without some of the newest.
     pub(super) fn is_earlier_than(&self, later: &Self) -> bool {
         let pairs = self.accounts.iter().zip(&later.accounts);
         self.accounts.len() == later.accounts.len()
@@ -329,13 +331,13 @@ impl State {
             })
     }
 
-    /// Whether other usage is told here than originally.
+    /// Whether the usage counters differ from the original's.
     pub(super) fn is_used_otherwise(&self, original: &Self) -> bool {
         let pairs = self.used.iter().zip(&original.used);
         pairs.into_iter().any(|(is, was)| is.is_some() && is != was)
     }
 
-    /// What is kept here, beside what was kept originally.
+    /// The stored responses compared with the original's.
     pub(super) fn kept_beside(&self, original: &Self) -> super::StoredResponseOutcome {
         let beside = |(is, was): (
             &Option<Option<StoredResponse>>,

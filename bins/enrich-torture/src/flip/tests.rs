@@ -1,4 +1,4 @@
-//! One ledger is damaged in several ways: it takes a while to make.
+//! One ledger is damaged in several ways, because creating one takes a while.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn look_at(
     look_into(original, in_log, &copy).unwrap()
 }
 
-/// Flips a bit of these bytes wherever they are: a page that was split has left-overs of its rows.
+/// Flips a bit in every occurrence of these bytes: a split page has left-overs of its rows.
 fn spoil_all(bytes: &mut [u8], wanted: &[u8]) {
     let found = |at: &usize| bytes[*at..].starts_with(wanted);
     let places: Vec<usize> = (0..bytes.len()).filter(found).collect();

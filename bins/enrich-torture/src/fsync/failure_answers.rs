@@ -1,4 +1,4 @@
-//! What clients are told of a failure, and whether it is true.
+//! Checks that the answers to clients after a failure are true.
 
 use anyhow::Result;
 use enrich_testkit::serving::Serving;
@@ -10,11 +10,11 @@ use crate::connection::Connection;
 use crate::trial::Trial;
 use crate::world::status_of;
 
-/// More threads than a server has that write.
+/// More than the number of writing threads in a server.
 const MAX_THREADS: u32 = 32;
 
-/// Asks keyed questions, for as long as `goes_on` after so many of them, until one is not answered
-/// well, and looks closely at that moment.
+/// Sends keyed questions while `goes_on` holds for their number, until one fails; then checks that
+/// answer closely.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -42,8 +42,8 @@ pub(super) fn ask_until_it_fails(
     Ok(Led::Unnoticed)
 }
 
-/// After a 500 the same question is charged, and so is the next. Each thread counts its system
-/// calls by itself, so another one may fail meanwhile, which is held to the same.
+/// After a 500 the same question must be charged, and the next one too. Each thread counts its own
+/// system calls, so another one may fail meanwhile; the same rule holds for it.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -78,7 +78,7 @@ fn went_on(
     Ok(Led::RolledBack)
 }
 
-/// After a 503 nothing is charged, not the same question either, and `/readyz` says so.
+/// After a 503 nothing may be charged, not even the same question, and `/readyz` must report it.
 fn stopped(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -101,7 +101,7 @@ fn stopped(
     Ok(Led::Stopped)
 }
 
-/// A question with a key of its own.
+/// A question with a new key.
 fn ask_new(trial: &mut Trial<'_>, connection: &mut Connection, number: u64) -> Call {
     let question = number as usize % trial.world.questions.len();
     let key = trial.name("position");

@@ -1,4 +1,4 @@
-//! `strace`, which lets system calls fail, and what its trace says of those that did.
+//! Runs `strace`, which lets system calls fail, and parses its trace.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,50 +10,50 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use enrich_testkit::serving::Serving;
 
-/// How long the tracer may take to begin, and to write its last line.
+/// How long the tracer may take to start, and to write its last line.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What the thread is called that writes the ledger.
+/// The name of the thread that writes the ledger.
 const LEDGER_THREAD: &str = "enrich-ledger";
-/// What `strace` writes behind a call that it let fail.
+/// The mark in the trace after an injected failure.
 const INJECTED: &str = "(INJECTED)";
 
 /// A system call that was made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// Whose it was.
+    /// Its thread.
     pub(super) thread: u32,
-    /// What it was for.
+    /// Its file.
     pub(super) file: File,
-    /// Whether a checkpoint made it, which moves what was committed before: when it fails, the log
-    /// keeps what it has, and nobody's charge is in doubt.
+    /// Whether it belongs to a checkpoint, which moves committed pages. If it fails, the log still
+    /// holds them, and no charge is in doubt.
     pub(super) is_checkpoint: bool,
 }
 
-/// What a system call was for.
+/// The file of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum File {
     /// `ledger.sqlite`, which only checkpoints write to.
     Ledger,
     /// Its write-ahead log.
     Log,
-    /// The folder of both. SQLite syncs it when it has made a new log, and goes on when that fails:
-    /// there are file systems that cannot sync a folder.
+    /// The folder of both. SQLite syncs it after creating a log, and ignores a failure, because
+    /// some file systems cannot sync a folder.
     Folder,
-    /// Anything else.
+    /// Another file.
     Other,
 }
 
-/// One thread, as far as its trace was read.
+/// The state of a thread at a line of its trace.
 #[derive(Default)]
 struct Thread {
-    /// The call that it is in.
+    /// The call it is in.
     call: Option<(File, bool)>,
-    /// Whether it has written to the log since it last waited for the disk.
+    /// Whether it has written to the log since its last sync.
     has_written: bool,
 }
 
-/// A tracer that writes to `trace`; `inject` says what fails. It follows writes as well, whatever
-/// fails: what a thread wrote before tells what it waits for the disk for.
+/// A tracer that writes to `trace`; `inject` says which call fails. Writes are always traced,
+/// because they show whether a sync belongs to a commit.
 pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-q", "-y", "-s", "0", "-o"]).arg(trace);
@@ -61,7 +61,7 @@ pub(super) fn tracer(trace: &Path, inject: &str) -> Command {
     strace
 }
 
-/// Lets strace hold all threads of a server that runs. It ends with the server.
+/// Attaches strace to all threads of a running server. It ends with the server.
 pub(super) fn attach(mut strace: Command, server: &Serving) -> Result<()> {
     let process = server.process_id().to_string();
     let quiet = strace.args(["-p", &process]).stdin(Stdio::null()).stderr(Stdio::null());
@@ -101,18 +101,18 @@ pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     Ok(found[0])
 }
 
-/// Whether anything was made to fail by now.
+/// Whether a call was made to fail so far.
 pub(super) fn has_hit(trace: &Path) -> bool {
     fs::read_to_string(trace).is_ok_and(|text| text.contains(INJECTED))
 }
 
-/// The calls that were made to fail, once the traced server has ended.
+/// The calls that were made to fail; read after the traced server has ended.
 pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
     let folder = folder.canonicalize()?;
     let begin = Instant::now();
     loop {
         let text = fs::read_to_string(trace).unwrap_or_default();
-        // Its last line tells how the server's last thread ended.
+        // Its last line reports the end of the server's last thread.
         let last = text.lines().last().unwrap_or_default();
         if last.contains("+++ killed by") || last.contains("+++ exited with") {
             return read(&text, &folder);
@@ -125,14 +125,14 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether it leaves open what became of a charge, so that somebody has to be told.
+    /// Whether it leaves a charge in doubt, so that an answer must fail.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }
 }
 
-/// Reads a trace. Each line begins with its thread; a call that others come between stands in two
-/// lines, and the second does not name the file again.
+/// Parses a trace. Each line begins with a thread id. A call that is interrupted by others has two
+/// lines, and the second one doesn't repeat the file.
 fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
     let mut threads: HashMap<u32, Thread> = HashMap::new();
     let mut hits = Vec::new();
@@ -154,7 +154,7 @@ fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Thread {
-    /// What a call is for, and whether a checkpoint makes it.
+    /// The file of a call that begins, and whether it belongs to a checkpoint.
     fn enters(&mut self, said: &str, folder: &Path) -> Option<(File, bool)> {
         let (call, arguments) = said.split_once('(')?;
         let path = arguments.split_once('<').and_then(|(_, rest)| rest.split_once('>'));
@@ -171,8 +171,8 @@ impl Thread {
                 self.has_written = true;
                 false
             }
-            // A commit writes and then waits for the disk; a checkpoint begins with waiting for
-            // what commits have written.
+            // A commit writes and then syncs; a checkpoint begins by syncing what commits have
+            // written.
             ("fsync" | "fdatasync", File::Log) => !std::mem::take(&mut self.has_written),
             _ => false,
         };

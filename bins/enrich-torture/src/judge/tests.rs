@@ -1,4 +1,4 @@
-//! The judge convicts each crime, and nobody innocent.
+//! The judge reports every kind of breach, and nothing in a correct round.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use enrich_store::SystemClock;
 
 use super::*;
 
-/// What the answers said when they were learnt.
+/// The learnt answer without its balance.
 const FOUND: &str = r#"{"url":"x.example","credit_count":}"#;
 const MISS: &str = r#"{"url":"","credit_count":}"#;
 
-/// One round in the making: calls, and the rows that an honest ledger would hold for them.
+/// A round under construction: calls, and the rows of a correct ledger.
 struct Case {
     questions: Vec<Question>,
     start: Instant,
@@ -34,12 +34,12 @@ impl Case {
         Self { questions, start: Instant::now(), calls, rows, balance: 100 }
     }
 
-    /// The instant so many ticks after the start.
+    /// The time `tick` ticks after the start.
     fn at(&self, tick: u64) -> Instant {
         self.start + Duration::from_millis(tick)
     }
 
-    /// A call sent when the last one had ended.
+    /// A call sent after the last one ended.
     fn call(&mut self, key: Option<&str>, end: End) -> &mut Call {
         let number = self.calls.len();
         self.calls.push(Call {
@@ -76,7 +76,7 @@ impl Case {
         });
     }
 
-    /// A call that was charged, and its row.
+    /// A call that was charged, with its row.
     fn charged(&mut self, key: Option<&str>) {
         let number = self.calls.len();
         self.row(&format!("r{number}"));
@@ -85,7 +85,7 @@ impl Case {
         self.call(key, End::Answered(answer));
     }
 
-    /// A repeat that was given the body of an earlier call.
+    /// A repeat that got the body of an earlier call.
     fn replayed(&mut self, key: &str, of: usize) {
         let End::Answered(first) = &self.calls[of].end else { panic!("no answer to repeat") };
         let answer = Answer { is_replay: true, body: first.body.clone(), ..self.answer(200) };
@@ -306,7 +306,7 @@ fn what_is_answered_after_the_cut_may_be_lost_and_nothing_before_it() {
     let mut judge = Judge::default();
     let (tally, breaches) = case.judged_by(&mut judge, Some(cut));
     assert_eq!((tally.charged, tally.late, tally.in_flight, breaches), (1, 1, 0, vec![]));
-    // It was not durable, so it is charged now and has a first answer of its own.
+    // The first charge was not durable, so the call is charged now and has a new first answer.
     (case.calls, case.rows, case.balance) = (Vec::new(), Vec::new(), 99);
     case.call(None, End::Silence);
     case.charged(Some("l"));

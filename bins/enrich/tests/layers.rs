@@ -18,7 +18,7 @@ mod imports;
 mod limits;
 
 /// Each crate with those of ours that it may use. Tests and examples may use more.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 21] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
     ("enrich-sign-in", &["enrich-core", "enrich-text"]),
@@ -30,7 +30,22 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "enrich-dashboard",
         &["enrich-bulk", "enrich-core", "enrich-sign-in", "enrich-text", "enrich-wire"],
     ),
-    ("enrich-store", &["enrich-core", "enrich-sign-in", "enrich-text"]),
+    (
+        "enrich-store",
+        &[
+            "enrich-core",
+            "enrich-store-directory",
+            "enrich-store-ledger",
+            "enrich-store-sqlite",
+            "enrich-text",
+        ],
+    ),
+    ("enrich-store-directory", &["enrich-core", "enrich-store-sqlite", "enrich-text"]),
+    (
+        "enrich-store-ledger",
+        &["enrich-core", "enrich-sign-in", "enrich-store-sqlite", "enrich-text"],
+    ),
+    ("enrich-store-sqlite", &["enrich-core"]),
     ("enrich-import", &["enrich-core", "enrich-text"]),
     ("enrich-bulk", &["enrich-core", "enrich-import", "enrich-text", "enrich-wire"]),
     ("enrich-testkit", &["enrich-core", "enrich-sign-in", "enrich-text"]),

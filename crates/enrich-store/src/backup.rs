@@ -28,8 +28,7 @@ use std::path::PathBuf;
 
 use enrich_core::Timestamp;
 use enrich_core::port::ledger::Verification;
-
-use crate::error::OpenError;
+use enrich_store_sqlite::OpenError;
 
 pub use restore::restore;
 pub use take::back_up;

@@ -5,17 +5,18 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::Path;
 
+use enrich_store_directory::DIRECTORY;
+use enrich_store_ledger::{self as ledger, LEDGER};
+use enrich_store_sqlite::{
+    self as sqlite, Database, Durability, OpenError, Purpose, SECRET_FILE, Secret, SecretError,
+    Secrets,
+    in_use::{self, InUse},
+};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
-
-use crate::error::OpenError;
-use crate::in_use;
-use crate::ledger;
-use crate::secret::{self, Purpose, Secret, SecretError, Secrets};
-use crate::sqlite::{self, DIRECTORY, Database, Durability, LEDGER};
 
 /// The files of a data folder, in the order of their creation: the ledger comes last, because the
 /// others are worth little without it.
-const FILES: [&str; 3] = [secret::FILE, DIRECTORY.file, LEDGER.file];
+const FILES: [&str; 3] = [SECRET_FILE, DIRECTORY.file, LEDGER.file];
 
 /// A folder that exists in every new file system.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
@@ -62,16 +63,15 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
 }
 
 /// Creates a new folder and its files. A failure leaves a folder that is refused as incomplete.
-pub(crate) fn create(folder: &Path) -> Result<Secrets, OpenError> {
+pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let grown = grown_by(folder);
     builder.create(folder).map_err(|source| OpenError::unusable(folder, source))?;
-    let path = folder.join(secret::FILE);
-    let secrets = Secrets::create(&path);
-    let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
+    let path = folder.join(SECRET_FILE);
+    Secrets::create(&path).map_err(|source| OpenError::Secret { path, source })?;
     for database in [DIRECTORY, LEDGER] {
         sqlite::create(&folder.join(database.file), &database)?;
     }
@@ -79,7 +79,7 @@ pub(crate) fn create(folder: &Path) -> Result<Secrets, OpenError> {
     for folder in std::iter::once(folder).chain(grown) {
         sync(folder).map_err(|source| OpenError::unusable(folder, source))?;
     }
-    Ok(secrets)
+    Ok(())
 }
 
 /// The folders that get a new entry when `folder` is created: the parent of each missing one.
@@ -102,9 +102,30 @@ fn sync(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads the secrets of a complete folder and migrates its databases.
+/// Opens a complete folder: takes its lock with `lock`, reads its secrets and migrates its databases.
+pub(crate) fn enter(
+    folder: &Path,
+    lock: impl FnOnce(&Path) -> Result<InUse, OpenError>,
+) -> Result<(Secrets, InUse), OpenError> {
+    refuse_new(folder)?;
+    let in_use = lock(folder)?;
+    Ok((load(folder)?, in_use))
+}
+
+/// Refuses a new folder, and a SQLite that can corrupt a database.
+fn refuse_new(folder: &Path) -> Result<(), OpenError> {
+    sqlite::check_version()?;
+    match is_new(folder)? {
+        true => Err(OpenError::Missing { folder: folder.into() }),
+        false => Ok(()),
+    }
+}
+
+/// Reads the secrets of a complete folder, migrates its databases, and checks that they were made
+/// with these secrets. New secrets are recorded.
 pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
-    let path = folder.join(secret::FILE);
+    refuse_new(folder)?;
+    let path = folder.join(SECRET_FILE);
     let secrets = Secrets::load(&path);
     let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
     // Two processes that find an older schema would both migrate it, and one would fail.
@@ -115,6 +136,7 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
     for database in [DIRECTORY, LEDGER] {
         sqlite::prepare(&folder.join(database.file), &database)?;
     }
+    match_secrets(folder, &secrets)?;
     Ok(secrets)
 }
 
@@ -137,14 +159,14 @@ pub fn read_through(folder: &Path) -> io::Result<()> {
 }
 
 /// Checks that both databases were made with these secrets, and records new secrets.
-pub(crate) fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), OpenError> {
+fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     let mut unknown = Vec::new();
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);
         let compared = sqlite::reader(&path).and_then(|file| compare(&file, &database, secrets));
         let compared = compared.map_err(|source| OpenError::of_sqlite(&path, source))?;
         let new = compared
-            .map_err(|source| OpenError::Secret { path: folder.join(secret::FILE), source })?;
+            .map_err(|source| OpenError::Secret { path: folder.join(SECRET_FILE), source })?;
         unknown.push((path, new));
     }
     for (path, new) in unknown.iter().filter(|(_, new)| !new.is_empty()) {

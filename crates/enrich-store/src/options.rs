@@ -1,9 +1,8 @@
 //! The limits and settings of a store.
 
 use enrich_core::Confidence;
-
-use crate::misses::CountMisses;
-use crate::sqlite::Durability;
+use enrich_store_ledger::CountMisses;
+use enrich_store_sqlite::Durability;
 
 /// The limits and settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,23 +6,23 @@ use std::sync::Arc;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, MemoryWindows, Service, ServicePorts, Timestamp};
+use enrich_store_directory::{
+    self as directory, CompactError, CompactReport, DIRECTORY, DirectoryPorts, DirectoryStatistics,
+    SqliteDirectory, SqliteIntake,
+};
+use enrich_store_ledger::{
+    self as ledger, LEDGER, LedgerOptions, MissCounter, MissedName, SqliteAccounts, SqliteLedger,
+    SqliteSignIns, SqliteUsage, UseStatistics,
+};
+use enrich_store_sqlite::{
+    self as sqlite, Database, DatabaseReport, DatabaseSize, Durability, OpenError, Secrets,
+    SystemClock,
+    in_use::{self, InUse},
+};
 use enrich_text::CompanyName;
 
-use crate::accounts::SqliteAccounts;
-use crate::clock::SystemClock;
-use crate::directory::{self, SqliteDirectory, hash_index, index_check};
-use crate::error::OpenError;
 use crate::folder;
-use crate::importer::{SqliteIntake, deriving};
-use crate::in_use::{self, InUse};
-use crate::ledger::{self, SqliteLedger};
-use crate::misses::{self, Counter, MissedName};
 use crate::options::Options;
-use crate::secret::Secrets;
-use crate::sign_ins::SqliteSignIns;
-use crate::sqlite::{self, DIRECTORY, Database, DatabaseReport, Durability, LEDGER};
-use crate::statistics::{self, DatabaseSize, DirectoryStatistics, UseStatistics};
-use crate::usage::SqliteUsage;
 
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
@@ -42,7 +42,7 @@ pub struct Store {
     pub ledger: Arc<SqliteLedger>,
     /// The usage counters.
     pub usage: Arc<SqliteUsage>,
-    misses: Option<Arc<Counter>>,
+    misses: Option<Arc<MissCounter>>,
     secrets: Secrets,
     folder: PathBuf,
 }
@@ -57,18 +57,6 @@ pub struct CheckReport {
     /// Accounts, keys, credits, idempotency records and sign-ins.
     pub ledger: DatabaseReport,
 }
-
-/// The counts that a check of the ledger reports.
-const LEDGER_COUNTS: [(&str, &str); 8] = [
-    ("accounts", "SELECT count(*) FROM account"),
-    ("keys", "SELECT count(*) FROM api_key"),
-    ("entries", "SELECT count(*) FROM entry"),
-    ("kept answers", "SELECT count(*) FROM kept"),
-    ("usage counters", "SELECT count(*) FROM used"),
-    ("sign-ins", "SELECT count(*) FROM sign_in"),
-    ("invitations", "SELECT count(*) FROM invitation"),
-    ("sessions", "SELECT count(*) FROM session"),
-];
 
 impl Store {
     /// Opens an existing data folder with the default options.
@@ -90,12 +78,8 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_with(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
-        sqlite::check_version()?;
-        if folder::is_new(folder)? {
-            return Err(OpenError::Missing { folder: folder.into() });
-        }
-        let in_use = in_use::beside_others(folder)?;
-        Self::over(folder, &folder::load(folder)?, options, in_use)
+        let (secrets, in_use) = folder::enter(folder, in_use::beside_others)?;
+        Self::over(folder, &secrets, options, in_use)
     }
 
     /// Opens a data folder with the default options; creates it if it does not exist or is empty.
@@ -118,14 +102,10 @@ impl Store {
     ) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         sqlite::check_version()?;
-        let (secrets, in_use) = match folder::is_new(folder)? {
-            true => (folder::create(folder)?, in_use::beside_others(folder)?),
-            false => {
-                let in_use = in_use::beside_others(folder)?;
-                (folder::load(folder)?, in_use)
-            }
-        };
-        Self::over(folder, &secrets, options, in_use)
+        if folder::is_new(folder)? {
+            folder::create(folder)?;
+        }
+        Self::open_with(folder, options)
     }
 
     /// The ports of a complete folder.
@@ -135,27 +115,25 @@ impl Store {
         options: Options,
         in_use: InUse,
     ) -> Result<Self, OpenError> {
-        let (directory, ledger) = (folder.join(DIRECTORY.file), folder.join(LEDGER.file));
-        let in_use = Arc::new(in_use);
-        folder::match_secrets(folder, secrets)?;
-        let ledger_port = SqliteLedger::open(&ledger, secrets, options)?;
-        let files = ledger_port.files();
-        let index = Arc::new(hash_index::Current::default());
-        let misses = Counter::new(options.count_misses, secrets).map(Arc::new);
+        let limits = LedgerOptions {
+            charge_queue: options.charge_queue,
+            charge_group: options.charge_group,
+            max_kept: options.max_kept,
+            durability: options.durability,
+        };
+        let path = folder.join(LEDGER.file);
+        let ledger = ledger::open(&path, secrets, limits, options.count_misses)?;
+        let path = folder.join(DIRECTORY.file);
+        let directory = directory::open(&path, secrets, options.least_by_name, in_use)?;
+        let DirectoryPorts { directory, importer } = directory;
         Ok(Self {
-            directory: Arc::new(SqliteDirectory::open(
-                &directory,
-                secrets,
-                options.least_by_name,
-                Arc::clone(&index),
-                Arc::clone(&in_use),
-            )?),
-            importer: Arc::new(SqliteIntake::open(&directory, secrets, index, in_use)),
-            accounts: Arc::new(SqliteAccounts::open(&ledger, secrets, Arc::clone(&files))?),
-            sign_ins: Arc::new(SqliteSignIns::open(&ledger, secrets, files)?),
-            ledger: Arc::new(ledger_port),
-            usage: Arc::new(SqliteUsage::open(&ledger, misses.clone())?),
-            misses,
+            directory,
+            importer,
+            accounts: ledger.accounts,
+            sign_ins: ledger.sign_ins,
+            ledger: ledger.ledger,
+            usage: ledger.usage,
+            misses: ledger.misses,
             secrets: secrets.clone(),
             folder: folder.into(),
         })
@@ -189,12 +167,7 @@ impl Store {
     /// As [`Store::open`], when the file itself cannot be read. Wrong content is part of the
     /// result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
-        sqlite::check_version()?;
-        if folder::is_new(folder)? {
-            return Err(OpenError::Missing { folder: folder.into() });
-        }
         let secrets = folder::load(folder)?;
-        folder::match_secrets(folder, &secrets)?;
         let path = folder.join(LEDGER.file);
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
@@ -209,15 +182,9 @@ impl Store {
     /// the file cannot be written. It can be run again then. The folder cannot be opened while it
     /// runs.
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
-        sqlite::check_version()?;
-        if folder::is_new(folder)? {
-            return Err(OpenError::Missing { folder: folder.into() });
-        }
-        let _in_use = in_use::alone(folder)?;
-        let secrets = folder::load(folder)?;
-        folder::match_secrets(folder, &secrets)?;
+        let (secrets, _in_use) = folder::enter(folder, in_use::alone)?;
         let path = folder.join(DIRECTORY.file);
-        deriving::derive_all(&path, &secrets, done)
+        directory::derive_all(&path, &secrets, done)
             .map_err(|source| OpenError::of_sqlite(path, source))
     }
 
@@ -229,21 +196,12 @@ impl Store {
     ///
     /// When a file cannot be read at all. Faults in it are in the report.
     pub fn check(&self) -> Result<CheckReport, StoreError> {
-        let examine = |database: &Database, counts: &[(&'static str, &'static str)]| {
-            let connection = sqlite::reader(&self.folder.join(database.file))?;
-            sqlite::examine(&connection, counts)
-        };
-        let mut directory = examine(&DIRECTORY, &directory::COUNTS).map_err(StoreError::failed)?;
-        // A damaged file already has a problem reported, and may not be readable to its end.
-        if directory.problems.is_empty() {
-            let connection = sqlite::reader(&self.folder.join(DIRECTORY.file));
-            let problems = connection.and_then(|connection| index_check::problems(&connection));
-            directory.problems = problems.map_err(StoreError::failed)?;
-        }
+        let directory = directory::check(&self.folder.join(DIRECTORY.file));
+        let ledger = ledger::check(&self.folder.join(LEDGER.file));
         Ok(CheckReport {
             sqlite: rusqlite::version(),
-            directory,
-            ledger: examine(&LEDGER, &LEDGER_COUNTS).map_err(StoreError::failed)?,
+            directory: directory.map_err(StoreError::failed)?,
+            ledger: ledger.map_err(StoreError::failed)?,
         })
     }
 
@@ -253,7 +211,7 @@ impl Store {
     ///
     /// When the file cannot be read.
     pub fn directory_statistics(&self) -> Result<DirectoryStatistics, StoreError> {
-        statistics::directory_statistics(&self.folder.join(DIRECTORY.file))
+        directory::directory_statistics(&self.folder.join(DIRECTORY.file))
     }
 
     /// Adds up the usage counters from day `first` to day `last`, both included, in days since
@@ -269,7 +227,7 @@ impl Store {
         last: i64,
         most: usize,
     ) -> Result<UseStatistics, StoreError> {
-        statistics::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
+        ledger::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
     }
 
     /// The company names that were missed most in the last 30 days, at most so many.
@@ -279,7 +237,7 @@ impl Store {
     /// When the file cannot be read.
     pub fn most_missed(&self, now: Timestamp, most: usize) -> Result<Vec<MissedName>, StoreError> {
         let connection = sqlite::reader(&self.folder.join(LEDGER.file));
-        let missed = connection.and_then(|ledger| misses::most_missed(&ledger, now, most));
+        let missed = connection.and_then(|file| ledger::most_missed(&file, now, most));
         missed.map_err(StoreError::failed)
     }
 
@@ -290,8 +248,7 @@ impl Store {
     /// When the file cannot be read.
     pub fn missed(&self, now: Timestamp, name: &CompanyName) -> Result<u64, StoreError> {
         let connection = sqlite::reader(&self.folder.join(LEDGER.file));
-        let missed =
-            connection.and_then(|ledger| misses::missed(&ledger, &self.secrets, now, name));
+        let missed = connection.and_then(|file| ledger::missed(&file, &self.secrets, now, name));
         missed.map_err(StoreError::failed)
     }
 
@@ -302,7 +259,7 @@ impl Store {
     /// When the file cannot be written.
     pub fn forget_missed(&self, name: &CompanyName) -> Result<u64, StoreError> {
         let connection = sqlite::writer(&self.folder.join(LEDGER.file), Durability::Commit);
-        let removed = connection.and_then(|ledger| misses::forget(&ledger, &self.secrets, name));
+        let removed = connection.and_then(|file| ledger::forget_missed(&file, &self.secrets, name));
         removed.map_err(StoreError::failed)
     }
 
@@ -312,7 +269,20 @@ impl Store {
     ///
     /// When a file cannot be read.
     pub fn sizes(&self) -> Result<[DatabaseSize; 2], StoreError> {
-        let size = |database: Database| statistics::database_size(&self.folder.join(database.file));
+        let size = |database: Database| {
+            sqlite::database_size(&self.folder.join(database.file)).map_err(StoreError::failed)
+        };
         Ok([size(DIRECTORY)?, size(LEDGER)?])
     }
+}
+
+/// Rewrites the directory of a data folder without unused space. Other processes may use the folder
+/// meanwhile.
+///
+/// # Errors
+///
+/// See [`CompactError`].
+pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
+    let _entered = folder::enter(folder, in_use::beside_others)?;
+    directory::compact(&folder.join(DIRECTORY.file))
 }

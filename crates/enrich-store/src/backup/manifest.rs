@@ -6,12 +6,13 @@ use std::io::Write as _;
 use std::path::{Component, Path};
 
 use enrich_core::Timestamp;
+use enrich_store_directory::DIRECTORY;
+use enrich_store_ledger::LEDGER;
+use enrich_store_sqlite::SECRET_FILE;
 use serde::{Deserialize, Serialize};
 
 use super::file_entry::FileEntry;
 use super::{BackupError, files};
-use crate::secret;
-use crate::sqlite::{DIRECTORY, LEDGER};
 
 /// The file's name in the backup.
 pub(super) const FILE: &str = "backup.json";
@@ -66,7 +67,7 @@ impl Manifest {
             return Err(no_backup("its backup.json cannot be read"));
         }
         let names: BTreeSet<&str> = read.files.iter().map(|file| file.name.as_str()).collect();
-        for needed in [secret::FILE, DIRECTORY.file, LEDGER.file] {
+        for needed in [SECRET_FILE, DIRECTORY.file, LEDGER.file] {
             if !names.contains(needed) {
                 return Err(no_backup(&format!("its backup.json does not name {needed}")));
             }

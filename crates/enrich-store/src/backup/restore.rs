@@ -5,16 +5,15 @@ use std::io;
 use std::path::Path;
 
 use enrich_core::Timestamp;
+use enrich_store_directory::DIRECTORY;
+use enrich_store_ledger::LEDGER;
+use enrich_store_sqlite::{self as sqlite, OpenError, SECRET_FILE, in_use};
 
 use super::file_entry::FileEntry;
 use super::manifest::Manifest;
 use super::take::check;
 use super::{BackupError, BackupReport, files};
-use crate::error::OpenError;
 use crate::folder::{self, UNFINISHED_RESTORE};
-use crate::in_use;
-use crate::secret;
-use crate::sqlite::{self, DIRECTORY, LEDGER};
 
 /// Copies a backup to `folder`, which must not exist or be empty, and checks the copy before it
 /// becomes a data folder. Files of an interrupted restore are removed first.
@@ -172,7 +171,7 @@ fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError>
     let mut others: Vec<&str> =
         all.iter().filter_map(|file| file.name.split_once('/')).map(|(top, _)| top).collect();
     others.dedup();
-    others.extend([secret::FILE, DIRECTORY.file]);
+    others.extend([SECRET_FILE, DIRECTORY.file]);
     for name in others {
         fs::rename(from.join(name), to.join(name)).map_err(failed)?;
     }

@@ -7,21 +7,15 @@ use std::path::{Path, PathBuf};
 
 use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, Timestamp};
+use enrich_store_directory::{self as directory, DIRECTORY};
+use enrich_store_ledger::{self as ledger, LEDGER};
+use enrich_store_sqlite::{self as sqlite, Column, Database, OpenError, SECRET_FILE, in_use};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
-use crate::columns::Column;
-use crate::compaction;
-use crate::directory::index_check;
-use crate::error::OpenError;
 use crate::folder;
-use crate::importer::deriving;
-use crate::in_use;
-use crate::ledger;
-use crate::secret;
-use crate::sqlite::{self, DIRECTORY, Database, LEDGER};
 
 /// Pages copied between two disk syncs: 16 MiB. With more, a charge's own sync would wait for all
 /// of them.
@@ -46,15 +40,10 @@ pub fn back_up(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<BackupReport, BackupError> {
-    sqlite::check_version()?;
-    if folder::is_new(folder)? {
-        return Err(OpenError::Missing { folder: folder.into() }.into());
-    }
+    let (_, _in_use) = folder::enter(folder, in_use::beside_others)?;
     let place = BackupPaths::of(into, folder)?;
-    let _in_use = in_use::beside_others(folder)?;
-    let secrets = folder::load(folder)?;
-    folder::match_secrets(folder, &secrets)?;
-    let needed = [DIRECTORY, LEDGER].map(|database| compaction::size(&folder.join(database.file)));
+    let needed =
+        [DIRECTORY, LEDGER].map(|database| sqlite::file_bytes(&folder.join(database.file)));
     let lists: u64 = others.iter().map(|name| files::folder_bytes(&folder.join(name))).sum();
     files::check_space(&place.parent, needed.iter().sum::<u64>() + lists)?;
 
@@ -165,7 +154,7 @@ fn is_of_backup(name: &std::ffi::OsStr) -> bool {
         let beside = name.strip_prefix(database.file);
         beside.is_some_and(|rest| rest.is_empty() || BESIDE_DATABASES.contains(&rest))
     };
-    [DIRECTORY, LEDGER].iter().any(is_database) || [secret::FILE, manifest::FILE].contains(&name)
+    [DIRECTORY, LEDGER].iter().any(is_database) || [SECRET_FILE, manifest::FILE].contains(&name)
 }
 
 /// Writes a backup to `to`, which is empty, and checks it.
@@ -185,8 +174,8 @@ fn write(
     let (other_files, other_bytes) =
         (written.len() as u64, written.iter().map(|file| file.bytes).sum());
     let made_at = copy_databases(folder, to, clock, progress)?;
-    let key = files::copy(&folder.join(secret::FILE), &to.join(secret::FILE), secret::FILE);
-    written.push(key.map_err(|source| BackupError::file(folder.join(secret::FILE), source))?);
+    let key = files::copy(&folder.join(SECRET_FILE), &to.join(SECRET_FILE), SECRET_FILE);
+    written.push(key.map_err(|source| BackupError::file(folder.join(SECRET_FILE), source))?);
 
     let (ledger, last_entry_at) = check(to)?;
     let mut bytes = [0; 2];
@@ -279,12 +268,13 @@ fn copy_database(
 /// Checks a copy in full; returns the ledger's sums and the time of its last row.
 pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
     let secrets = folder::load(folder)?;
-    folder::match_secrets(folder, &secrets)?;
     let mut problems = Vec::new();
-    for database in [DIRECTORY, LEDGER] {
+    let checks: [(_, fn(&Path) -> _); 2] = [(DIRECTORY, directory::check), (LEDGER, ledger::check)];
+    for (database, check) in checks {
         let path = folder.join(database.file);
-        let found = examine(&path, &database).map_err(|e| OpenError::of_sqlite(path, e))?;
-        problems.extend(found.into_iter().map(|found| format!("{}: {found}", database.name)));
+        let report = check(&path).map_err(|source| OpenError::of_sqlite(path, source))?;
+        let found = report.problems.into_iter();
+        problems.extend(found.map(|found| format!("{}: {found}", database.name)));
     }
     let path = folder.join(LEDGER.file);
     let verified = ledger::verify(&path, &secrets)
@@ -296,16 +286,6 @@ pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), 
     }
     clear_away(folder)?;
     Ok((ledger, last))
-}
-
-fn examine(path: &Path, database: &Database) -> rusqlite::Result<Vec<String>> {
-    let connection = sqlite::reader(path)?;
-    let mut problems = sqlite::examine(&connection, &[])?.problems;
-    let has_index = database.file == DIRECTORY.file && !deriving::is_due(&connection)?;
-    if problems.is_empty() && has_index {
-        problems = index_check::problems(&connection)?;
-    }
-    Ok(problems)
 }
 
 fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {

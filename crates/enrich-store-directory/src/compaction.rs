@@ -1,0 +1,131 @@
+//! Returns unused space of the directory's file to the disk.
+//!
+//! SQLite reuses the pages of deleted rows, and never makes the file smaller by itself. `VACUUM`
+//! writes the directory again, first to a temporary file, then into the log, and the next
+//! checkpoint truncates the file. All of that is one transaction:
+//!
+//! - Look-ups go on, from the state before and then from the log, as during an import. Look-up data
+//!   and ids stay the same, so the revision stays, and with it what a server has in memory.
+//! - Imports, `forget` and other removals wait, and give up after ten seconds, as they do for each
+//!   other.
+//! - If the process is killed at any moment, the file is either as before or complete.
+//!
+//! The ledger is not compacted: that would stop all charges meanwhile, and new stored responses
+//! reuse the pages of expired ones.
+
+use std::path::{Path, PathBuf};
+
+use enrich_store_sqlite::{self as sqlite, OpenError};
+use rusqlite::Connection;
+
+use crate::importer::{empty_the_log, turn};
+
+/// Page cache: 64 MiB, in SQLite's unit of −1 KiB.
+const CACHE: i64 = -64 * 1024;
+/// One part in so many that the log takes beyond the pages themselves.
+const LOG_PART: u64 = 64;
+/// Disk space left free beyond what is written.
+const RESERVE_BYTES: u64 = 16_000_000;
+const MEGABYTE: u64 = 1_000_000;
+
+/// The result of compacting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompactReport {
+    /// The size of the directory with its log before, in bytes.
+    pub before_bytes: u64,
+    /// The same size afterwards.
+    pub after_bytes: u64,
+}
+
+/// Why the directory was not compacted. It is unchanged.
+#[derive(Debug, thiserror::Error)]
+pub enum CompactError {
+    /// The data folder cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The disk has too little space.
+    #[error(
+        "{needed} MB are needed on the disk of {folder} while the directory is compacted, and \
+         {free} MB are free; nothing was changed"
+    )]
+    NoSpace {
+        /// The folder.
+        folder: PathBuf,
+        /// The space needed, in megabytes.
+        needed: u64,
+        /// The free space, in megabytes.
+        free: u64,
+    },
+    /// Another process is writing.
+    #[error("an import or another command writes to the directory; try again when it is done")]
+    Busy,
+}
+
+/// Rewrites the directory at `path` without unused space. Other processes may use it meanwhile. The
+/// path needs an absolute or relative folder, on whose disk the space is.
+///
+/// # Errors
+///
+/// See [`CompactError`]. Nothing is changed then.
+pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
+    let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DatabaseBusy) => CompactError::Busy,
+        _ => OpenError::of_sqlite(path, error).into(),
+    };
+    let connection = connect(path).map_err(failed)?;
+    let before_bytes = sqlite::file_bytes(path);
+    check_space(
+        path.parent().unwrap_or(Path::new(".")),
+        needed_bytes(&connection).map_err(failed)?,
+    )?;
+    connection.execute_batch("VACUUM").map_err(failed)?;
+    empty_the_log(&connection).map_err(failed)?;
+    drop(connection);
+    // A server's reads are faster with a log; without a server nobody needs one.
+    let _ = sqlite::begin_log(path);
+    Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
+}
+
+/// A connection that waits for its turn and syncs its commit. Its temporary file lies in the data
+/// folder, the one place whose free space is known; it has no name, so that the system removes it
+/// however the process ends.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = turn::connect(path)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", CACHE)?;
+    if let Some(folder) = path.parent().and_then(|folder| folder.canonicalize().ok())
+        && let Some(folder) = folder.to_str()
+    {
+        connection.pragma_update(None, "temp_store_directory", folder)?;
+    }
+    Ok(connection)
+}
+
+/// The bytes written beside the file: every used page, to the temporary file and to the log.
+fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+    let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);
+    let bytes = used.saturating_mul(pragma("page_size")?);
+    Ok(bytes.saturating_mul(2).saturating_add(bytes / LOG_PART))
+}
+
+fn check_space(folder: &Path, bytes: u64) -> Result<(), CompactError> {
+    let free = fs4::available_space(folder).map_err(|e| OpenError::unusable(folder, e))?;
+    let needed = bytes.saturating_add(RESERVE_BYTES);
+    if free >= needed {
+        return Ok(());
+    }
+    let (needed, free) = (needed.div_ceil(MEGABYTE), free / MEGABYTE);
+    Err(CompactError::NoSpace { folder: folder.into(), needed, free })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
+        let error = check_space(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
+        assert!(error.contains("18446744073710 MB are needed") && error.contains("are free"));
+    }
+}

@@ -1,0 +1,333 @@
+//! Look-ups over SQLite: each is a few point reads of an index.
+//!
+//! The facts are stored one row a value. What look-ups read is derived from them when they are
+//! written: a profile for each subject, and one index from every exact identifier to its subjects
+//! (`migrations/directory`). Reads run on the caller's thread, on read-only connections with
+//! prepared statements. Only reads that may take long, lists and names that many companies have,
+//! run on threads of their own. Each look-up sees one state of the directory, even during an
+//! import.
+
+pub(crate) mod codes;
+pub(crate) mod companies;
+pub(crate) mod hash_index;
+mod hold;
+mod holder;
+pub(crate) mod identifiers;
+pub(crate) mod index_check;
+mod lists;
+pub(crate) mod lookup;
+pub(crate) mod names;
+pub(crate) mod people;
+pub(crate) mod postings;
+pub(crate) mod profile;
+mod suppressed;
+pub(crate) mod variants;
+pub(crate) mod view;
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use enrich_core::matching::Judged;
+use enrich_core::port::directory::{Directory, Tenant};
+use enrich_core::port::error::StoreError;
+use enrich_core::{
+    Company, Confidence, DirectoryRevision, Found, Projection, Question, Subject, SuppressedValues,
+};
+use enrich_store_sqlite::{self as sqlite, Background, OpenError, Readers, Secrets, in_use::InUse};
+use enrich_text::{CompanyName, Country, Domain};
+use rusqlite::Connection;
+use tracing::debug;
+
+use crate::importer::deriving;
+use codes::IdentifierKind;
+use hash_index::{HashIndex, IndexHit, IndexResult};
+use lists::Lists;
+use lookup::{Lookup, Stop};
+use suppressed::Suppression;
+use view::{KnownDomain, View};
+
+/// Answers questions from `directory.sqlite`.
+#[derive(Debug)]
+pub struct SqliteDirectory {
+    readers: Readers,
+    /// The threads that read long lists.
+    lists: Lists,
+    /// The threads that search for names without an exact match.
+    searches: Lists,
+    least_by_name: Confidence,
+    suppression: Suppression,
+    /// The hash index of identifiers.
+    index: Arc<hash_index::Current>,
+    /// Background threads, started once many look-ups are expected.
+    helpers: OnceLock<[Background; 2]>,
+    _in_use: Arc<InUse>,
+}
+
+impl SqliteDirectory {
+    /// Opens the database at `path`, which must exist and have its schema. A match by name has at
+    /// least the confidence `least_by_name`.
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        least_by_name: Confidence,
+        index: Arc<hash_index::Current>,
+        in_use: Arc<InUse>,
+    ) -> Result<Self, OpenError> {
+        let is_due = sqlite::reader(path).and_then(|connection| deriving::is_due(&connection));
+        if is_due.map_err(|source| OpenError::of_sqlite(path, source))? {
+            return Err(OpenError::DerivedBefore { path: path.into() });
+        }
+        Ok(Self {
+            readers: Readers::open_mapped(path)?,
+            lists: Lists::start(path)?,
+            searches: Lists::start(path)?,
+            least_by_name,
+            suppression: Suppression::new(secrets),
+            index,
+            helpers: OnceLock::new(),
+            _in_use: in_use,
+        })
+    }
+}
+
+impl SqliteDirectory {
+    /// Makes many look-ups fast, for a server; a command skips this.
+    ///
+    /// Starts to read the lists of words that the first search for a name needs, in the background;
+    /// this takes a tenth of a second. Begins the log (`sqlite::begin_log`) and keeps a read open,
+    /// which saves each read some system calls. One second later, an index of the identifiers is
+    /// built in memory, about ten bytes each.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no thread, or the directory cannot be read.
+    pub fn prepare(&self) -> Result<(), OpenError> {
+        self.searches.prepare(|connection| names::prepare(View::of(connection)));
+        if self.helpers.get().is_some() {
+            return Ok(());
+        }
+        let log = self.readers.read(|connection| {
+            View::of(connection).revision()?;
+            sqlite::begin_log(self.readers.path())
+        });
+        if let Err(error) = log {
+            // The disk is full, or an import is running: reads may take a little longer.
+            debug!(%error, "the directory's log was not begun");
+        }
+        let path = self.readers.path();
+        let helpers = [hold::start(path)?, hash_index::start(path, Arc::clone(&self.index))?];
+        // If another thread was faster, these end here.
+        let _ = self.helpers.set(helpers);
+        Ok(())
+    }
+
+    /// The only company with this name, found without a search, and the confidence of the match
+    /// before the least confidence and the trust in its sources are applied. `None` when a search
+    /// is needed.
+    pub fn only_bearer(
+        &self,
+        name: &CompanyName,
+        country: Option<Country>,
+    ) -> Result<Option<(Company, Confidence)>, StoreError> {
+        self.readers.read(|connection| names::find_only_bearer(View::of(connection), name, country))
+    }
+
+    /// The companies that a name may mean, with their features, the likeliest first.
+    pub fn judged(
+        &self,
+        name: &CompanyName,
+        country: Option<Country>,
+    ) -> Result<Vec<Judged>, StoreError> {
+        self.readers.read(|connection| names::judged(View::of(connection), name, country))
+    }
+
+    /// Looks up on the caller's thread. The outer `None` means that the look-up may take long and
+    /// must run on another thread.
+    fn find_here(
+        &self,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Option<Found>>, StoreError> {
+        let identifier = one_identifier(question);
+        let mut hit = None;
+        if let Some((kind, key)) = identifier {
+            match self.index.locate(kind, key, || self.generation_now().ok()) {
+                IndexResult::Nowhere => return Ok(Some(None)),
+                IndexResult::At(it) => hit = Some(it),
+                IndexResult::Unknown => {}
+            }
+        }
+        if projection != Projection::Profile {
+            return Ok(None);
+        }
+        self.readers.read(|connection| {
+            if let (Question::Company(_), Some((kind, key))) = (question, identifier) {
+                let found = find_by(View::of(connection), kind, key, hit)?;
+                self.index.learn(hit, found.as_ref().map(|found| found.revision));
+                return Ok(Some(found));
+            }
+            let index = self.index.get();
+            match find(
+                connection,
+                index.as_deref(),
+                question,
+                projection,
+                self.least_by_name,
+                false,
+            ) {
+                Ok(found) => Ok(Some(found)),
+                Err(Stop::NeedsSearch) => Ok(None),
+                Err(Stop::Sqlite(error)) => Err(error),
+            }
+        })
+    }
+
+    /// Looks up on a thread for searches or lists.
+    async fn find_apart(
+        &self,
+        tenant: Tenant,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        let (question, least) = (question.clone(), self.least_by_name);
+        let pool = if projection == Projection::Profile { &self.searches } else { &self.lists };
+        pool.read(tenant, move |connection| {
+            match find(connection, None, &question, projection, least, true) {
+                Ok(found) => Ok(found),
+                // Unreachable: `may_search` is true.
+                Err(Stop::NeedsSearch) => Ok(None),
+                Err(Stop::Sqlite(error)) => Err(error),
+            }
+        })
+        .await
+    }
+
+    fn generation_now(&self) -> Result<DirectoryRevision, StoreError> {
+        self.readers.read(|connection| View::of(connection).revision())
+    }
+}
+
+#[async_trait]
+impl Directory for SqliteDirectory {
+    async fn find(
+        &self,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        self.find_for(Tenant::default(), question, projection).await
+    }
+
+    async fn find_for(
+        &self,
+        tenant: Tenant,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        if let Some(found) = self.find_here(question, projection)? {
+            return Ok(found);
+        }
+        // A future of its own: most calls are answered by now, and need no memory for it.
+        Box::pin(self.find_apart(tenant, question, projection)).await
+    }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        self.readers.read(|connection| self.suppression.current(View::of(connection))).map(Some)
+    }
+
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
+        self.generation_now()
+    }
+}
+
+/// The identifier of a question that has exactly one.
+fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
+    match question {
+        Question::Company(company) => companies::one_identifier(company),
+        Question::Person(person) => people::one_identifier(person),
+        Question::Host(_) | Question::Domain(_) => None,
+    }
+}
+
+/// Finds a company by one identifier.
+fn find_by(
+    view: View<'_>,
+    kind: IdentifierKind,
+    key: &str,
+    hit: Option<IndexHit>,
+) -> rusqlite::Result<Option<Found>> {
+    let found = view.first_now(kind, key, hit)?;
+    Ok(found.map(|(company, confidence, revision)| Found {
+        subject: Subject::Company(company),
+        confidence,
+        revision,
+    }))
+}
+
+/// One look-up in one state of the directory.
+fn find(
+    connection: &Connection,
+    index: Option<&HashIndex>,
+    question: &Question,
+    projection: Projection,
+    least_by_name: Confidence,
+    may_search: bool,
+) -> Result<Option<Found>, Stop> {
+    View::of(connection).of_one_state(index, |view, revision| {
+        let lookup = Lookup { view, least_by_name, may_search };
+        let found = subject(lookup, question, projection)?;
+        Ok(found.map(|(subject, confidence)| Found { subject, confidence, revision }))
+    })
+}
+
+fn subject(
+    lookup: Lookup<'_>,
+    question: &Question,
+    projection: Projection,
+) -> Result<Option<(Subject, Confidence)>, Stop> {
+    let view = lookup.view;
+    match question {
+        Question::Company(company) => {
+            let Some((mut company, confidence)) = companies::find(lookup, company)? else {
+                return Ok(None);
+            };
+            if let Projection::Employees { limit } = projection {
+                company.employees = view.employees(company.id, limit)?;
+            }
+            Ok(Some((Subject::Company(company), confidence)))
+        }
+        Question::Person(person) => {
+            let found = people::find(lookup, person)?;
+            Ok(found.map(|(person, confidence)| (Subject::Person(person), confidence)))
+        }
+        Question::Host(host) => {
+            let found = view.domain(host.as_str())?;
+            Ok(found.and_then(|known| {
+                let sure = known.ip_sure.or(known.rank_sure)?;
+                Some((Subject::Domain(known.facts), sure))
+            }))
+        }
+        Question::Domain(domain) => {
+            let found = ranked_domain(view, domain)?;
+            Ok(found.and_then(|known| {
+                let sure = known.rank_sure.or(known.ip_sure)?;
+                Some((Subject::Domain(known.facts), sure))
+            }))
+        }
+    }
+}
+
+/// The facts of a host, or of its registrable domain if that has a rank and the host has none: an
+/// address belongs to the host alone, but a rank includes subdomains.
+fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
+    let host = view.domain(domain.as_str())?;
+    if host.as_ref().is_some_and(|known| known.rank_sure.is_some()) {
+        return Ok(host);
+    }
+    let registrable = domain.registrable();
+    if registrable == *domain {
+        return Ok(host);
+    }
+    let above = view.domain(registrable.as_str())?;
+    Ok(above.filter(|known| known.rank_sure.is_some()).or(host))
+}

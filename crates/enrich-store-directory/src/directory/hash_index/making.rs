@@ -1,0 +1,217 @@
+//! Builds the hash index from the identifiers in the file, on a thread of its own.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use enrich_core::DirectoryRevision;
+use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, RefreshGate};
+use rusqlite::{Connection, Rows, params};
+use tracing::{info, warn};
+
+use super::table::Table;
+use super::{Current, HashIndex, KINDS};
+use crate::directory::codes::IdentifierKind;
+use crate::directory::holder::{Holder, holder_of};
+use crate::directory::view::View;
+
+/// The fewest bytes of an identifier in the file.
+const LEAST_BYTES: usize = 16;
+/// Expected identifiers of these kinds per subject; if there are more, they are read twice.
+const EACH_HAS: usize = 4;
+/// The most identifiers in an index, which takes a gigabyte.
+const MOST: usize = 1 << 27;
+/// Identifiers read without a pause, so that others are not held up for long. All holders of one
+/// identifier are read together, and the first is taken.
+pub(super) const AT_ONCE: usize = 4096;
+/// Length of the pause after them, as a multiple of the time that reading them took.
+const REST: u32 = 3;
+/// Delay before the first index is built, since a command may be done by then, and interval of the
+/// check whether a new one is needed.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long the directory must be unchanged before the index is built again, as a multiple of the
+/// last build's time. So building takes a tenth of a processor at most, even with frequent imports.
+const QUIET: u32 = 2;
+/// Delay after the identifiers could not be read.
+const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
+
+/// Builds an index whenever there is none and the directory at `path` is not being changed.
+pub(in crate::directory) fn start(
+    path: &Path,
+    current: Arc<Current>,
+) -> Result<Background, OpenError> {
+    let connection =
+        sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+    Background::start(path, "enrich-index", move |owner| maintain(&connection, &current, owner))
+}
+
+fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
+    let mut quiet = Duration::ZERO;
+    let mut seen = None;
+    let mut too_large = None;
+    // A second reference, so that the memory of a dropped index is freed by this thread and not by
+    // a look-up.
+    let mut made = None;
+    while owner.is_there_after(PAUSE) {
+        // If it cannot be read, look-ups report the error.
+        let Ok(now) = View::of(connection).revision() else { continue };
+        let since = match seen {
+            Some((revision, since)) if revision == now => since,
+            _ => Instant::now(),
+        };
+        seen = Some((now, since));
+        if let Some(index) = &*current.get() {
+            if index.revision == now {
+                continue;
+            }
+            current.forget(index);
+        }
+        made = None;
+        if since.elapsed() < quiet || too_large == Some(now) {
+            continue;
+        }
+        let begun = Instant::now();
+        match HashIndex::read(connection, |pause| owner.is_there_after(pause)) {
+            Ok(Reading::Made(index)) => {
+                made = Some(Arc::new(index));
+                current.0.store(made.clone());
+            }
+            Ok(Reading::Changed) => {}
+            Ok(Reading::TooLarge(revision)) => {
+                info!("there are more identifiers than a memory index has room for: they are read");
+                too_large = Some(revision);
+            }
+            Err(error) => {
+                warn!(%error, "the identifiers cannot be read to their end");
+                if !owner.is_there_after(PAUSE_AFTER_ERROR) {
+                    break;
+                }
+            }
+        }
+        quiet = PAUSE.max(begun.elapsed() * QUIET);
+    }
+    drop(made);
+}
+
+/// Reads the identifiers of [`KINDS`], each with its first holder. Returns whether all were read.
+/// After each `at_once` identifiers it calls `goes_on`, which pauses for the given time, so that
+/// neither the processor nor one state of the file is held for long. No key is empty.
+pub(super) fn each_identifier(
+    connection: &Connection,
+    at_once: usize,
+    goes_on: impl Fn(Duration) -> rusqlite::Result<bool>,
+    mut take: impl FnMut(IdentifierKind, &str, Holder),
+) -> rusqlite::Result<bool> {
+    let mut statement = connection.prepare_cached(
+        "SELECT key, subject, tier, confidence FROM identifier WHERE kind = ?1 AND key > ?2
+         ORDER BY key, tier, subject",
+    )?;
+    for kind in KINDS {
+        let mut last = String::new();
+        loop {
+            let begun = Instant::now();
+            let mut rows = statement.query(params![kind, last])?;
+            let is_end = some_identifiers(&mut rows, at_once, &mut last, |key, first| {
+                take(kind, key, first);
+            })?;
+            drop(rows);
+            if !goes_on(begun.elapsed() * REST)? {
+                return Ok(false);
+            }
+            if is_end {
+                break;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Takes so many identifiers from rows in their order, of each the first who has it; tells whether
+/// those were all. `last` becomes the last that was taken.
+fn some_identifiers(
+    rows: &mut Rows<'_>,
+    mut left: usize,
+    last: &mut String,
+    mut take: impl FnMut(&str, Holder),
+) -> rusqlite::Result<bool> {
+    let mut first = None::<Holder>;
+    while let Some(row) = rows.next()? {
+        let (key, holder) = (row.get_ref(0)?.as_str()?, holder_of(row, 1)?);
+        match &mut first {
+            Some(first) if key == last => {
+                first.confidence = first.sure_beside(Some(holder.tier));
+                continue;
+            }
+            Some(first) => {
+                take(last, *first);
+                left -= 1;
+                if left == 0 {
+                    return Ok(false);
+                }
+            }
+            None => {}
+        }
+        first = Some(holder);
+        key.clone_into(last);
+    }
+    if let Some(first) = first {
+        take(last, first);
+    }
+    Ok(true)
+}
+
+/// What came of reading all identifiers.
+pub(super) enum Reading {
+    /// The index.
+    Made(HashIndex),
+    /// Nothing: it is another state now, or the owner is gone.
+    Changed,
+    /// No index: this revision has more identifiers than fit.
+    TooLarge(DirectoryRevision),
+}
+
+impl HashIndex {
+    /// Reads all identifiers. Calls `goes_on` from time to time with the length of the pause to
+    /// make.
+    pub(super) fn read(
+        connection: &Connection,
+        goes_on: impl Fn(Duration) -> bool,
+    ) -> rusqlite::Result<Reading> {
+        let view = View::of(connection);
+        let revision = view.revision()?;
+        let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
+        let hasher = RandomState::new();
+        // Some of the subjects may be gone, and what a file says of itself may not be so.
+        let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
+        let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
+        // If what was expected was wrong, then it is known the second time.
+        for _ in 0..2 {
+            expected = expected.clamp(1, MOST);
+            let Some(mut table) = Table::with_room_for(expected) else {
+                return Ok(Reading::TooLarge(revision));
+            };
+            let (count, mut fits) = (Cell::new(0), true);
+            let may_go_on = |pause| Ok(count.get() <= MOST && goes_on(pause) && is_same()?);
+            let is_whole = each_identifier(connection, AT_ONCE, may_go_on, |kind, key, holder| {
+                let hash = hasher.hash_one((kind, key));
+                fits &= table.insert(hash, holder.subject, holder.confidence);
+                count.set(count.get() + 1);
+            })?;
+            if count.get() > MOST {
+                break;
+            }
+            if !is_whole {
+                return Ok(Reading::Changed);
+            }
+            // What is much too large wastes memory.
+            if fits && expected / 2 <= count.get().max(1) {
+                let refresh_gate = RefreshGate::default();
+                return Ok(Reading::Made(Self { revision, hasher, table, refresh_gate }));
+            }
+            expected = count.get();
+        }
+        Ok(Reading::TooLarge(revision))
+    }
+}

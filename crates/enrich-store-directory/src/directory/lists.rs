@@ -1,0 +1,241 @@
+//! Threads for look-ups that may take long: lists, and searches for names.
+//!
+//! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
+//! tenants take turns in it ([`FairQueue`]): a tenant that floods the queue is refused the excess,
+//! and a tenant that asks for one thing at a time is always served. A job that waited too long
+//! behind others of its own tenant is refused when its turn comes: its caller may have stopped
+//! listening.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use enrich_core::port::error::StoreError;
+use enrich_core::{FairQueue, Pushed, QueueLimits, Tenant};
+use enrich_store_sqlite::{self as sqlite, OpenError};
+use parking_lot::{Condvar, Mutex};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+/// The number of threads.
+const THREADS: usize = 2;
+/// The most waiting jobs: of one tenant, and of all.
+const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
+/// The longest wait behind other jobs of the same tenant.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
+/// Reads with the connection; without one, reports that the job was refused.
+type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
+
+/// A job that waits for a thread.
+struct Job {
+    read: Read,
+    queued_at: Instant,
+    /// Whether other jobs of its tenant were waiting when it arrived.
+    is_behind_own: bool,
+}
+
+/// The threads. After this is dropped, they finish the waiting jobs and end.
+pub(crate) struct Lists {
+    waiting: Arc<Waiting>,
+}
+
+/// What the threads share with callers.
+struct Waiting {
+    jobs: Mutex<Jobs>,
+    /// Signalled for each job, and at the end.
+    came: Condvar,
+}
+
+struct Jobs {
+    queue: FairQueue<Tenant, Job>,
+    is_closed: bool,
+}
+
+impl Lists {
+    /// Starts the threads, each with its own connection to the database at `path`.
+    pub(crate) fn start(path: &Path) -> Result<Self, OpenError> {
+        let lists = Self::without_threads(WAITING);
+        for _ in 0..THREADS {
+            let connection =
+                sqlite::mapped_reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
+            let waiting = Arc::clone(&lists.waiting);
+            thread::Builder::new()
+                .name("enrich-lists".to_owned())
+                .spawn(move || waiting.work(&connection))
+                .map_err(|source| OpenError::unusable(path, source))?;
+        }
+        Ok(lists)
+    }
+
+    fn without_threads(limits: QueueLimits) -> Self {
+        let jobs = Jobs { queue: FairQueue::new(limits), is_closed: false };
+        Self { waiting: Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() }) }
+    }
+
+    /// Runs a job that has no waiting caller on one of the threads.
+    pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
+        // If the queue is full, look-ups prepare what they need.
+        let read = move |connection: Option<&Connection>| {
+            if let Some(connection) = connection {
+                prepare(connection);
+            }
+        };
+        self.waiting.push(Tenant::default(), Box::new(read));
+    }
+
+    /// Reads on one of the threads, on behalf of a tenant.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        tenant: Tenant,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let read: Read = Box::new(move |connection| {
+            // The caller may be gone; then nobody needs the list.
+            if answer.is_closed() {
+                return;
+            }
+            let _ = answer.send(match connection {
+                Some(connection) => read(connection).map_err(StoreError::failed),
+                None => Err(StoreError::Overloaded),
+            });
+        });
+        self.waiting.push(tenant, read);
+        answered.await.map_err(StoreError::failed)?
+    }
+}
+
+impl Drop for Lists {
+    fn drop(&mut self) {
+        self.waiting.jobs.lock().is_closed = true;
+        self.waiting.came.notify_all();
+    }
+}
+
+impl Waiting {
+    /// Adds a job to the queue. A job without space, or one that must make space, is refused.
+    fn push(&self, tenant: Tenant, read: Read) {
+        let mut jobs = self.jobs.lock();
+        let is_behind_own = jobs.queue.waiting(tenant) > 0;
+        let job = Job { read, queued_at: Instant::now(), is_behind_own };
+        let pushed = jobs.queue.push(tenant, job);
+        drop(jobs);
+        match pushed {
+            Pushed::Queued => {}
+            Pushed::Displaced(job) | Pushed::Refused(job) => (job.read)(None),
+        }
+        self.came.notify_one();
+    }
+
+    fn work(&self, connection: &Connection) {
+        while let Some(job) = self.next() {
+            let is_too_late = job.is_behind_own && job.queued_at.elapsed() > LONGEST_WAIT;
+            let connection = (!is_too_late).then_some(connection);
+            // A job that panics must not end the thread; its caller gets an error.
+            let _ = catch_unwind(AssertUnwindSafe(|| (job.read)(connection)));
+        }
+    }
+
+    /// Waits for the next job; `None` when there will be no more.
+    fn next(&self) -> Option<Job> {
+        let mut jobs = self.jobs.lock();
+        loop {
+            if let Some(job) = jobs.queue.pop() {
+                return Some(job);
+            }
+            if jobs.is_closed {
+                return None;
+            }
+            self.came.wait(&mut jobs);
+        }
+    }
+}
+
+impl std::fmt::Debug for Lists {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lists")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use enrich_core::{AccountId, Timestamp};
+
+    use super::*;
+    use crate::DIRECTORY;
+
+    fn lists() -> (tempfile::TempDir, Lists) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(DIRECTORY.file);
+        sqlite::create(&path, &DIRECTORY).unwrap();
+        let lists = Lists::start(&path).unwrap();
+        (folder, lists)
+    }
+
+    fn tenant() -> Tenant {
+        AccountId::new(Timestamp::UNIX_EPOCH).into()
+    }
+
+    fn poll<T>(future: &mut Pin<Box<impl Future<Output = T>>>) -> Poll<T> {
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn what_has_waited_too_long_behind_its_own_is_refused_without_being_read() {
+        let (_folder, lists) = lists();
+        let [patient, hasty] = [tenant(), tenant()];
+        for _ in 0..THREADS {
+            lists.prepare(|_| thread::sleep(LONGEST_WAIT + Duration::from_millis(50)));
+        }
+        let mut only = Box::pin(lists.read(patient, |_| Ok(1)));
+        let mut first = Box::pin(lists.read(hasty, |_| Ok(2)));
+        assert!(poll(&mut only).is_pending() && poll(&mut first).is_pending());
+        let late = lists.read(hasty, |_| -> rusqlite::Result<()> { panic!("too late") });
+        assert!(matches!(pollster::block_on(late), Err(StoreError::Overloaded)));
+        assert_eq!(pollster::block_on(first).unwrap(), 2);
+        assert_eq!(pollster::block_on(only).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_tenant_that_floods_the_queue_is_refused_and_another_is_served() {
+        const LIMITS: QueueLimits = QueueLimits { total: 4, per_tenant: 4 };
+        let lists = Lists::without_threads(LIMITS);
+        let [flooder, victim] = [tenant(), tenant()];
+        let mut flood: Vec<_> =
+            (0..10).map(|_| Box::pin(lists.read(flooder, |_| Ok(())))).collect();
+        let refused = flood.iter_mut().map(poll).filter(Poll::is_ready).count();
+        assert_eq!(refused, 10 - LIMITS.per_tenant);
+        let mut served = Box::pin(lists.read(victim, |_| Ok(7)));
+        assert!(poll(&mut served).is_pending());
+        // The flooding tenant lost one more of its own jobs.
+        assert!(matches!(poll(&mut flood[3]), Poll::Ready(Err(StoreError::Overloaded))));
+
+        let connection = Connection::open_in_memory().unwrap();
+        let next = |number: usize| {
+            for _ in 0..number {
+                (lists.waiting.next().unwrap().read)(Some(&connection));
+            }
+        };
+        next(2);
+        assert!(matches!(poll(&mut served), Poll::Ready(Ok(7))));
+        assert!(matches!(poll(&mut flood[0]), Poll::Ready(Ok(()))));
+        assert!(poll(&mut flood[1]).is_pending());
+    }
+
+    #[test]
+    fn a_read_that_panics_leaves_its_thread_to_others() {
+        let (_folder, lists) = lists();
+        for _ in 0..2 * THREADS {
+            let broken =
+                lists.read(tenant(), |_| -> rusqlite::Result<()> { panic!("as it should") });
+            assert!(matches!(pollster::block_on(broken), Err(StoreError::Failed(_))));
+        }
+        assert_eq!(pollster::block_on(lists.read(tenant(), |_| Ok(7))).unwrap(), 7);
+    }
+}

@@ -1,0 +1,308 @@
+//! The reads of a look-up, each one point read of an index.
+
+use enrich_core::{
+    Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
+    Person, SubjectId, Timestamp, domain_facts_from_facts,
+};
+use enrich_store_sqlite::Column;
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use rustc_hash::FxHashMap;
+
+use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
+use super::hash_index::HashIndex;
+use super::postings::{Damaged, Posting, unpack};
+use super::profile::{self, BadProfile};
+
+/// The tier of the name of a company of which only names are held.
+pub(crate) const BARE_TIER: u8 = 2;
+
+const REVISION: &str = "SELECT generation FROM state";
+
+/// The look-up data as one connection sees it.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'c> {
+    pub(super) connection: &'c Connection,
+    /// The hash index of the state that the view keeps to.
+    pub(super) index: Option<&'c HashIndex>,
+}
+
+/// The facts of a domain, and the trust in the most trusted source of each, whose value counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownDomain {
+    /// The facts.
+    pub(crate) facts: DomainFacts,
+    /// The confidence of the IP address; `None` when there is none.
+    pub(crate) ip_sure: Option<Confidence>,
+    /// The confidence of the rank; `None` when there is none.
+    pub(crate) rank_sure: Option<Confidence>,
+}
+
+impl<'c> View<'c> {
+    /// The view of `connection`.
+    pub(crate) fn of(connection: &'c Connection) -> Self {
+        Self { connection, index: None }
+    }
+
+    /// Runs `read` so that all its reads are of one state of the directory.
+    ///
+    /// SQLite keeps one state as long as a statement has not ended. The statement that reads the
+    /// revision is kept open: one statement, where a transaction would take two more, about a
+    /// microsecond. Identifiers are looked up in `index` first, if it has the same revision.
+    pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
+        self,
+        index: Option<&'c HashIndex>,
+        read: impl FnOnce(Self, DirectoryRevision) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut statement = self.connection.prepare_cached(REVISION)?;
+        let mut rows = statement.query([])?;
+        let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let revision = generation_of(row)?;
+        let index = index.filter(|index| index.revision() == revision);
+        let result = read(Self { index, ..self }, revision);
+        // The statement may end only now.
+        drop(rows);
+        result
+    }
+
+    /// The directory's revision.
+    pub(crate) fn revision(&self) -> rusqlite::Result<DirectoryRevision> {
+        self.connection.prepare_cached(REVISION)?.query_row([], generation_of)
+    }
+
+    /// The number of suppressed values.
+    pub(crate) fn suppressed_count(&self) -> rusqlite::Result<u64> {
+        let mut statement = self.connection.prepare_cached("SELECT count(*) FROM suppressed")?;
+        statement.query_row([], |row| row.get(0))
+    }
+
+    /// The keyed hashes of the suppressed values, and since when each is suppressed.
+    pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashMap<[u8; 32], Timestamp>> {
+        let mut statement = self.connection.prepare_cached("SELECT hash, at FROM suppressed")?;
+        let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
+        statement.query_map([], suppressed)?.collect()
+    }
+
+    /// The companies of which only a name with this key is held, at most `limit`, ordered by id.
+    pub(crate) fn bare_companies(
+        &self,
+        name_key: &str,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<SubjectId>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT subject FROM identifier WHERE kind = ?1 AND key = ?2 AND tier = ?3
+             ORDER BY subject",
+        )?;
+        let kind = IdentifierKind::CompanyName;
+        let ids = statement
+            .query_map(params![kind, name_key, BARE_TIER], |row| Ok(subject_id(row.get(0)?)))?;
+        ids.take(limit).collect()
+    }
+
+    /// Whether there is a subject with this id.
+    pub(crate) fn is_there(&self, id: SubjectId) -> rusqlite::Result<bool> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT 1 FROM subject WHERE id = ?1")?;
+        statement.exists([sql_id(id)])
+    }
+
+    /// The company with this id, without its employees.
+    pub(crate) fn company(&self, id: SubjectId) -> rusqlite::Result<Option<Company>> {
+        let Some(profile) = self.profile(id, COMPANY)? else { return Ok(None) };
+        profile::read_company(id, &profile).map(Some).map_err(unreadable)
+    }
+
+    /// The person with this id, with the employer as in the employer's own profile.
+    pub(crate) fn person(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
+        self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
+    }
+
+    /// The person with this id, with the employer's id only.
+    pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
+        let Some(profile) = self.profile(id, PERSON)? else { return Ok(None) };
+        profile::read_person(id, &profile).map(Some).map_err(unreadable)
+    }
+
+    /// Adds the employer from the employer's own profile.
+    pub(crate) fn with_employer(&self, mut person: Person) -> rusqlite::Result<Person> {
+        if let Some(employer) = person.employer.take() {
+            person.employer = self.company(employer.id)?.map(employer_of);
+        }
+        Ok(person)
+    }
+
+    /// The number of companies.
+    pub(crate) fn companies(&self) -> rusqlite::Result<u64> {
+        let mut statement = self.connection.prepare_cached("SELECT companies FROM state")?;
+        statement.query_row([], |row| row.get(0))
+    }
+
+    /// The number of subjects ever added, including removed ones.
+    pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
+        let mut statement = self.connection.prepare_cached("SELECT next_subject FROM state")?;
+        statement.query_row([], |row| row.get(0))
+    }
+
+    /// The number of companies with a word in a name.
+    pub(crate) fn companies_with_word(&self, word: &str) -> rusqlite::Result<u64> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT companies FROM name_word WHERE word = ?1")?;
+        Ok(statement.query_row([word], |row| row.get(0)).optional()?.unwrap_or(0))
+    }
+
+    /// Reads the companies that have a word: the last list first, then all others, each ordered by
+    /// id.
+    pub(crate) fn postings(
+        &self,
+        word: &str,
+        mut take: impl FnMut(Posting),
+    ) -> rusqlite::Result<()> {
+        let mut each = |list: &[u8]| -> rusqlite::Result<()> {
+            for posting in unpack(list) {
+                take(posting.map_err(damaged)?);
+            }
+            Ok(())
+        };
+        let mut statement =
+            self.connection.prepare_cached("SELECT last FROM name_word WHERE word = ?1")?;
+        let mut rows = statement.query([word])?;
+        if let Some(row) = rows.next()? {
+            each(row.get_ref(0)?.as_blob()?)?;
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT companies FROM name_word_chunk WHERE word = ?1 ORDER BY first",
+        )?;
+        let mut rows = statement.query([word])?;
+        while let Some(row) = rows.next()? {
+            each(row.get_ref(0)?.as_blob()?)?;
+        }
+        Ok(())
+    }
+
+    /// Words that share a variant, at most `limit`.
+    pub(crate) fn words_with_variant(
+        &self,
+        variant: i64,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT word FROM name_word_variant WHERE variant = ?1 ORDER BY word",
+        )?;
+        let words = statement.query_map([variant], |row| row.get(0))?;
+        words.take(limit).collect()
+    }
+
+    /// The employees of a company, first seen first, at most `limit`.
+    pub(crate) fn employees(
+        &self,
+        company: SubjectId,
+        limit: Option<u64>,
+    ) -> rusqlite::Result<Vec<Employee>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT subject.profile FROM employee CROSS JOIN subject
+             WHERE employee.company = ?1 AND subject.id = employee.person
+             ORDER BY employee.person",
+        )?;
+        let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let mut rows = statement.query([sql_id(company)])?;
+        let mut employees = Vec::new();
+        while employees.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            let profile = row.get_ref(0)?.as_str()?;
+            employees.push(profile::read_employee(profile).map_err(unreadable)?);
+        }
+        Ok(employees)
+    }
+
+    /// The facts of exactly this domain.
+    pub(crate) fn domain(&self, domain: &str) -> rusqlite::Result<Option<KnownDomain>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
+             ORDER BY ordinal",
+        )?;
+        let facts = statement.query_map([domain], |row| {
+            Ok(Fact {
+                attribute: attribute_of(row.get(0)?)?,
+                value: row.get(1)?,
+                country: None,
+                confidence: Confidence::clamped(row.get(2)?),
+            })
+        })?;
+        let facts: Vec<Fact> = facts.collect::<rusqlite::Result<_>>()?;
+        let sure = |attribute| {
+            let matching = facts.iter().filter(|fact| fact.attribute == attribute);
+            matching.map(|fact| fact.confidence).max()
+        };
+        let known = domain_facts_from_facts(domain, &facts);
+        Ok(known.map(|facts| KnownDomain {
+            facts,
+            ip_sure: sure(Attribute::Ip),
+            rank_sure: sure(Attribute::PageRank),
+        }))
+    }
+
+    fn profile(&self, id: SubjectId, kind: i64) -> rusqlite::Result<Option<String>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT profile FROM subject WHERE id = ?1 AND kind = ?2")?;
+        statement.query_row(params![sql_id(id), kind], |row| row.get(0)).optional()
+    }
+}
+
+/// The revision in the first column of a row.
+pub(super) fn generation_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
+    let revision: i64 = row.get(0)?;
+    Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
+}
+
+/// The employer in a person's answer.
+fn employer_of(company: Company) -> Employer {
+    let domains = company.sites.into_iter().map(|site| site.domain).collect();
+    Employer { id: company.id, name: company.name, domains }
+}
+
+/// A damaged list of companies, as a query's error.
+pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
+    // The one variant that shows the inner error with no text before it.
+    rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
+}
+
+/// An unreadable profile, as a query's error.
+pub(crate) fn unreadable(reason: BadProfile) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, reason.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DIRECTORY;
+    use enrich_store_sqlite::{self as sqlite, Durability};
+
+    #[test]
+    fn a_look_up_keeps_to_one_state_whatever_is_written_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(DIRECTORY.file);
+        sqlite::create(&path, &DIRECTORY).unwrap();
+        let writer = sqlite::writer(&path, Durability::Commit).unwrap();
+        let profile = r#"{"n":"Quill"}"#;
+        writer
+            .execute("INSERT INTO subject VALUES (7, ?1, ?2)", params![COMPANY, profile])
+            .unwrap();
+        let reader = sqlite::mapped_reader(&path).unwrap();
+        let (view, id) = (View::of(&reader), SubjectId(7));
+        let (before, is_there) = view
+            .of_one_state(None, |view, revision| {
+                // Statements that end before and after are part of the same look-up.
+                assert!(view.company(id)?.is_some());
+                writer.execute("UPDATE state SET generation = generation + 1", [])?;
+                writer.execute("DELETE FROM subject", [])?;
+                assert_eq!(view.revision()?, revision);
+                Ok::<_, rusqlite::Error>((revision, view.company(id)?.is_some()))
+            })
+            .unwrap();
+        assert!(is_there);
+        assert_eq!(view.revision().unwrap(), DirectoryRevision(before.0 + 1));
+        assert_eq!(view.company(id).unwrap(), None);
+    }
+}

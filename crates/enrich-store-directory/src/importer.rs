@@ -1,0 +1,160 @@
+//! Imports into the directory over SQLite: records become facts, and look-up data is derived.
+//!
+//! A record is matched to its subject and merged with the held facts. The subject's profile and
+//! identifiers are then derived again. All of this happens in one transaction with the record's
+//! batch. Imports run on threads of their own: a batch takes a good part of a second.
+
+mod companies;
+#[cfg(test)]
+mod consistency;
+mod derive;
+pub(crate) mod deriving;
+mod domains;
+mod loading;
+mod log;
+mod origins;
+mod people;
+mod removal;
+mod sources;
+mod subject_facts;
+pub(crate) mod suppression;
+pub(crate) mod turn;
+mod words;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::importer::{Importer, Load, Loading, Removed, SourceInfo, Suppressed};
+use enrich_core::{SourceName, Timestamp};
+use enrich_store_sqlite::{self as sqlite, Secrets, apart, in_use::InUse, store_error};
+use rusqlite::Connection;
+
+use crate::directory::hash_index;
+use loading::{SqliteLoading, Target};
+use writer::Writer;
+
+pub use deriving::derive_all;
+
+/// Attempts to empty the log, with a pause between them: about a second in total.
+const EMPTYING_TRIES: u32 = 250;
+
+/// Imports records into `directory.sqlite`.
+#[derive(Debug)]
+pub struct SqliteIntake {
+    path: PathBuf,
+    secrets: Secrets,
+    /// The hash index of this process's look-ups.
+    index: Arc<hash_index::Current>,
+    /// Length of the write-ahead log after a load, in bytes.
+    longest_log: u64,
+    /// Held, never read.
+    _in_use: Arc<InUse>,
+}
+
+impl SqliteIntake {
+    /// Opens the database at `path`, which must exist and have its schema.
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        index: Arc<hash_index::Current>,
+        in_use: Arc<InUse>,
+    ) -> Self {
+        let (path, secrets) = (path.into(), secrets.clone());
+        Self { path, secrets, index, longest_log: log::LONGEST, _in_use: in_use }
+    }
+
+    /// Runs `write` as one transaction on a thread of its own.
+    async fn write<T: Send + 'static>(
+        &self,
+        at: Timestamp,
+        write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (path, secrets) = (self.path.clone(), self.secrets.clone());
+        let index = Arc::clone(&self.index);
+        apart(move || {
+            let written = write_once(&path, &secrets, at, write);
+            index.clear();
+            written.map_err(store_error)
+        })
+        .await
+    }
+}
+
+/// Runs `write` as one transaction and syncs it to disk.
+fn write_once<T>(
+    path: &Path,
+    secrets: &Secrets,
+    at: Timestamp,
+    write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let connection = turn::connect(path)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let written = turn::write(&connection, |transaction| {
+        let mut writer = Writer::new(transaction, secrets, at)?;
+        let written = write(&mut writer)?;
+        writer.finish()?;
+        Ok(written)
+    })?;
+    empty_the_log(&connection)?;
+    Ok(written)
+}
+
+#[async_trait]
+impl Importer for SqliteIntake {
+    async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
+        let target = Target {
+            path: self.path.clone(),
+            secrets: self.secrets.clone(),
+            index: Arc::clone(&self.index),
+            longest_log: self.longest_log,
+        };
+        let loading = SqliteLoading::begin(target, load).await?;
+        Ok(Box::new(loading))
+    }
+
+    async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {
+        let path = self.path.clone();
+        let list = move || sources::list(&sqlite::reader(&path)?);
+        apart(move || list().map_err(store_error)).await
+    }
+
+    async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError> {
+        let (path, name) = (self.path.clone(), name.clone());
+        let file = move || sources::file(&sqlite::reader(&path)?, &name);
+        apart(move || file().map_err(store_error)).await
+    }
+
+    async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
+        let name = name.clone();
+        // No row that stores a time is written.
+        self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
+    }
+
+    async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError> {
+        if what.is_empty() {
+            return Ok(Removed::default());
+        }
+        let what = what.to_vec();
+        self.write(at, move |writer| writer.forget(&what)).await
+    }
+}
+
+/// Moves the log into the database, so that removed values are not readable in the log either.
+///
+/// Waits for readers of older states, and tries again while another process moves the log. If that
+/// takes seconds, the next checkpoint does it, and a warning is logged.
+pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
+    for _ in 0..EMPTYING_TRIES {
+        let mut checkpoint = connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        let is_busy: bool = checkpoint.query_row([], |row| row.get(0))?;
+        if !is_busy {
+            return Ok(());
+        }
+        turn::pause();
+    }
+    tracing::warn!("others read all the time; what was taken out still stands in the log");
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! After any loads, removals and suppressions, the look-up data equals what the facts derive.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
+use enrich_core::{
+    CompanyRecord, EmployerRecord, PersonRecord, Record, SourceName, SubjectId, Timestamp,
+};
+use enrich_store::{OpenError, Store};
+use enrich_store_sqlite::{self as sqlite, Durability, SECRET_FILE, Secrets};
+use enrich_testkit::records::{
+    aliases, company, company_name, countries, country, domain, email, emails, hashed, page,
+    person, person_page, phone, phones, sites, trusted,
+};
+use enrich_text::Network;
+use rusqlite::Connection;
+
+use super::derive::Derived;
+use super::subject_facts::Kind;
+use super::writer::Writer;
+use crate::DIRECTORY;
+use crate::directory::codes::{COMPANY, sql_id, subject_id};
+use crate::directory::index_check;
+use crate::directory::postings::Posting;
+use crate::directory::view::View;
+
+const NAMES: [&str; 5] = ["Quill", "Quill Ltd", "QUILL", "Inkwell", "Feather"];
+const DOMAINS: [&str; 5] =
+    ["quill.example", "shop.quill.example", "ink.example", "quill.ch", "feather.example"];
+const EMAILS: [&str; 5] =
+    ["a@quill.example", "a+x@quill.example", "b@ink.example", "c@x.example", "d@eu.quill.example"];
+const PHONES: [&str; 3] = ["+447700900001", "+447700900002", "+12025550101"];
+const HANDLES: [&str; 3] = ["one", "two", "three"];
+const COUNTRIES: [&str; 3] = ["GB", "CH", "US"];
+const SOURCES: [&str; 3] = ["a", "b", "c"];
+
+/// Pseudo-random numbers, the same each time (splitmix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+
+    /// None, one or two.
+    fn some<'a>(&mut self, of: &[&'a str]) -> Vec<&'a str> {
+        (0..self.below(3)).map(|_| self.one(of)).collect()
+    }
+
+    fn record(&mut self) -> Record {
+        let percent = [50, 80, 100][self.below(3)];
+        if self.below(2) == 0 {
+            let handles = self.some(&HANDLES);
+            return hashed(CompanyRecord {
+                origin: trusted(percent),
+                aliases: aliases(&self.some(&NAMES)),
+                seats: countries(&self.some(&COUNTRIES)),
+                sites: sites(&self.some(&DOMAINS)),
+                pages: handles.iter().map(|text| page(Network::LinkedIn, text)).collect(),
+                emails: emails(&self.some(&EMAILS)),
+                phones: phones(&self.some(&PHONES)),
+                page_rank: (self.below(2) == 0).then(|| percent.to_string()),
+                ..company(self.one(&NAMES))
+            });
+        }
+        let employer = EmployerRecord {
+            name: self.some(&NAMES).first().map(|name| company_name(name)),
+            domain: self.some(&DOMAINS).first().map(|text| domain(text)),
+        };
+        hashed(PersonRecord {
+            origin: trusted(percent),
+            employer: (employer.name.is_some() || employer.domain.is_some()).then_some(employer),
+            country: self.some(&COUNTRIES).first().map(|code| country(code)),
+            page: self.some(&HANDLES).first().map(|handle| person_page(handle)),
+            emails: emails(&self.some(&EMAILS)),
+            phones: phones(&self.some(&PHONES)),
+            ..person(self.one(&["Ada", "Bob"]), self.one(&["Byte", "Bit"]))
+        })
+    }
+
+    fn suppressed(&mut self) -> Suppressed {
+        match self.below(4) {
+            0 => Suppressed::Email(email(self.one(&EMAILS))),
+            1 => Suppressed::Phone(phone(self.one(&PHONES))),
+            2 => Suppressed::PersonPage(person_page(self.one(&HANDLES))),
+            _ => Suppressed::Domain(domain(self.one(&DOMAINS))),
+        }
+    }
+}
+
+fn check(folder: &Path) {
+    let connection = sqlite::reader(&folder.join("directory.sqlite")).unwrap();
+    let secrets = Secrets::load(&folder.join(SECRET_FILE)).unwrap();
+    let writer = Writer::new(&connection, &secrets, Timestamp::UNIX_EPOCH).unwrap();
+    let mut identifiers = BTreeSet::new();
+    let mut employees = BTreeSet::new();
+    let mut words = BTreeSet::new();
+    for (id, kind, profile) in rows(&connection, "SELECT id, kind, profile FROM subject") {
+        let subject = subject_id(id.parse().unwrap());
+        let is_company = kind == COMPANY.to_string();
+        let kind = if is_company { Kind::Company } else { Kind::Person };
+        let subject_facts = writer.subject_facts(subject, kind).unwrap();
+        // Reading subject facts leaves out employers that do not count.
+        let derived = Derived::from(subject, kind, &subject_facts.facts).unwrap();
+        assert_eq!(derived.profile.as_deref(), Some(profile.as_str()));
+        for ((kind, key), strength) in derived.identifiers {
+            let confidence = strength.confidence.percent();
+            identifiers.insert((kind as i64, key, strength.tier, sql_id(subject), confidence));
+        }
+        words.extend(
+            derived.words.into_iter().map(|(word, length)| (word, sql_id(subject), length)),
+        );
+        employees.extend(derived.employer.map(|company| (sql_id(company), sql_id(subject))));
+    }
+    let mut statement =
+        connection.prepare("SELECT kind, key, tier, subject, confidence FROM identifier").unwrap();
+    let held = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)));
+    assert_eq!(held.unwrap().map(Result::unwrap).collect::<BTreeSet<_>>(), identifiers);
+    let mut statement = connection.prepare("SELECT company, person FROM employee").unwrap();
+    let held = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    assert_eq!(held.unwrap().map(Result::unwrap).collect::<BTreeSet<_>>(), employees);
+    let mut statement = connection.prepare("SELECT word FROM name_word").unwrap();
+    let all: Vec<String> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let mut held = BTreeSet::new();
+    for word in all {
+        let each = |posting: Posting| {
+            held.insert((word.clone(), sql_id(SubjectId(posting.company)), posting.words));
+        };
+        View::of(&connection).postings(&word, each).unwrap();
+    }
+    assert_eq!(held, words);
+    assert_eq!(index_check::problems(&connection).unwrap(), [] as [&str; 0]);
+    for stray in [
+        "SELECT count(*) FROM fact WHERE subject NOT IN (SELECT id FROM subject)",
+        "SELECT count(*) FROM fact WHERE source NOT IN (SELECT id FROM source)",
+        "SELECT count(*) FROM domain_fact WHERE source NOT IN (SELECT id FROM source)",
+        "SELECT count(*) FROM record WHERE source NOT IN (SELECT id FROM source)",
+        "SELECT count(*) FROM employee WHERE company NOT IN (SELECT id FROM subject)",
+    ] {
+        let count: i64 = connection.query_row(stray, [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 0, "{stray}");
+    }
+}
+
+fn rows(connection: &Connection, query: &str) -> Vec<(String, String, String)> {
+    let mut statement = connection.prepare(query).unwrap();
+    let rows = statement.query_map([], |row| {
+        let (id, kind): (i64, i64) = (row.get(0)?, row.get(1)?);
+        Ok((id.to_string(), kind.to_string(), row.get(2)?))
+    });
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+#[test]
+fn what_is_looked_up_is_what_the_facts_make() {
+    for seed in 0..4 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let mut chance = Chance(seed);
+        for step in 0..60 {
+            pollster::block_on(change(&store, &mut chance, step > 30));
+            if step < 10 || step % 5 == 4 {
+                check(folder.path());
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_when_every_source_is_removed() {
+    for seed in 0..4 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let mut chance = Chance(100 + seed);
+        for step in 0..30 {
+            pollster::block_on(change(&store, &mut chance, step > 20));
+        }
+        let connection = sqlite::reader(&folder.path().join(DIRECTORY.file)).unwrap();
+        let rows = |table| {
+            let query = format!("SELECT count(*) FROM {table}");
+            connection.query_row(&query, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        assert!(rows("fact") > 0 && rows("name_word") > 0);
+        for source in SOURCES {
+            let source = SourceName::new(source).unwrap();
+            pollster::block_on(store.importer.remove_source(&source)).unwrap();
+        }
+        for table in [
+            "source",
+            "subject",
+            "fact",
+            "domain_fact",
+            "identifier",
+            "employee",
+            "record",
+            "name_word",
+            "name_word_chunk",
+            "name_word_variant",
+        ] {
+            assert_eq!(rows(table), 0, "{table}");
+        }
+    }
+}
+
+async fn change(store: &Store, chance: &mut Chance, forgets: bool) {
+    let source = SourceName::new(chance.one(&SOURCES)).unwrap();
+    match chance.below(12) {
+        0 => drop(store.importer.remove_source(&source).await.unwrap()),
+        1 if forgets => {
+            let what = chance.suppressed();
+            let what = std::slice::from_ref(&what);
+            store.importer.forget(what, Timestamp::UNIX_EPOCH).await.unwrap();
+        }
+        _ => {
+            let (at, atomic) = (Timestamp::UNIX_EPOCH, Atomic::Whole);
+            let load = Load { source, file: None, at, atomic };
+            let mut loading = store.importer.begin(load).await.unwrap();
+            let records = (0..5).map(|_| chance.record()).collect();
+            loading.take(records).await.unwrap();
+            loading.finish().await.unwrap();
+        }
+    }
+}
+
+/// The state that a build with other rules, or an interrupted `reindex`, leaves.
+const OTHERWISE: [&str; 3] = [
+    "UPDATE state SET derived_by = 0, companies = 0; DELETE FROM identifier; DELETE FROM employee;
+     DELETE FROM name_word; DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",
+    "UPDATE state SET derived_by = 0, companies = companies / 2;
+     DELETE FROM identifier WHERE subject % 2; DELETE FROM employee WHERE person % 2;
+     DELETE FROM name_word WHERE length(word) % 2;",
+    "UPDATE state SET derived_by = 1000; UPDATE identifier SET key = key || 'x';
+     UPDATE name_word SET last = x'0505';",
+];
+
+#[test]
+fn a_directory_of_other_rules_is_refused_until_it_is_reindexed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut chance = Chance(7);
+    for otherwise in OTHERWISE {
+        let store = Store::open_or_create(folder.path()).unwrap();
+        for _ in 0..20 {
+            pollster::block_on(change(&store, &mut chance, false));
+        }
+        let mut never = |_, _| unreachable!("it is in use");
+        let refused = Store::reindex(folder.path(), &mut never);
+        assert!(matches!(refused, Err(OpenError::InUse { .. })));
+        drop(store);
+        let connection = sqlite::writer(&folder.path().join(DIRECTORY.file), Durability::Commit);
+        connection.unwrap().execute_batch(otherwise).unwrap();
+        let refused = Store::open(folder.path());
+        assert!(matches!(refused, Err(OpenError::DerivedBefore { .. })), "{refused:?}");
+        let mut told = Vec::new();
+        let done = Store::reindex(folder.path(), &mut |done, all| told.push((done, all))).unwrap();
+        assert_eq!(told, [(0, done), (done, done)]);
+        check(folder.path());
+    }
+}
+
+#[test]
+fn an_index_that_is_not_what_it_says_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open_or_create(folder.path()).unwrap();
+    let mut chance = Chance(3);
+    for _ in 0..20 {
+        pollster::block_on(change(&store, &mut chance, false));
+    }
+    assert!(store.check().unwrap().directory.problems.is_empty());
+    for (harm, told) in [
+        ("UPDATE state SET companies = companies + 1", "holds"),
+        ("UPDATE name_word SET companies = companies + 1", "and lists"),
+        ("UPDATE name_word SET last = x'80'", "cannot be read"),
+        ("UPDATE name_word SET last = x'ffff0301', companies = 1", "is not there"),
+        ("UPDATE name_word SET last = x'01010001', companies = 2", "out of order"),
+        ("DELETE FROM name_word_variant", "lacks a variant"),
+        ("DELETE FROM name_word", "variants are of words"),
+        ("INSERT INTO name_word_chunk VALUES ('nobody', 1, x'0101')", "lists are of words"),
+    ] {
+        let connection = sqlite::writer(&folder.path().join(DIRECTORY.file), Durability::Commit);
+        let connection = connection.unwrap();
+        let transaction = connection.unchecked_transaction().unwrap();
+        transaction.execute_batch(harm).unwrap();
+        let problems = index_check::problems_of_one_state(&transaction).unwrap();
+        assert!(problems.iter().any(|problem| problem.contains(told)), "{harm}: {problems:?}");
+        assert!(problems.last().unwrap().contains("enrich reindex"));
+        transaction.rollback().unwrap();
+    }
+}

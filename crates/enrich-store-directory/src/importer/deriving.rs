@@ -1,0 +1,215 @@
+//! Derives everything from the facts again, for a directory that was derived by other rules.
+//!
+//! Each part is a transaction; the version of the rules is written with the last. An interrupted
+//! run starts again from the beginning: until then nothing reads the directory.
+
+use std::path::Path;
+
+use enrich_core::Timestamp;
+use enrich_store_sqlite::Secrets;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
+use super::subject_facts::Kind;
+use super::turn;
+use super::words::WordChanges;
+use super::writer::Writer;
+use crate::directory::codes::{COMPANY, sql_id, subject_id};
+use crate::directory::view::unreadable;
+
+/// Subjects per transaction. Their rows are written in key order, which is faster with more of
+/// them; they take some hundred megabytes.
+const PART: usize = 500_000;
+
+/// Whether the directory holds rows that were derived by other rules.
+pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
+    let by: i64 = connection.query_row("SELECT derived_by FROM state", [], |row| row.get(0))?;
+    if by == DERIVED_BY {
+        return Ok(false);
+    }
+    let any = connection.query_row("SELECT 1 FROM subject LIMIT 1", [], |_| Ok(()));
+    Ok(any.optional()?.is_some())
+}
+
+/// Derives everything in the directory at `path` from its facts again. Calls `done` with the number
+/// of companies and people that are done, and of all, before the first part and after each.
+/// Returns the number of all. No other process may have the directory open.
+///
+/// # Errors
+///
+/// When the file cannot be written. It can be run again then.
+pub fn derive_all(
+    path: &Path,
+    secrets: &Secrets,
+    done: &mut dyn FnMut(u64, u64),
+) -> rusqlite::Result<u64> {
+    let connection = turn::connect(path)?;
+    let all: u64 = connection.query_row("SELECT count(*) FROM subject", [], |row| row.get(0))?;
+    turn::write(&connection, |transaction| {
+        transaction.execute_batch(
+            "UPDATE state SET derived_by = 0, companies = 0;
+             DELETE FROM identifier; DELETE FROM employee; DELETE FROM name_word;
+             DELETE FROM name_word_chunk; DELETE FROM name_word_variant;",
+        )
+    })?;
+    let (mut behind, mut derived) = (0, 0);
+    loop {
+        done(derived, all);
+        let subjects = next_subjects(&connection, behind)?;
+        let Some(&(last, _)) = subjects.last() else { break };
+        turn::write(&connection, |transaction| derive(transaction, secrets, &subjects))?;
+        behind = last;
+        derived += subjects.len() as u64;
+    }
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    turn::write(&connection, |transaction| {
+        transaction
+            .execute("UPDATE state SET derived_by = ?1, generation = generation + 1", [DERIVED_BY])
+            .map(|_| ())
+    })?;
+    Ok(derived)
+}
+
+/// The ids and kinds of the subjects after an id.
+fn next_subjects(connection: &Connection, behind: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, kind FROM subject WHERE id > ?1 ORDER BY id")?;
+    let subjects = statement.query_map([behind], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    subjects.take(PART).collect()
+}
+
+/// Derives some subjects that have no derived rows.
+fn derive(
+    connection: &Connection,
+    secrets: &Secrets,
+    subjects: &[(i64, i64)],
+) -> rusqlite::Result<()> {
+    // No row that stores a time is written.
+    let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
+    let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
+    let mut words = WordChanges::default();
+    let mut employees = Vec::new();
+    let mut companies = 0_i64;
+    for &(id, kind) in subjects {
+        let kind = if kind == COMPANY { Kind::Company } else { Kind::Person };
+        let subject = subject_id(id);
+        let subject_facts = writer.subject_facts(subject, kind)?;
+        let derived = Derived::from(subject, kind, &subject_facts.facts).map_err(unreadable)?;
+        if let Some(profile) = &derived.profile {
+            let mut statement = connection.prepare_cached(
+                "UPDATE subject SET profile = ?2 WHERE id = ?1 AND profile <> ?2",
+            )?;
+            statement.execute(params![id, profile])?;
+            companies += i64::from(kind == Kind::Company);
+        }
+        words.change(subject, &Default::default(), &derived.words);
+        employees.extend(derived.employer.map(|company| (sql_id(company), id)));
+        rows.extend(derived.identifiers.into_iter().map(|(key, strength)| (key, strength, id)));
+    }
+    rows.sort_unstable_by(|(a, _, one), (b, _, other)| a.cmp(b).then(one.cmp(other)));
+    for (identifier, strength, subject) in rows {
+        writer.write_identifier(subject_id(subject), &identifier, strength)?;
+    }
+    words.write(connection)?;
+    employees.sort_unstable();
+    for (company, person) in employees {
+        let mut statement =
+            connection.prepare_cached("INSERT INTO employee (company, person) VALUES (?1, ?2)")?;
+        statement.execute([company, person])?;
+    }
+    connection.execute("UPDATE state SET companies = companies + ?1", [companies])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use enrich_core::{Attribute, Confidence, Fact, SubjectId};
+
+    use super::*;
+
+    /// A BLAKE3 hash of what the rules of [`DERIVED_BY`] derive from [`COMPANIES`] and [`PEOPLE`],
+    /// and of the lists of words that they use.
+    const DERIVED: &str = "9657c26ca571a873c248f3d38a8be890a15549f212953e88f455863647fbbcc0";
+
+    /// The files of enrich-text that affect by which names a subject is found.
+    const LISTS: [&str; 6] = [
+        "countries.csv",
+        "filler_words.txt",
+        "given_names.txt",
+        "legal_forms.txt",
+        "organisation_words.txt",
+        "place_words.txt",
+    ];
+
+    /// Names that the rules treat specially, each with a domain.
+    const COMPANIES: [(&str, &str); 16] = [
+        ("Quill & Pens Ltd", "quill-pens.example"),
+        ("The Royal Quill Company of Canada", "shop.quill.example"),
+        ("Universität für Federn (Schweiz)", "federn.ch"),
+        ("S.A. des Plumes d'Encre", "plumes.fr"),
+        ("Lowe's Inkwells", "lowes.example"),
+        ("COOP", "coop.example"),
+        ("QUILL1 24/7", "quill24.example"),
+        ("AcmeGmbH & Co. KG", "acme.de"),
+        ("ООО «Перо и Чернила»", "pero.ru"),
+        ("Российские перьевые дороги", "rpd.ru"),
+        ("Ελληνική Πένα Α.Ε.", "pena.gr"),
+        ("株式会社ペン", "pen.jp"),
+        ("东方羽毛笔有限公司", "yumao.cn"),
+        ("شركة الريشة", "risha.example"),
+        ("Ünïcödé Pens A.Ş.", "unicode-pens.com.tr"),
+        ("n.v. Veer", "veer.nl"),
+    ];
+
+    const PEOPLE: [(&str, &str); 6] = [
+        ("Bob", "Quill"),
+        ("Anne-Marie", "van der Veer"),
+        ("José María", "Pluma García"),
+        ("Лев", "Чернилов"),
+        ("羽", "山"),
+        ("Dr. Liz", "O'Quill Jr."),
+    ];
+
+    fn fact(attribute: Attribute, value: &str) -> Fact {
+        Fact { attribute, value: value.to_owned(), country: None, confidence: Confidence::FULL }
+    }
+
+    fn add(hasher: &mut blake3::Hasher, kind: Kind, facts: &[Fact]) {
+        let derived = Derived::from(SubjectId(1), kind, facts).unwrap();
+        let identifiers = derived.identifiers.iter();
+        let identifiers: Vec<_> =
+            identifiers.map(|((kind, key), held)| (*kind as i64, key, held.tier)).collect();
+        assert!(!identifiers.is_empty(), "{facts:?}");
+        hasher.update(format!("{identifiers:?} {:?}\n", derived.words).as_bytes());
+    }
+
+    /// When the rules or their lists change, directories that were derived before must be derived
+    /// again; the version number shows that.
+    #[test]
+    fn rules_that_changed_have_another_number() {
+        let mut hasher = blake3::Hasher::new();
+        let lists = Path::new(env!("CARGO_MANIFEST_DIR")).join("../enrich-text/data");
+        for list in LISTS {
+            hasher.update(&fs::read(lists.join(list)).unwrap());
+        }
+        for (name, domain) in COMPANIES {
+            let facts = [fact(Attribute::Name, name), fact(Attribute::Domain, domain)];
+            add(&mut hasher, Kind::Company, &facts);
+        }
+        for (first, last) in PEOPLE {
+            let mut facts =
+                vec![fact(Attribute::FirstName, first), fact(Attribute::LastName, last)];
+            facts.push(fact(Attribute::Country, "CH"));
+            add(&mut hasher, Kind::Person, &facts);
+        }
+        assert_eq!(
+            hasher.finalize().to_string(),
+            DERIVED,
+            "names are found by other rules than before: count DERIVED_BY up (once for a release) \
+             and put this hash into DERIVED"
+        );
+    }
+}

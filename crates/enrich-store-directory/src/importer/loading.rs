@@ -1,0 +1,284 @@
+//! A load: one thread with the writing connection, which receives batches.
+//!
+//! A transaction holds the batches of about a second, or all of them ([`Atomic::Whole`]). Between
+//! transactions other writers, in this or another process, have a turn; a writer that waits too
+//! long gets an error. Look-ups never wait: they read the state before. When a transaction fails,
+//! its batches are not written and the load ends; repeating the import completes it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use enrich_core::Record;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::importer::{Atomic, Load, Loading, Taken};
+use enrich_store_sqlite::{Secrets, store_error};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::log::Log;
+use super::turn;
+use super::writer::Writer;
+use crate::directory::hash_index;
+
+/// Time for which a transaction of a load takes batches. Besides computing, an import costs most
+/// for writing changed pages, and a page that many records change is written once per transaction.
+/// Other writers wait for this long.
+const TRANSACTION: Duration = Duration::from_secs(1);
+/// Delay without a batch before the transaction is committed.
+const IDLE: Duration = Duration::from_millis(50);
+
+type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+
+/// A command to a load.
+enum Command {
+    Take(Vec<Record>, Answer<Vec<Taken>>),
+    Finish(Answer<()>),
+}
+
+/// The destination of a load.
+pub(crate) struct Target {
+    pub(crate) path: PathBuf,
+    pub(crate) secrets: Secrets,
+    /// The hash index of this process's look-ups.
+    pub(crate) index: Arc<hash_index::Current>,
+    /// Length of the write-ahead log after a load, in bytes.
+    pub(crate) longest_log: u64,
+}
+
+/// A running load; its thread ends when this is dropped.
+pub(crate) struct SqliteLoading {
+    commands: Sender<Command>,
+}
+
+impl SqliteLoading {
+    /// Begins a load.
+    pub(crate) async fn begin(target: Target, load: Load) -> Result<Self, StoreError> {
+        let (commands, received) = mpsc::channel();
+        let (begun, has_begun) = oneshot::channel();
+        thread::Builder::new()
+            .name("enrich-load".to_owned())
+            .spawn(move || run(&target, &load, begun, &received))
+            .map_err(StoreError::failed)?;
+        has_begun.await.map_err(StoreError::failed)??;
+        Ok(Self { commands })
+    }
+
+    async fn send<T>(&self, command: impl FnOnce(Answer<T>) -> Command) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let ended = || StoreError::failed("the load has ended with an error");
+        self.commands.send(command(answer)).map_err(|_| ended())?;
+        answered.await.map_err(|_| ended())?
+    }
+}
+
+#[async_trait]
+impl Loading for SqliteLoading {
+    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError> {
+        self.send(|answer| Command::Take(records, answer)).await
+    }
+
+    async fn finish(self: Box<Self>) -> Result<(), StoreError> {
+        self.send(Command::Finish).await
+    }
+}
+
+fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Command>) {
+    let connection = match turn::connect(&target.path) {
+        Ok(connection) => connection,
+        Err(error) => return send_answer(begun, Err(store_error(error))),
+    };
+    let run = Run {
+        connection: &connection,
+        secrets: &target.secrets,
+        index: &target.index,
+        load,
+        log: Log::of(&connection, target.longest_log),
+    };
+    match load.atomic {
+        Atomic::Batch => {
+            send_answer(begun, Ok(()));
+            run.by_batches(commands);
+        }
+        Atomic::Whole => run.as_a_whole(begun, commands),
+    }
+}
+
+/// A load on its thread.
+struct Run<'a> {
+    connection: &'a Connection,
+    secrets: &'a Secrets,
+    /// The hash index of this process's look-ups.
+    index: &'a hash_index::Current,
+    load: &'a Load,
+    log: Log<'a>,
+}
+
+impl Run<'_> {
+    fn by_batches(&self, commands: &Receiver<Command>) {
+        while let Ok(command) = commands.recv() {
+            let finish = match command {
+                Command::Finish(answer) => Some(answer),
+                Command::Take(records, answer) => {
+                    match self.transaction(records, answer, commands) {
+                        Ok(finish) => finish,
+                        Err(error) => return fail(error, commands),
+                    }
+                }
+            };
+            if let Some(answer) = finish {
+                return send_answer(answer, self.make_durable().map_err(store_error));
+            }
+        }
+    }
+
+    /// Imports the first batch and those that follow in time, and commits them. Returns the answer
+    /// for a caller that has ended the load meanwhile.
+    fn transaction(
+        &self,
+        mut records: Vec<Record>,
+        mut answer: Answer<Vec<Taken>>,
+        commands: &Receiver<Command>,
+    ) -> Result<Option<Answer<()>>, Failure> {
+        let begun = Instant::now();
+        let opened =
+            turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
+        let (mut writer, transaction) = match opened {
+            Ok(opened) => opened,
+            // Nothing was begun and nothing is lost: the caller can send the batch again.
+            Err(error) => {
+                send_answer(answer, Err(store_error(error)));
+                return Ok(None);
+            }
+        };
+        let finish = loop {
+            match take(&mut writer, self.load, records) {
+                Ok(taken) => send_answer(answer, Ok(taken)),
+                Err(error) => return Err(Failure::Taking(error, answer)),
+            }
+            if begun.elapsed() >= TRANSACTION {
+                break None;
+            }
+            match commands.recv_timeout(IDLE) {
+                Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
+                Ok(Command::Finish(waiting)) => break Some(waiting),
+                // Idle, or dropped: the imported batches stay in both cases.
+                Err(_) => break None,
+            }
+        };
+        let committed = writer.finish().and_then(|()| transaction.commit());
+        self.index.clear();
+        if committed.is_ok()
+            && let Err(error) = self.log.bound()
+        {
+            // The records are written; a log that stays long is not their failure.
+            tracing::warn!(%error, "the directory's log cannot be emptied");
+        }
+        match (committed, finish) {
+            (Ok(()), finish) => {
+                turn::pause();
+                Ok(finish)
+            }
+            (Err(error), Some(waiting)) => Err(Failure::Finishing(error, waiting)),
+            (Err(error), None) => Err(Failure::Committing(error)),
+        }
+    }
+
+    fn as_a_whole(&self, begun: Answer<()>, commands: &Receiver<Command>) {
+        let opened =
+            turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
+        let (mut writer, transaction) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return send_answer(begun, Err(store_error(error))),
+        };
+        send_answer(begun, Ok(()));
+        for command in commands {
+            match command {
+                Command::Take(records, answer) => match take(&mut writer, self.load, records) {
+                    Ok(taken) => send_answer(answer, Ok(taken)),
+                    // The writes of the failed batch cannot be separated from the rest: all are
+                    // rolled back.
+                    Err(error) => return send_answer(answer, Err(store_error(error))),
+                },
+                Command::Finish(answer) => {
+                    let done = writer
+                        .finish()
+                        .and_then(|()| transaction.commit())
+                        .and_then(|()| self.make_durable())
+                        .and_then(|()| self.log.bound());
+                    self.index.clear();
+                    return send_answer(answer, done.map_err(store_error));
+                }
+            }
+        }
+    }
+
+    fn writer(&self) -> rusqlite::Result<Writer<'_>> {
+        Writer::new(self.connection, self.secrets, self.load.at)
+    }
+
+    /// A commit with a disk sync, which includes all earlier ones: batches may be committed
+    /// without.
+    fn make_durable(&self) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        turn::write(self.connection, |transaction| {
+            // The update changes no value but writes the row: without a write SQLite does not sync.
+            transaction.execute("UPDATE state SET generation = generation", [])?;
+            Ok(())
+        })
+    }
+}
+
+/// Why a load cannot go on, and who waits for the answer.
+enum Failure {
+    Taking(rusqlite::Error, Answer<Vec<Taken>>),
+    Committing(rusqlite::Error),
+    Finishing(rusqlite::Error, Answer<()>),
+}
+
+/// Ends the load and reports why to the waiting caller, or to the next one.
+fn fail(failure: Failure, commands: &Receiver<Command>) {
+    match failure {
+        Failure::Taking(error, answer) => send_answer(answer, Err(store_error(error))),
+        Failure::Finishing(error, answer) => send_answer(answer, Err(store_error(error))),
+        Failure::Committing(error) => match commands.recv() {
+            Ok(Command::Take(_, answer)) => send_answer(answer, Err(store_error(error))),
+            Ok(Command::Finish(answer)) => send_answer(answer, Err(store_error(error))),
+            // Dropped: there is no next caller.
+            Err(mpsc::RecvError) => {}
+        },
+    }
+}
+
+/// Imports a batch of records.
+fn take(
+    writer: &mut Writer<'_>,
+    load: &Load,
+    records: Vec<Record>,
+) -> rusqlite::Result<Vec<Taken>> {
+    if records.is_empty() {
+        return Ok(Vec::new());
+    }
+    let source = writer.source(load)?;
+    let mut new_records = 0;
+    let mut all = Vec::with_capacity(records.len());
+    for record in records {
+        let (taken, is_new) = match record {
+            Record::Company(record) => writer.take_company(source, record)?,
+            Record::Person(record) => writer.take_person(source, record)?,
+            Record::Domain(record) => writer.take_domain(source, &record)?,
+        };
+        new_records += i64::from(is_new);
+        all.push(taken);
+    }
+    writer.count_records(source, new_records)?;
+    Ok(all)
+}
+
+/// Sends an answer. If the caller is gone, nobody needs it.
+fn send_answer<T>(answer: Answer<T>, result: Result<T, StoreError>) {
+    let _ = answer.send(result);
+}

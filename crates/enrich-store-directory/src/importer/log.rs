@@ -1,0 +1,96 @@
+//! Bounds the directory's write-ahead log during large imports.
+//!
+//! SQLite moves the log's content into the database as it goes, but restarts the log from its
+//! beginning only when no read uses it. A server always has one open (`directory/hold.rs`), so the
+//! log would grow for as long as an import takes. So after a transaction that leaves the log too
+//! long, the import waits until readers have changed over to the database itself, which takes each
+//! no longer than its read.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::PathBuf;
+
+use enrich_store_sqlite as sqlite;
+use rusqlite::Connection;
+
+/// Length limit after a transaction: 64 MiB.
+pub(super) const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// The log of a database that is being written.
+pub(super) struct Log<'c> {
+    connection: &'c Connection,
+    path: Option<PathBuf>,
+    longest: u64,
+    /// The length from which the next attempt to empty it is made.
+    next: Cell<u64>,
+}
+
+impl<'c> Log<'c> {
+    /// The log of `connection`, limited to `longest` bytes.
+    pub(super) fn of(connection: &'c Connection, longest: u64) -> Self {
+        let database = connection.path().map(PathBuf::from);
+        let path = database.and_then(|path| path.canonicalize().ok());
+        let path = path.map(|path| {
+            let [log, _] = sqlite::beside(&path);
+            log
+        });
+        Self { connection, path, longest, next: Cell::new(longest) }
+    }
+
+    /// Empties the log if it is too long. If a reader keeps an older state for many seconds, the
+    /// next attempt is made once the log is longer by the limit.
+    pub(super) fn bound(&self) -> rusqlite::Result<()> {
+        let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
+        let length = length.map_or(0, |log| log.len());
+        if length <= self.next.get() {
+            return Ok(());
+        }
+        let mut checkpoint = self.connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        let is_busy: bool = checkpoint.query_row([], |row| row.get(0))?;
+        if is_busy {
+            tracing::warn!(bytes = length, "the directory's log grows: others read an older state");
+            self.next.set(length.saturating_add(self.longest));
+        } else {
+            self.next.set(self.longest);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use enrich_core::port::importer::Importer as _;
+    use enrich_core::{Confidence, Record};
+    use enrich_testkit::loading::load_from;
+    use enrich_testkit::records::{company, hashed};
+    use pollster::block_on;
+
+    use super::*;
+    use crate::{DIRECTORY, test_folder};
+
+    #[test]
+    fn an_import_beside_an_idle_server_keeps_the_log_short() {
+        const LIMIT: u64 = 512 * 1024;
+        let folder = tempfile::tempdir().unwrap();
+        let open = || test_folder::open(folder.path(), Confidence::LEAST_BY_NAME);
+        let server = open();
+        server.directory.prepare().unwrap();
+        let command = open();
+        let mut importer = Arc::into_inner(command.importer).unwrap();
+        importer.longest_log = LIMIT;
+        let log = folder.path().join(format!("{}-wal", DIRECTORY.file));
+        let mut lengths = Vec::new();
+        for batch in 0..20 {
+            let names = (0..100).map(|number| format!("Quill {batch} {number} works"));
+            let records: Vec<Record> = names.map(|name| hashed(company(&name))).collect();
+            let mut loading = block_on(importer.begin(load_from("a"))).unwrap();
+            block_on(loading.take(records)).unwrap();
+            block_on(loading.finish()).unwrap();
+            lengths.push(fs::metadata(&log).unwrap().len());
+        }
+        assert!(lengths.iter().all(|length| *length <= LIMIT), "{lengths:?}");
+        drop(server);
+    }
+}

@@ -1,0 +1,118 @@
+//! Which subject a record became, so that a repeated record is recognized at once, and a record
+//! that changed at its source finds its subject.
+//!
+//! A record is remembered by a hash of its content and, if its source has an id for it, by a hash
+//! of that id. The hashes are keyed: without the secret, nobody can test ids or records against the
+//! database to find a person who was forgotten. A remembered record whose subject is gone was
+//! forgotten on request: removing a source also removes the fingerprints of the subjects that go
+//! with it.
+
+use enrich_core::{Origin, SubjectId};
+use enrich_store_sqlite::{Purpose, Secret};
+use rusqlite::{OptionalExtension, params};
+
+use super::subject_facts::Kind;
+use super::writer::Writer;
+use crate::directory::codes::{sql_id, subject_id};
+
+/// What a record is remembered by.
+#[derive(Clone, Copy)]
+enum RecordFingerprint<'a> {
+    /// A hash of its content.
+    Content(&'a [u8; 16]),
+    /// Its source's own id for it. A company and a person may have the same one.
+    Id(Kind, &'a str),
+}
+
+/// What is remembered of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remembered {
+    /// It is new.
+    No,
+    /// Exactly this record was imported.
+    Same,
+    /// A record of the same id was imported and became this subject.
+    Earlier(SubjectId),
+    /// The subject that it became was forgotten.
+    Forgotten,
+}
+
+impl Writer<'_> {
+    /// What is remembered of a source's record.
+    pub(crate) fn remembered(
+        &self,
+        source: i64,
+        kind: Kind,
+        origin: &Origin,
+    ) -> rusqlite::Result<Remembered> {
+        if let Some(subject) =
+            self.subject_of_record(source, RecordFingerprint::Content(&origin.content))?
+        {
+            let is_there = self.view().is_there(subject)?;
+            return Ok(if is_there { Remembered::Same } else { Remembered::Forgotten });
+        }
+        let Some(id) = &origin.id else { return Ok(Remembered::No) };
+        match self.subject_of_record(source, RecordFingerprint::Id(kind, id))? {
+            Some(subject) if self.view().is_there(subject)? => Ok(Remembered::Earlier(subject)),
+            Some(_) => Ok(Remembered::Forgotten),
+            None => Ok(Remembered::No),
+        }
+    }
+
+    /// Stores which subject a record became.
+    pub(crate) fn remember(
+        &mut self,
+        source: i64,
+        kind: Kind,
+        origin: &Origin,
+        subject: SubjectId,
+    ) -> rusqlite::Result<()> {
+        self.is_changed = true;
+        let content = RecordFingerprint::Content(&origin.content);
+        let id = origin.id.as_deref().map(|id| RecordFingerprint::Id(kind, id));
+        for mark in [Some(content), id].into_iter().flatten() {
+            let hash = mark.hash(self.secrets.current());
+            let mut statement = self.connection.prepare_cached(
+                "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
+            )?;
+            statement.execute(params![source, hash, sql_id(subject)])?;
+        }
+        Ok(())
+    }
+
+    fn subject_of_record(
+        &self,
+        source: i64,
+        mark: RecordFingerprint<'_>,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT subject FROM record WHERE source = ?1 AND hash = ?2")?;
+        // A hash may have been made with an older secret.
+        for secret in self.secrets.newest_first() {
+            let found = statement
+                .query_row(params![source, mark.hash(secret)], |row| Ok(subject_id(row.get(0)?)))
+                .optional()?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl RecordFingerprint<'_> {
+    /// The first half of the keyed hash: 16 bytes distinguish any number of records.
+    fn hash(self, secret: &Secret) -> [u8; 16] {
+        let parts: [&[u8]; 2] = match self {
+            Self::Content(content) => [b"content", content],
+            Self::Id(Kind::Company, id) => [b"company id", id.as_bytes()],
+            Self::Id(Kind::Person, id) => [b"person id", id.as_bytes()],
+        };
+        let whole = secret.hash(Purpose::Origin, &parts);
+        let mut short = [0; 16];
+        short.copy_from_slice(&whole[..16]);
+        short
+    }
+}

@@ -1,0 +1,173 @@
+//! Values that must be neither imported nor answered, as keyed hashes: the table does not show who
+//! asked to be forgotten.
+
+use enrich_core::port::importer::Suppressed;
+use enrich_core::{CompanyRecord, PersonRecord};
+use enrich_store_sqlite::{Column, Purpose, Secret, Secrets};
+use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
+use rusqlite::params;
+
+use super::writer::Writer;
+
+/// The kind of a hashed value.
+#[derive(Clone, Copy)]
+enum Kind {
+    Email,
+    Phone,
+    PersonPage,
+    Domain,
+}
+
+impl Kind {
+    /// The part of the hash that separates kinds; never to be changed.
+    const fn name(self) -> &'static [u8] {
+        match self {
+            Self::Email => b"email",
+            Self::Phone => b"phone",
+            Self::PersonPage => b"person page",
+            Self::Domain => b"domain",
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Suppresses a value from now on.
+    pub(crate) fn suppress(&mut self, what: &Suppressed) -> rusqlite::Result<()> {
+        let (kind, value) = kind_and_value(what);
+        if self.has_suppressed && self.is_suppressed(kind, value)? {
+            return Ok(());
+        }
+        let hash = hash(self.secrets.current(), kind, value);
+        let mut statement =
+            self.connection.prepare_cached("INSERT INTO suppressed (hash, at) VALUES (?1, ?2)")?;
+        statement.execute(params![hash, Column(self.at)])?;
+        self.has_suppressed = true;
+        self.is_changed = true;
+        Ok(())
+    }
+
+    /// Whether a person's page, and so the person, is suppressed.
+    pub(crate) fn is_page_suppressed(&self, page: &PersonPage) -> rusqlite::Result<bool> {
+        Ok(self.has_suppressed && self.is_suppressed(Kind::PersonPage, page.key())?)
+    }
+
+    /// Whether a domain or one above it is suppressed.
+    pub(crate) fn is_domain_suppressed(&self, domain: &Domain) -> rusqlite::Result<bool> {
+        if !self.has_suppressed {
+            return Ok(false);
+        }
+        let mut rest = domain.as_str();
+        // A top-level domain alone is no domain, so the loop ends before it.
+        while let Some((_, parent)) = rest.split_once('.') {
+            if self.is_suppressed(Kind::Domain, rest)? {
+                return Ok(true);
+            }
+            rest = parent;
+        }
+        Ok(false)
+    }
+
+    /// Removes suppressed values from a company's record; returns their number.
+    pub(crate) fn screen_company(&self, record: &mut CompanyRecord) -> rusqlite::Result<u32> {
+        if !self.has_suppressed {
+            return Ok(0);
+        }
+        let mut dropped = self.screen_emails(&mut record.emails)?;
+        dropped += self.screen_phones(&mut record.phones)?;
+        let main = record.sites.first().cloned();
+        dropped += retain(&mut record.sites, |(domain, _)| self.is_domain_suppressed(domain))?;
+        if record.sites.first() != main.as_ref() {
+            // They belonged to the main domain, which is removed.
+            dropped += u32::from(record.ip.take().is_some());
+            dropped += u32::from(record.page_rank.take().is_some());
+        }
+        Ok(dropped)
+    }
+
+    /// Removes suppressed values from a person's record; returns their number.
+    pub(crate) fn screen_person(&self, record: &mut PersonRecord) -> rusqlite::Result<u32> {
+        if !self.has_suppressed {
+            return Ok(0);
+        }
+        let mut dropped = self.screen_emails(&mut record.emails)?;
+        dropped += self.screen_phones(&mut record.phones)?;
+        if let Some(employer) = &mut record.employer
+            && let Some(domain) = &employer.domain
+            && self.is_domain_suppressed(domain)?
+        {
+            employer.domain = None;
+            dropped += 1;
+            if employer.name.is_none() {
+                record.employer = None;
+            }
+        }
+        Ok(dropped)
+    }
+
+    fn screen_emails(&self, emails: &mut Vec<EmailAddress>) -> rusqlite::Result<u32> {
+        retain(emails, |email| {
+            Ok(self.is_suppressed(Kind::Email, email.as_str())?
+                || match email.without_tag() {
+                    Some(mailbox) => self.is_suppressed(Kind::Email, mailbox.as_str())?,
+                    None => false,
+                }
+                || self.is_domain_suppressed(&email.domain())?)
+        })
+    }
+
+    fn screen_phones(&self, phones: &mut Vec<Phone>) -> rusqlite::Result<u32> {
+        retain(phones, |phone| self.is_suppressed(Kind::Phone, phone.as_str()))
+    }
+
+    fn is_suppressed(&self, kind: Kind, value: &str) -> rusqlite::Result<bool> {
+        let mut statement =
+            self.connection.prepare_cached("SELECT 1 FROM suppressed WHERE hash = ?1")?;
+        // A hash may have been made with an older secret.
+        for secret in self.secrets.newest_first() {
+            if statement.exists([hash(secret, kind, value)])? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The hashes under which the table may hold a value, one for each secret.
+pub(crate) fn hashes<'a>(
+    secrets: &'a Secrets,
+    what: &'a Suppressed,
+) -> impl Iterator<Item = [u8; 32]> + 'a {
+    let (kind, value) = kind_and_value(what);
+    secrets.newest_first().map(move |secret| hash(secret, kind, value))
+}
+
+fn kind_and_value(what: &Suppressed) -> (Kind, &str) {
+    match what {
+        Suppressed::Email(email) => (Kind::Email, email.as_str()),
+        Suppressed::Phone(phone) => (Kind::Phone, phone.as_str()),
+        Suppressed::PersonPage(page) => (Kind::PersonPage, page.key()),
+        Suppressed::Domain(domain) => (Kind::Domain, domain.as_str()),
+    }
+}
+
+/// Removes the values that `is_to_go` matches; returns their number.
+fn retain<T>(
+    values: &mut Vec<T>,
+    is_to_go: impl Fn(&T) -> rusqlite::Result<bool>,
+) -> rusqlite::Result<u32> {
+    let mut dropped = 0;
+    let mut kept = Vec::with_capacity(values.len());
+    for value in values.drain(..) {
+        if is_to_go(&value)? {
+            dropped += 1;
+        } else {
+            kept.push(value);
+        }
+    }
+    *values = kept;
+    Ok(dropped)
+}
+
+fn hash(secret: &Secret, kind: Kind, value: &str) -> [u8; 32] {
+    secret.hash(Purpose::Suppression, &[kind.name(), value.as_bytes()])
+}

@@ -1,0 +1,322 @@
+//! The index of names' words and their companies: the changes of a transaction are collected and
+//! written once at its end, word by word.
+
+use std::collections::BTreeMap;
+
+use enrich_core::SubjectId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::directory::codes::sql_id;
+use crate::directory::postings::{Posting, pack, unpack};
+use crate::directory::variants::variants;
+use crate::directory::view::damaged;
+
+/// The longest packed list, in bytes: what SQLite keeps in one page of a clustered table.
+const MOST_BYTES: usize = 900;
+
+/// The most changes in memory, some tens of megabytes.
+const MOST_NOTED: usize = 400_000;
+
+/// The words of a company's names, each with the number of words of the shortest name with it.
+pub(crate) type Words = BTreeMap<String, u8>;
+
+/// Changes to the index.
+#[derive(Debug, Default)]
+pub(crate) struct WordChanges {
+    /// For each word the companies that have it now (with the number of words) or no longer.
+    changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
+    /// The number of changes.
+    noted: usize,
+}
+
+impl WordChanges {
+    /// Records that a company's words have changed.
+    pub(crate) fn change(&mut self, company: SubjectId, before: &Words, now: &Words) {
+        for word in before.keys().filter(|word| !now.contains_key(*word)) {
+            self.note(word, company, None);
+        }
+        for (word, words) in now {
+            if before.get(word) != Some(words) {
+                self.note(word, company, Some(*words));
+            }
+        }
+    }
+
+    fn note(&mut self, word: &str, company: SubjectId, words: Option<u8>) {
+        self.noted += 1;
+        match self.changes.get_mut(word) {
+            Some(of_word) => {
+                of_word.insert(company.0, words);
+            }
+            None => {
+                self.changes.insert(word.to_owned(), BTreeMap::from([(company.0, words)]));
+            }
+        }
+    }
+
+    /// Whether it is time to write them, so that memory stays bounded in a long transaction.
+    pub(crate) fn are_many(&self) -> bool {
+        self.noted >= MOST_NOTED
+    }
+
+    /// Writes the changes.
+    pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        self.noted = 0;
+        for (word, changes) in std::mem::take(&mut self.changes) {
+            Word { connection, word: &word }.change(changes)?;
+        }
+        Ok(())
+    }
+}
+
+/// A word's lists in the database.
+struct Word<'a> {
+    connection: &'a Connection,
+    word: &'a str,
+}
+
+impl Word<'_> {
+    fn change(&self, changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<()> {
+        let held = self.held()?;
+        let is_new = held.is_none();
+        let (mut companies, mut last) = held.unwrap_or_default();
+        let has_chunks = companies > last.len();
+        let first_of_last = match last.first() {
+            Some(first) => first.company,
+            None if has_chunks => u64::MAX,
+            None => 0,
+        };
+        let mut earlier = BTreeMap::new();
+        for (company, words) in changes {
+            if has_chunks && company < first_of_last {
+                earlier.insert(company, words);
+            } else {
+                companies = moved(companies, set(&mut last, company, words));
+            }
+        }
+        companies = moved(companies, self.change_chunks(earlier)?);
+        if companies == 0 {
+            return self.delete();
+        }
+        while let Some(full) = cut(&mut last) {
+            self.write_chunk(&full)?;
+        }
+        if is_new {
+            self.add_variants()?;
+        }
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO name_word (word, companies, last) VALUES (?1, ?2, ?3)
+             ON CONFLICT (word) DO UPDATE SET companies = excluded.companies, last = excluded.last",
+        )?;
+        statement.execute(params![self.word, companies, pack(&last)])?;
+        Ok(())
+    }
+
+    fn held(&self) -> rusqlite::Result<Option<(usize, Vec<Posting>)>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT companies, last FROM name_word WHERE word = ?1")?;
+        let held = statement.query_row([self.word], |row| {
+            let last = unpack(row.get_ref(1)?.as_blob()?).collect::<Result<_, _>>();
+            Ok((row.get(0)?, last.map_err(damaged)?))
+        });
+        held.optional()
+    }
+
+    /// Changes complete lists; returns by how many companies they grew.
+    fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
+        let mut more = 0;
+        while let Some((&company, _)) = changes.first_key_value() {
+            let (first, mut chunk, next) = self.chunk_of(company)?;
+            let behind = next.map_or_else(BTreeMap::new, |next| changes.split_off(&next));
+            for (company, words) in std::mem::replace(&mut changes, behind) {
+                more += set(&mut chunk, company, words);
+            }
+            if let Some(first) = first {
+                self.delete_chunk(first)?;
+            }
+            while let Some(full) = cut(&mut chunk) {
+                self.write_chunk(&full)?;
+            }
+            if !chunk.is_empty() {
+                self.write_chunk(&chunk)?;
+            }
+        }
+        Ok(more)
+    }
+
+    /// The chunk that contains a company or should, by its first company, and where the next
+    /// begins.
+    fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
+        let company = sql_id(SubjectId(company));
+        let mut statement = self.connection.prepare_cached(
+            "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2
+             ORDER BY first DESC LIMIT 1",
+        )?;
+        let chunk = statement.query_row(params![self.word, company], |row| {
+            let list = unpack(row.get_ref(1)?.as_blob()?).collect::<Result<_, _>>();
+            Ok((Some(row.get(0)?), list.map_err(damaged)?))
+        });
+        let (first, list) = chunk.optional()?.unwrap_or_default();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT first FROM name_word_chunk WHERE word = ?1 AND first > ?2
+             ORDER BY first LIMIT 1",
+        )?;
+        let next: Option<i64> =
+            statement.query_row(params![self.word, company], |row| row.get(0)).optional()?;
+        Ok((first, list, next.and_then(|next| u64::try_from(next).ok())))
+    }
+
+    fn write_chunk(&self, postings: &[Posting]) -> rusqlite::Result<()> {
+        let Some(first) = postings.first() else { return Ok(()) };
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO name_word_chunk (word, first, companies) VALUES (?1, ?2, ?3)",
+        )?;
+        statement.execute(params![self.word, sql_id(SubjectId(first.company)), pack(postings)])?;
+        Ok(())
+    }
+
+    fn delete_chunk(&self, first: i64) -> rusqlite::Result<()> {
+        let mut statement = self
+            .connection
+            .prepare_cached("DELETE FROM name_word_chunk WHERE word = ?1 AND first = ?2")?;
+        statement.execute(params![self.word, first])?;
+        Ok(())
+    }
+
+    fn add_variants(&self) -> rusqlite::Result<()> {
+        let mut statement = self
+            .connection
+            .prepare_cached("INSERT INTO name_word_variant (variant, word) VALUES (?1, ?2)")?;
+        for variant in variants(self.word) {
+            statement.execute(params![variant, self.word])?;
+        }
+        Ok(())
+    }
+
+    fn delete(&self) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM name_word WHERE word = ?1")?
+            .execute([self.word])?;
+        let mut statement = self
+            .connection
+            .prepare_cached("DELETE FROM name_word_variant WHERE variant = ?1 AND word = ?2")?;
+        for variant in variants(self.word) {
+            statement.execute(params![variant, self.word])?;
+        }
+        Ok(())
+    }
+}
+
+fn moved(companies: usize, more: isize) -> usize {
+    companies.saturating_add_signed(more)
+}
+
+/// Sets a company's entry in a list; returns by how many companies it grew.
+fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
+    let at = list.binary_search_by_key(&company, |posting| posting.company);
+    match (at, words) {
+        (Ok(at), Some(words)) => {
+            list[at].words = words;
+            0
+        }
+        (Ok(at), None) => {
+            list.remove(at);
+            -1
+        }
+        (Err(at), Some(words)) => {
+            list.insert(at, Posting { company, words });
+            1
+        }
+        (Err(_), None) => 0,
+    }
+}
+
+/// Splits a full chunk off the beginning of a list that is longer than that.
+fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
+    // The first id takes ten bytes at most; later entries usually take three.
+    const MOST: usize = MOST_BYTES / 3;
+    if list.len() <= MOST {
+        return None;
+    }
+    let rest = list.split_off(MOST);
+    Some(std::mem::replace(list, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DIRECTORY;
+    use crate::directory::view::View;
+    use enrich_store_sqlite::{self as sqlite, Durability};
+
+    fn words(words: &[&str]) -> Words {
+        words.iter().map(|word| ((*word).to_owned(), 1)).collect()
+    }
+
+    fn companies(connection: &Connection, word: &str) -> Vec<u64> {
+        let mut found = Vec::new();
+        View::of(connection).postings(word, |posting| found.push(posting.company)).unwrap();
+        found.sort_unstable();
+        let counted = View::of(connection).companies_with_word(word).unwrap();
+        assert_eq!(counted, found.len() as u64, "{word}");
+        found
+    }
+
+    fn rows(connection: &Connection, table: &str) -> u64 {
+        let count = format!("SELECT count(*) FROM {table}");
+        connection.query_row(&count, [], |row| row.get(0)).unwrap()
+    }
+
+    /// Adds and removes companies in an order that fills, splits and empties the lists, and
+    /// compares with a plain list after each change.
+    #[test]
+    fn lists_hold_whoever_has_the_word_whatever_came_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(DIRECTORY.file);
+        sqlite::create(&path, &DIRECTORY).unwrap();
+        let connection = sqlite::writer(&path, Durability::Commit).unwrap();
+        let (one, none) = (words(&["quill"]), words(&[]));
+        let mut known = std::collections::BTreeSet::new();
+        let turns: [(bool, Vec<u64>); 9] = [
+            (true, (1000..2000).collect()),
+            (true, (2000..2300).rev().collect()),
+            (false, (1990..2300).collect()),
+            (true, (5000..5003).collect()),
+            (true, (1..400).collect()),
+            (false, (900..1500).collect()),
+            (true, vec![1200, 4999, 6000, 1]),
+            (false, (5000..7000).collect()),
+            (true, vec![7000, 1]),
+        ];
+        for (adds, ids) in turns {
+            let mut changes = WordChanges::default();
+            for id in ids {
+                let held = known.contains(&id);
+                let (before, now) = match (held, adds) {
+                    (true, true) => (&one, &one),
+                    (true, false) => (&one, &none),
+                    (false, true) => (&none, &one),
+                    (false, false) => (&none, &none),
+                };
+                changes.change(SubjectId(id), before, now);
+                if adds {
+                    known.insert(id)
+                } else {
+                    known.remove(&id)
+                };
+            }
+            changes.write(&connection).unwrap();
+            let wanted: Vec<u64> = known.iter().copied().collect();
+            assert_eq!(companies(&connection, "quill"), wanted);
+        }
+        let mut changes = WordChanges::default();
+        for id in &known {
+            changes.change(SubjectId(*id), &one, &none);
+        }
+        changes.write(&connection).unwrap();
+        for table in ["name_word", "name_word_chunk", "name_word_variant"] {
+            assert_eq!(rows(&connection, table), 0, "nothing is left in {table}");
+        }
+    }
+}

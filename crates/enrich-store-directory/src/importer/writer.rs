@@ -1,0 +1,337 @@
+//! One transaction of the directory's only writer.
+
+use enrich_core::{Attribute, Confidence, Fact, SubjectId, Timestamp};
+use enrich_store_sqlite::{Column, Secrets};
+use enrich_text::Country;
+use rusqlite::types::FromSqlError;
+use rusqlite::{Connection, params};
+
+use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
+use super::subject_facts::{Kind, State, SubjectFacts};
+use super::words::WordChanges;
+use crate::directory::codes::{COMPANY, PERSON, attribute_code, attribute_of, sql_id, subject_id};
+use crate::directory::view::{View, unreadable};
+
+/// Writes to the directory inside a transaction that its caller commits.
+pub(crate) struct Writer<'c> {
+    pub(crate) connection: &'c Connection,
+    pub(crate) secrets: &'c Secrets,
+    /// The time stored with what is written.
+    pub(crate) at: Timestamp,
+    /// Whether any value is suppressed.
+    pub(crate) has_suppressed: bool,
+    words: WordChanges,
+    companies: i64,
+    /// Whether the directory had no subjects before, so that all derived rows follow the present
+    /// rules.
+    is_first: bool,
+    next_subject: i64,
+    next_source: i64,
+    /// Whether the directory has changed.
+    pub(crate) is_changed: bool,
+}
+
+/// The effect of saving a subject on look-ups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Saved {
+    /// No effect.
+    Same,
+    /// The subject changed.
+    Changed,
+    /// The subject is gone: no fact has its name any more.
+    Gone,
+}
+
+impl<'c> Writer<'c> {
+    /// Begins to write; `connection` is in a transaction that has the write lock.
+    pub(crate) fn new(
+        connection: &'c Connection,
+        secrets: &'c Secrets,
+        at: Timestamp,
+    ) -> rusqlite::Result<Self> {
+        let mut statement =
+            connection.prepare_cached("SELECT next_subject, next_source, companies FROM state")?;
+        let (next_subject, next_source, companies) =
+            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let mut statement = connection.prepare_cached("SELECT 1 FROM suppressed LIMIT 1")?;
+        let has_suppressed = statement.exists([])?;
+        let mut statement = connection.prepare_cached("SELECT 1 FROM subject LIMIT 1")?;
+        let is_first = !statement.exists([])?;
+        Ok(Self {
+            connection,
+            secrets,
+            at,
+            has_suppressed,
+            words: WordChanges::default(),
+            companies,
+            is_first,
+            next_subject,
+            next_source,
+            is_changed: false,
+        })
+    }
+
+    /// The directory with what has been written so far.
+    pub(crate) fn view(&self) -> View<'c> {
+        View::of(self.connection)
+    }
+
+    /// Writes the directory's state, before the commit.
+    pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
+        self.words.write(self.connection)?;
+        if self.is_changed {
+            let mut statement = self.connection.prepare_cached(
+                "UPDATE state
+                 SET generation = generation + 1, next_subject = ?1, next_source = ?2,
+                     companies = ?3, derived_by = iif(?4, ?5, derived_by)",
+            )?;
+            statement.execute([
+                self.next_subject,
+                self.next_source,
+                self.companies,
+                i64::from(self.is_first),
+                DERIVED_BY,
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// An id for a new source.
+    pub(crate) fn new_source(&mut self) -> i64 {
+        self.is_changed = true;
+        self.next_source += 1;
+        self.next_source - 1
+    }
+
+    /// The facts of a new subject.
+    pub(crate) fn new_subject_facts(&mut self, kind: Kind) -> SubjectFacts {
+        let id = self.next_subject;
+        self.next_subject += 1;
+        SubjectFacts::new(subject_id(id), kind)
+    }
+
+    /// The facts of a held subject, without a person's employers that are gone.
+    pub(crate) fn subject_facts(
+        &self,
+        subject: SubjectId,
+        kind: Kind,
+    ) -> rusqlite::Result<SubjectFacts> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT ordinal, source, attribute, value, country, confidence FROM fact
+             WHERE subject = ?1 ORDER BY ordinal",
+        )?;
+        let facts = statement.query_map([sql_id(subject)], |row| {
+            let country: Option<String> = row.get(4)?;
+            let country = country.as_deref().map(Country::from_code).transpose();
+            let fact = Fact {
+                attribute: attribute_of(row.get(2)?)?,
+                value: row.get(3)?,
+                country: country.map_err(FromSqlError::other)?,
+                confidence: Confidence::clamped(row.get(5)?),
+            };
+            Ok((row.get(0)?, row.get(1)?, fact))
+        })?;
+        let mut subject_facts =
+            SubjectFacts::held(subject, kind, facts.collect::<rusqlite::Result<_>>()?);
+        if kind == Kind::Person {
+            let gone = self.employers_gone(&subject_facts)?;
+            if !gone.is_empty() {
+                subject_facts.remove(|fact, _| {
+                    fact.attribute == Attribute::Employer && gone.contains(&fact.value)
+                });
+            }
+        }
+        Ok(subject_facts)
+    }
+
+    /// Writes the changed facts of a subject and the data derived from them.
+    pub(crate) fn save(
+        &mut self,
+        subject_facts: &SubjectFacts,
+        record: Option<&str>,
+    ) -> rusqlite::Result<Saved> {
+        if !subject_facts.is_changed() {
+            return Ok(Saved::Same);
+        }
+        self.is_changed = true;
+        self.write_facts(subject_facts, record)?;
+        let before = subject_facts.before.as_deref().unwrap_or_default();
+        let before =
+            Derived::from(subject_facts.subject, subject_facts.kind, before).map_err(unreadable)?;
+        let now = Derived::from(subject_facts.subject, subject_facts.kind, &subject_facts.facts)
+            .map_err(unreadable)?;
+        if before == now {
+            return Ok(Saved::Same);
+        }
+        self.write_identifiers(subject_facts.subject, &before, &now)?;
+        self.words.change(subject_facts.subject, &before.words, &now.words);
+        if self.words.are_many() {
+            self.words.write(self.connection)?;
+        }
+        self.write_employer(subject_facts.subject, before.employer, now.employer)?;
+        self.write_profile(subject_facts, &before, &now)
+    }
+
+    fn write_facts(
+        &self,
+        subject_facts: &SubjectFacts,
+        record: Option<&str>,
+    ) -> rusqlite::Result<()> {
+        let subject = sql_id(subject_facts.subject);
+        for (fact, place) in subject_facts.facts.iter().zip(&subject_facts.places) {
+            let country = fact.country.map(Country::alpha2);
+            let confidence = fact.confidence.percent();
+            match place.state {
+                State::Held => {}
+                State::Raised => {
+                    let mut statement = self.connection.prepare_cached(
+                        "UPDATE fact SET country = ?3, confidence = ?4
+                         WHERE subject = ?1 AND ordinal = ?2",
+                    )?;
+                    statement.execute(params![subject, place.ordinal, country, confidence])?;
+                }
+                State::New => {
+                    let mut statement = self.connection.prepare_cached(
+                        "INSERT INTO fact (subject, ordinal, attribute, value, country, source,
+                                           source_record, confidence, at)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                    )?;
+                    statement.execute(params![
+                        subject,
+                        place.ordinal,
+                        attribute_code(fact.attribute),
+                        fact.value,
+                        country,
+                        place.source,
+                        record,
+                        confidence,
+                        Column(self.at),
+                    ])?;
+                }
+            }
+        }
+        for ordinal in &subject_facts.removed {
+            let mut statement = self
+                .connection
+                .prepare_cached("DELETE FROM fact WHERE subject = ?1 AND ordinal = ?2")?;
+            statement.execute([subject, *ordinal])?;
+        }
+        Ok(())
+    }
+
+    /// Writes new and changed identifiers and deletes those that are gone.
+    fn write_identifiers(
+        &self,
+        subject: SubjectId,
+        before: &Derived,
+        now: &Derived,
+    ) -> rusqlite::Result<()> {
+        for (identifier, held) in &before.identifiers {
+            // The tier is part of the key: a row of another tier is another row.
+            if now.identifiers.get(identifier).is_none_or(|now| now.tier != held.tier) {
+                let mut statement = self.connection.prepare_cached(
+                    "DELETE FROM identifier
+                     WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4",
+                )?;
+                let (kind, key) = identifier;
+                statement.execute(params![kind, key, held.tier, sql_id(subject)])?;
+            }
+        }
+        for (identifier, now) in &now.identifiers {
+            if before.identifiers.get(identifier) != Some(now) {
+                self.write_identifier(subject, identifier, *now)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write_identifier(
+        &self,
+        subject: SubjectId,
+        (kind, key): &Identifier,
+        strength: Strength,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO identifier (kind, key, tier, subject, confidence)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence",
+        )?;
+        let confidence = strength.confidence.percent();
+        statement.execute(params![kind, key, strength.tier, sql_id(subject), confidence])?;
+        Ok(())
+    }
+
+    fn write_employer(
+        &self,
+        person: SubjectId,
+        before: Option<SubjectId>,
+        now: Option<SubjectId>,
+    ) -> rusqlite::Result<()> {
+        if before == now {
+            return Ok(());
+        }
+        if let Some(company) = before {
+            let mut statement = self
+                .connection
+                .prepare_cached("DELETE FROM employee WHERE company = ?1 AND person = ?2")?;
+            statement.execute([sql_id(company), sql_id(person)])?;
+        }
+        if let Some(company) = now {
+            let mut statement = self
+                .connection
+                .prepare_cached("INSERT INTO employee (company, person) VALUES (?1, ?2)")?;
+            statement.execute([sql_id(company), sql_id(person)])?;
+        }
+        Ok(())
+    }
+
+    fn write_profile(
+        &mut self,
+        subject_facts: &SubjectFacts,
+        before: &Derived,
+        now: &Derived,
+    ) -> rusqlite::Result<Saved> {
+        let id = sql_id(subject_facts.subject);
+        if subject_facts.kind == Kind::Company {
+            self.companies +=
+                i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
+        }
+        let Some(profile) = &now.profile else {
+            // Remaining facts, such as an email address, belong to no subject any more.
+            self.connection.prepare_cached("DELETE FROM fact WHERE subject = ?1")?.execute([id])?;
+            self.connection.prepare_cached("DELETE FROM subject WHERE id = ?1")?.execute([id])?;
+            return Ok(Saved::Gone);
+        };
+        if before.profile.is_none() {
+            let kind = match subject_facts.kind {
+                Kind::Company => COMPANY,
+                Kind::Person => PERSON,
+            };
+            let mut statement = self
+                .connection
+                .prepare_cached("INSERT INTO subject (id, kind, profile) VALUES (?1, ?2, ?3)")?;
+            statement.execute(params![id, kind, profile])?;
+        } else if before.profile != now.profile {
+            let mut statement =
+                self.connection.prepare_cached("UPDATE subject SET profile = ?2 WHERE id = ?1")?;
+            statement.execute(params![id, profile])?;
+        }
+        Ok(Saved::Changed)
+    }
+
+    /// The employers in a person's facts that no longer exist.
+    fn employers_gone(&self, subject_facts: &SubjectFacts) -> rusqlite::Result<Vec<String>> {
+        let mut gone = Vec::new();
+        for fact in subject_facts.facts.iter().filter(|fact| fact.attribute == Attribute::Employer)
+        {
+            let is_there = match fact.value.parse() {
+                Ok(id) => self.view().is_there(SubjectId(id))?,
+                Err(_) => false,
+            };
+            if !is_there {
+                gone.push(fact.value.clone());
+            }
+        }
+        Ok(gone)
+    }
+}

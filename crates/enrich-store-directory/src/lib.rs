@@ -1,0 +1,86 @@
+#![doc = include_str!("../README.md")]
+
+mod compaction;
+mod directory;
+mod importer;
+mod statistics;
+#[cfg(test)]
+mod test_folder;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use enrich_core::Confidence;
+use enrich_store_sqlite::{
+    self as sqlite, Database, DatabaseReport, OpenError, Secrets, in_use::InUse,
+};
+
+pub use compaction::{CompactError, CompactReport, compact};
+pub use directory::SqliteDirectory;
+pub use importer::{SqliteIntake, derive_all};
+pub use statistics::{DirectoryStatistics, KindStatistics, directory_statistics};
+
+mod schema {
+    refinery::embed_migrations!("migrations");
+}
+
+/// The database of look-up data.
+pub const DIRECTORY: Database = Database {
+    name: "directory",
+    file: "directory.sqlite",
+    application_id: i32::from_be_bytes(*b"EnrD"),
+    migrations: schema::migrations::runner,
+};
+
+/// The counts that a check reports.
+const COUNTS: [(&str, &str); 6] = [
+    ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
+    ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
+    ("domains with facts", "SELECT count(DISTINCT domain) FROM domain_fact"),
+    ("values", "SELECT (SELECT count(*) FROM fact) + (SELECT count(*) FROM domain_fact)"),
+    ("sources", "SELECT count(*) FROM source"),
+    ("suppressed values", "SELECT count(*) FROM suppressed"),
+];
+
+/// The ports over one directory.
+#[derive(Debug)]
+pub struct DirectoryPorts {
+    /// Look-ups.
+    pub directory: Arc<SqliteDirectory>,
+    /// Imports.
+    pub importer: Arc<SqliteIntake>,
+}
+
+/// Opens the directory at `path`, which must exist and have its schema. A match by name has at
+/// least the confidence `least_by_name`. The ports hold `in_use` for as long as they exist.
+///
+/// # Errors
+///
+/// [`OpenError::DerivedBefore`] when [`derive_all`] is due, and when the file cannot be read.
+pub fn open(
+    path: &Path,
+    secrets: &Secrets,
+    least_by_name: Confidence,
+    in_use: InUse,
+) -> Result<DirectoryPorts, OpenError> {
+    let (index, in_use) = (Arc::default(), Arc::new(in_use));
+    let importer = SqliteIntake::open(path, secrets, Arc::clone(&index), Arc::clone(&in_use));
+    let directory = SqliteDirectory::open(path, secrets, least_by_name, index, in_use)?;
+    Ok(DirectoryPorts { directory: Arc::new(directory), importer: Arc::new(importer) })
+}
+
+/// Checks the directory at `path` in full: SQLite's own checks, the index of words, and the counts
+/// of rows.
+///
+/// # Errors
+///
+/// When the file cannot be read at all. Faults in it are in the report.
+pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
+    let connection = sqlite::reader(path)?;
+    let mut report = sqlite::examine(&connection, &COUNTS)?;
+    // A damaged file already has a problem reported, and may not be readable to its end.
+    if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
+        report.problems = directory::index_check::problems(&connection)?;
+    }
+    Ok(report)
+}

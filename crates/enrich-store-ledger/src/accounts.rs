@@ -1,0 +1,342 @@
+//! Accounts and keys in `ledger.sqlite`.
+//!
+//! A key is found by a keyed hash of it: an index look-up of a value that nobody without the
+//! secret can aim at. How long it takes tells at most something about that hash, not about the
+//! key, so nothing is left to compare in constant time. The keys of the last moment are found in
+//! memory (`accounts/recent.rs`).
+
+mod change;
+mod keys;
+mod recent;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
+use enrich_core::port::error::StoreError;
+use enrich_core::{
+    Account, AccountChange, AccountId, AccountStatus, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey,
+    RateOverride, Timestamp,
+};
+use enrich_store_sqlite::{
+    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, apart,
+    store_error,
+};
+use enrich_text::Country;
+use parking_lot::Mutex;
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
+
+use crate::ledger::LedgerFiles;
+use keys::{
+    KEY_BY_HASH, KEY_BY_ID, KEYS_OF_ACCOUNT, end_key, find_full, hash_of, insert_key, read_key,
+};
+use recent::RecentKeys;
+
+/// Keeps accounts and keys.
+#[derive(Debug)]
+pub struct SqliteAccounts {
+    readers: Readers,
+    writer: Arc<Mutex<Connection>>,
+    secrets: Secrets,
+    recent: Arc<RecentKeys>,
+    files: Arc<LedgerFiles>,
+}
+
+/// Why an operator's change was not made.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error("the successor of a key belongs to another account")]
+    OtherAccount,
+}
+
+macro_rules! account {
+    ($rest:literal) => {
+        concat!("SELECT id, name, created_at, status, status_reason, country FROM account ", $rest)
+    };
+}
+
+const ACCOUNT_BY_ID: &str = account!("WHERE id = ?1");
+const ACCOUNTS: &str = account!("ORDER BY created_at, id");
+const KEY_CHANGES: &str = "SELECT number FROM key_changes";
+impl SqliteAccounts {
+    /// Accounts in the ledger at `path`, which has been prepared.
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        files: Arc<LedgerFiles>,
+    ) -> Result<Self, OpenError> {
+        let writer = sqlite::writer(path, Durability::Commit)
+            .map_err(|source| OpenError::of_sqlite(path, source))?;
+        Ok(Self {
+            readers: Readers::open(path)?,
+            writer: Arc::new(Mutex::new(writer)),
+            secrets: secrets.clone(),
+            recent: Arc::new(RecentKeys::new()),
+            files,
+        })
+    }
+
+    /// Runs `change` in a transaction on a thread of its own: writing waits for the disk.
+    async fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection, &Secrets) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (writer, secrets) = (Arc::clone(&self.writer), self.secrets.clone());
+        let (recent, files) = (Arc::clone(&self.recent), Arc::clone(&self.files));
+        apart(move || {
+            let mut connection = writer.lock();
+            let transaction = connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(store_error)?;
+            let result = change(&transaction, &secrets)?;
+            let committed = transaction.commit();
+            // Also when it failed: whether it was written is not always known.
+            recent.clear();
+            committed.map_err(store_error)?;
+            files.check().map_err(StoreError::failed)?;
+            Ok(result)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Accounts for SqliteAccounts {
+    async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError> {
+        self.write(move |connection, secrets| {
+            connection
+                .execute(
+                    "INSERT INTO account (id, name, created_at, status, status_reason, country)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    (
+                        Column(account.id),
+                        &account.name,
+                        Column(account.created_at),
+                        account.status.as_str(),
+                        status_reason(&account.status),
+                        account.country.map(Country::alpha2),
+                    ),
+                )
+                .map_err(store_error)?;
+            insert_key(connection, secrets.current(), &first_key)
+        })
+        .await
+    }
+
+    async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached(ACCOUNT_BY_ID)?
+                .query_row([Column(id)], read_account)
+                .optional()
+        })
+    }
+
+    async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached(ACCOUNTS)?
+                .query_map([], read_account)?
+                .collect::<rusqlite::Result<_>>()
+        })
+    }
+
+    async fn change(
+        &self,
+        id: AccountId,
+        change: AccountChange,
+    ) -> Result<AccountChanged, StoreError> {
+        self.write(move |connection, _| change::change(connection, id, change).map_err(store_error))
+            .await
+    }
+
+    async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError> {
+        self.write(move |connection, secrets| {
+            let account = connection
+                .query_row("SELECT 1 FROM account WHERE id = ?1", [Column(key.account)], |_| Ok(()))
+                .optional()
+                .map_err(store_error)?;
+            if account.is_none() {
+                return Ok(KeyStored::NotThere);
+            }
+            if let Some(full) = find_full(connection, &key, limit)? {
+                return Ok(full);
+            }
+            insert_key(connection, secrets.current(), &key)?;
+            Ok(KeyStored::Stored)
+        })
+        .await
+    }
+
+    async fn rotate_key(
+        &self,
+        old: KeyId,
+        old_until: Timestamp,
+        successor: NewKey,
+        limit: KeyLimit,
+    ) -> Result<KeyStored, StoreError> {
+        self.write(move |connection, secrets| {
+            let now = successor.created_at;
+            let select = "SELECT account, ended = 0 AND (expires_at IS NULL OR expires_at > ?2)
+                          FROM api_key WHERE id = ?1";
+            let found: Option<(Column<AccountId>, bool)> = connection
+                .query_row(select, (Column(old), Column(now)), |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+                .map_err(store_error)?;
+            let is_active = match found {
+                None => return Ok(KeyStored::NotThere),
+                Some((Column(account), _)) if account != successor.account => {
+                    return Err(StoreError::failed(Unfit::OtherAccount));
+                }
+                Some((_, is_active)) => is_active,
+            };
+            // A successor that takes a key's place at once adds none, however many there are.
+            let takes_its_place = is_active && old_until <= now;
+            match find_full(connection, &successor, limit)? {
+                Some(KeyStored::TooManyActive) if takes_its_place => {}
+                Some(full) => return Ok(full),
+                None => {}
+            }
+            end_key(connection, old, old_until, successor.created_at)?;
+            insert_key(connection, secrets.current(), &successor)?;
+            Ok(KeyStored::Stored)
+        })
+        .await
+    }
+
+    async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
+        self.recent.confirm(|| {
+            self.readers.read(|connection| {
+                connection.prepare_cached(KEY_CHANGES)?.query_row([], |row| row.get(0))
+            })
+        })?;
+        let hashes = || self.secrets.newest_first().map(|secret| hash_of(secret, key));
+        if let Some(info) = hashes().find_map(|hash| self.recent.get(&hash)) {
+            return Ok(Some(info));
+        }
+        let reading = self.recent.begin();
+        self.readers.read(|connection| -> rusqlite::Result<_> {
+            let mut statement = connection.prepare_cached(KEY_BY_HASH)?;
+            for hash in hashes() {
+                if let Some(info) = statement.query_row([hash], read_key).optional()? {
+                    let info = Arc::new(info);
+                    self.recent.remember(hash, &info, reading);
+                    return Ok(Some(info));
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError> {
+        self.readers.read(|connection| {
+            connection.prepare_cached(KEY_BY_ID)?.query_row([Column(id)], read_key).optional()
+        })
+    }
+
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError> {
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached(KEYS_OF_ACCOUNT)?
+                .query_map([Column(account)], read_key)?
+                .collect::<rusqlite::Result<_>>()
+        })
+    }
+
+    async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
+        let row: Option<(Vec<u8>, u32)> = self.readers.read(|connection| {
+            connection
+                .prepare_cached("SELECT sealed, secret FROM api_key WHERE id = ?1")?
+                .query_row([Column(id)], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })?;
+        let Some((sealed, secret)) = row else {
+            return Ok(None);
+        };
+        let secret = self.secrets.with_id(secret).ok_or_else(|| StoreError::failed(NotOurs))?;
+        let key = secret
+            .open(Purpose::ApiKeySeal, id.0.as_bytes(), &sealed)
+            .ok()
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .and_then(|text| ApiKey::parse(&text).ok());
+        key.map(Some).ok_or_else(|| StoreError::failed(NotOurs))
+    }
+
+    async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError> {
+        self.write(move |connection, _| {
+            let changed = connection
+                .execute(
+                    "UPDATE api_key SET requests = ?2, window_seconds = ?3 WHERE id = ?1",
+                    (Column(id), rate.requests, rate.window_seconds),
+                )
+                .map_err(store_error)?;
+            Ok(changed > 0)
+        })
+        .await
+    }
+
+    async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError> {
+        let label = label.to_owned();
+        self.write(move |connection, _| {
+            let changed = connection
+                .execute("UPDATE api_key SET label = ?2 WHERE id = ?1", (Column(id), label))
+                .map_err(store_error)?;
+            Ok(changed > 0)
+        })
+        .await
+    }
+
+    async fn expire_key(
+        &self,
+        id: KeyId,
+        at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection, _| end_key(connection, id, at, now)).await
+    }
+
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let is_due = self.readers.read(|connection| {
+            let due = "SELECT 1 FROM api_key WHERE ended = 0 AND expires_at <= ?1";
+            connection.prepare_cached(due)?.exists([Column(now)])
+        })?;
+        if !is_due {
+            return Ok(0);
+        }
+        self.write(move |connection, _| {
+            let settle = "UPDATE api_key SET ended = 1 WHERE ended = 0 AND expires_at <= ?1";
+            let settled = connection.execute(settle, [Column(now)]).map_err(store_error)?;
+            Ok(settled as u64)
+        })
+        .await
+    }
+}
+
+fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
+    let (Column(id), Column(created_at)) = (row.get(0)?, row.get(2)?);
+    let (status, reason): (String, String) = (row.get(3)?, row.get(4)?);
+    let status = AccountStatus::named(&status, reason).ok_or_else(|| unreadable(3))?;
+    Ok(Account { id, name: row.get(1)?, created_at, status, country: read_country(row, 5)? })
+}
+
+/// A country's code is read as the country it was written for.
+fn read_country(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Country>> {
+    let code: Option<String> = row.get(index)?;
+    let read = |code: String| Country::from_code(&code).map_err(|_| unreadable(index));
+    code.map(read).transpose()
+}
+
+/// A value that nothing here writes.
+fn unreadable(index: usize) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(index, "account".to_owned(), Type::Text)
+}
+
+/// Why an account is suspended; empty where it is not.
+fn status_reason(status: &AccountStatus) -> &str {
+    match status {
+        AccountStatus::Suspended { reason } => reason,
+        AccountStatus::Active | AccountStatus::Closed => "",
+    }
+}

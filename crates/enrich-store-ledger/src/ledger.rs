@@ -1,0 +1,389 @@
+//! The ledger in `ledger.sqlite`: an append-only log, decided by one thread, in groups.
+//!
+//! Charges and grants go through a bounded queue to the one thread that writes. Everything that
+//! arrived during the last commit goes into the next transaction, is decided there in order of
+//! arrival, and is answered after the commit. The heads of accounts are kept in memory: a decision
+//! reads nothing, and a balance is read without waiting. Rows of other processes are read in at the
+//! beginning of each transaction.
+//!
+//! # Outcomes of a group
+//!
+//! ```text
+//! request ─ the queue is full ──────────────────────────────────► Overloaded
+//!   │  └── charging has stopped ────────────────────────────────► Stopped
+//!   ▼
+//! BEGIN IMMEDIATE ── others are busy for 5 s ───────────────────► Overloaded
+//!   │  ├── fails, or the file does not open again ── ROLLBACK ──► each again, alone: NotTaken
+//!   │  └── a file of the ledger was unlinked or replaced ───────► NotTaken, and charging stops
+//!   ▼
+//! read in the others' rows ── they cannot be read ── ROLLBACK ──► each again, alone: NotTaken
+//!   │  └── they were altered ───────────────────────────────────► NotTaken, and charging stops
+//!   ▼
+//! decide each: Taken, Replayed (its key is stored), Insufficient
+//!   │  ├── its row breaks a constraint, its account's checkpoint
+//!   │  │   or its stored response was altered ──────────────────► NotTaken, alone
+//!   │  ├── idempotency store full ──────────────────────────────► IdempotencyStoreFull, alone
+//!   │  └── fails (a full disk, a damaged page) ── ROLLBACK ─────► each again, alone: NotTaken
+//!   ▼
+//! COMMIT ── busy, or no room in SQLite's log ── ROLLBACK ───────► each again, alone: NotTaken
+//!   │  ├── fails otherwise (fsync) ─────────────────────────────► Unknown, and charging stops
+//!   │  └── a file was unlinked or replaced meanwhile ───────────► Unknown, and charging stops
+//!   ▼
+//! decisions are delivered
+//!      └── this thread dies before that ────────────────────────► Unknown, and charging stops
+//! ```
+//!
+//! Before `COMMIT` nothing is final: a transaction without its commit record is visible to nobody,
+//! also not after a crash, so `NotTaken` is certain. A `COMMIT` that fails while it waits for the
+//! disk leaves a complete record whose bytes may or may not be on disk; reopening the database
+//! after a crash may bring it back. So the answer is `Unknown`, and nothing more is charged
+//! ([`ChargeError::Stopped`]) until the store is reopened, which reads the log, makes it durable
+//! and continues from there. The idempotency record is part of the same transaction and exists
+//! exactly if the charge does: a repeat with the same key is replayed or charged, never charged
+//! twice.
+//!
+//! An alteration in one account's rows stops only that account. If the end of the log is not what
+//! this process wrote or read, nothing can be appended, and all accounts stop.
+//!
+//! A group without writes (balances only) takes `BEGIN` alone.
+//!
+//! # Layout
+//!
+//! ```text
+//! log       row 1 ── row 2 ── … ── row c ── … ── row n        each with the balance after it
+//! chains      └────── of an account ──┴───────────┘           a hash over the account's row before
+//! heads     state of each account at row c, the checkpoint, each with a hash
+//! seal      c, n, and a hash over all rows up to either, in order
+//! ```
+//!
+//! Rows of all accounts are appended to one table, so that a group fills a page or two; a charge
+//! rewrites no balance. After every 16,384 rows the heads of the accounts with new rows are written
+//! as a checkpoint, so that opening the ledger reads and checks few rows. The chain shows
+//! alterations in an account; the seal shows rows that were removed or cut off anywhere.
+//! [`Ledger::verify`] checks everything. No file can show by itself that it is an older copy.
+
+mod decide;
+mod entries;
+mod files;
+mod head;
+mod idempotency_store;
+mod job;
+mod ledger_state;
+mod ledger_state_error;
+mod queue;
+mod reply;
+mod row;
+mod seal;
+mod verify;
+mod writer;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::ledger::{
+    Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
+};
+use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
+use enrich_store_sqlite::{OpenError, Readers, Secrets, apart, store_error};
+use rusqlite::Connection;
+
+pub(crate) use crate::ledger::files::LedgerFiles;
+use crate::ledger::head::Head;
+use crate::ledger::idempotency_store::RecordState;
+use crate::ledger::job::{Awaited, Job, Open};
+use crate::ledger::ledger_state::Heads;
+use crate::ledger::queue::Refused;
+use crate::ledger::seal::Seal;
+use crate::ledger::writer::Writer;
+use crate::options::LedgerOptions;
+
+pub use verify::verify;
+
+/// The ledger over SQLite. Dropping it decides the queued jobs, then ends its thread.
+#[derive(Debug)]
+pub struct SqliteLedger {
+    path: PathBuf,
+    readers: Readers,
+    secrets: Secrets,
+    heads: Arc<Heads>,
+    files: Arc<LedgerFiles>,
+    is_charging: Arc<AtomicBool>,
+    /// `None` only during the drop.
+    queue: Option<queue::Entrance<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Why a charge cannot be decided at all.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error("one credit for every 0 items is no price")]
+    NoPrice,
+}
+
+/// The ledger differs from what Enrich wrote into it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the ledger is not as it was written: {0}")]
+struct NotAsWritten(Cow<'static, str>);
+
+impl NotAsWritten {
+    /// Describes where the difference shows.
+    fn new(fault: impl Into<Cow<'static, str>>) -> Self {
+        Self(fault.into())
+    }
+
+    /// A row was made with a secret that this process did not load at its start.
+    fn unknown_secret(what: &str, number: u32) -> Self {
+        Self::new(format!(
+            "{what} was made with secret {number}, which was not in secret.key when this process \
+             read it; if it is there now, start the process again"
+        ))
+    }
+}
+
+/// Reads a row; `None` when it holds a value that Enrich never writes. A remaining error means that
+/// the file cannot be read.
+fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+    match row {
+        Ok(row) => Ok(Some(row)),
+        Err(error @ rusqlite::Error::SqliteFailure(..)) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Starts the log of a new ledger.
+///
+/// # Errors
+///
+/// When the database cannot be written.
+pub fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
+    Seal::begin(connection, secrets)
+}
+
+impl SqliteLedger {
+    /// Opens the prepared ledger at `path` and starts its thread.
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        options: LedgerOptions,
+    ) -> Result<Self, OpenError> {
+        let is_charging = Arc::new(AtomicBool::new(true));
+        let options = LedgerOptions { charge_group: options.charge_group.max(1), ..options };
+        let charging = Arc::clone(&is_charging);
+        let writer = Writer::open(path.into(), secrets.clone(), options, charging)?;
+        let (heads, files) = (writer.heads(), writer.files());
+        let (queue, jobs) = queue::bounded(options.charge_queue.max(1));
+        let thread = thread::Builder::new()
+            .name("enrich-ledger".to_owned())
+            .spawn(move || writer.run(&jobs))
+            .map_err(|source| OpenError::unusable(path, source))?;
+        Ok(Self {
+            path: path.into(),
+            readers: Readers::open(path)?,
+            secrets: secrets.clone(),
+            heads,
+            files,
+            is_charging,
+            queue: Some(queue),
+            thread: Some(thread),
+        })
+    }
+
+    /// The files that the ledger has open.
+    pub(crate) fn files(&self) -> Arc<LedgerFiles> {
+        Arc::clone(&self.files)
+    }
+
+    /// Whether charging goes on, as far as this process knows.
+    fn is_deciding(&self) -> bool {
+        self.is_charging.load(Ordering::Acquire)
+    }
+
+    /// The account's balance, if it is in memory.
+    fn known_balance(&self, account: AccountId) -> Option<Credits> {
+        self.heads.get(account).map(|head| head.balance)
+    }
+
+    /// The account's head, with all rows up to it visible to every reader; `None` when there is no
+    /// such account.
+    async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
+        if self.balance(account).await?.is_none() {
+            return Ok(None);
+        }
+        // Missing when the entry was evicted to make room for other accounts.
+        self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
+    }
+
+    /// Asks for a decision. The job enters the queue here and not in the future that waits for the
+    /// decision: the future would keep memory for the job.
+    fn ask<A, T>(
+        &self,
+        job: impl FnOnce(Open<A, T>) -> Job,
+        asked: A,
+    ) -> Result<Awaited<T>, ChargeError> {
+        if !self.is_deciding() {
+            return Err(ChargeError::Stopped);
+        }
+        let Some(queue) = &self.queue else {
+            return Err(ChargeError::Stopped);
+        };
+        let (open, decision) = Open::new(asked);
+        match queue.put(job(open)) {
+            Ok(()) => Ok(decision),
+            Err(Refused::Full) => Err(ChargeError::Overloaded),
+            Err(Refused::Closed) => Err(ChargeError::Stopped),
+        }
+    }
+
+    /// Asks for the decision of a charge.
+    fn ask_to_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
+        if charge.price == Price::PerItems(0) {
+            return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
+        }
+        // Encrypted here and not on the ledger's single thread.
+        let to_keep = match charge.idempotency.take() {
+            Some(idempotency) => Some(
+                idempotency_store::seal(&self.secrets, charge.account, &idempotency, charge.at)
+                    .map_err(|error| ChargeError::NotTaken(error.into()))?,
+            ),
+            None => None,
+        };
+        self.ask(Job::Charge, (charge, to_keep))
+    }
+}
+
+/// Waits for the decision.
+async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
+    decision.await.unwrap_or_else(|lost| Err(ChargeError::Unknown(lost.into())))
+}
+
+#[async_trait]
+impl Ledger for SqliteLedger {
+    async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        if !self.is_deciding() {
+            // Acknowledged charges still count after the stop.
+            return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
+        }
+        let looked = match self.ask(Job::Look, account) {
+            Ok(decision) => decided(decision).await,
+            Err(refused) => Err(refused),
+        };
+        looked.map_err(|error| match error {
+            ChargeError::NotTaken(source) | ChargeError::Unknown(source) => {
+                StoreError::Failed(source)
+            }
+            ChargeError::Overloaded | ChargeError::IdempotencyStoreFull | ChargeError::Stopped => {
+                StoreError::Overloaded
+            }
+        })
+    }
+
+    async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
+        match self.known_balance(account) {
+            Some(balance) if !self.heads.is_look_due() => Ok(Some(balance)),
+            Some(_) | None => self.balance(account).await,
+        }
+    }
+
+    async fn kept(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        asked: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<StoredResponse>, StoreError> {
+        let names = idempotency_store::names(&self.secrets, account, key, asked);
+        let record_state = self.readers.read(|connection| {
+            idempotency_store::find(connection, &self.secrets, account, &names, now)
+        })?;
+        Ok(match record_state {
+            RecordState::StoredResponse(kept) => Some(kept),
+            RecordState::Free | RecordState::Expired => None,
+        })
+    }
+
+    async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
+        decided(self.ask_to_charge(charge)?).await
+    }
+
+    async fn grant(&self, grant: Grant) -> Result<Granted, ChargeError> {
+        decided(self.ask(Job::Grant, grant)?).await
+    }
+
+    async fn entries(
+        &self,
+        account: AccountId,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let Some(head) = self.head_for_reading(account).await? else {
+            return Ok(Vec::new());
+        };
+        self.readers.read(|connection| entries::entries(connection, account, &head, after, limit))
+    }
+
+    async fn newest_entries(
+        &self,
+        account: AccountId,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let Some(head) = self.head_for_reading(account).await? else {
+            return Ok(Vec::new());
+        };
+        self.readers.read(|connection| entries::newest(connection, account, &head, before, limit))
+    }
+
+    async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError> {
+        let head = self.head_for_reading(account).await?.unwrap_or(Head::NEW);
+        self.readers.read(|connection| entries::first_at(connection, account, &head, at))
+    }
+
+    async fn end_of_entries_before(
+        &self,
+        account: AccountId,
+        at: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let head = self.head_for_reading(account).await?.unwrap_or(Head::NEW);
+        self.readers.read(|connection| entries::end_before(connection, account, &head, at))
+    }
+
+    async fn verify(&self) -> Result<Verification, StoreError> {
+        let (path, secrets) = (self.path.clone(), self.secrets.clone());
+        let files = self.files();
+        apart(move || {
+            let replaced = files.check().err();
+            let verified = match verify::verify(&path, &secrets) {
+                Ok(verified) => verified,
+                // The log was replaced; its index belongs to the old one.
+                Err(_) if replaced.is_some() => Verification::default(),
+                Err(error) => return Err(store_error(error)),
+            };
+            let faults = replaced.map(|replaced| replaced.to_string());
+            let faults = faults.into_iter().chain(verified.faults).collect();
+            Ok(Verification { faults, ..verified })
+        })
+        .await
+    }
+
+    fn is_charging(&self) -> bool {
+        if self.is_deciding() && self.files.check().is_err() {
+            self.is_charging.store(false, Ordering::Release);
+        }
+        self.is_deciding()
+    }
+}
+
+impl Drop for SqliteLedger {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked dropped its replies, which reported the loss to every waiter.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Reads an account's rows, which are scattered over the log.
+//!
+//! Each row names the position of the account's row before it, and every 256th row is in the
+//! sequence index. A read starts at the index entry after the requested row and goes back row by
+//! row, each a point read. So a page costs about the same at every position, and writing a row
+//! costs nothing extra. A search by time goes through the index entries first, which hold the times
+//! of the rows before them.
+
+use std::ops::ControlFlow;
+
+use enrich_core::{AccountId, Entry, Timestamp};
+use enrich_store_sqlite::Column;
+use rusqlite::{Connection, OptionalExtension, Statement, params};
+
+use crate::ledger::NotAsWritten;
+use crate::ledger::head::{Head, MARK_ROWS, Span};
+use crate::ledger::ledger_state_error::LedgerStateError;
+use crate::ledger::row::{Link, Row, link_columns, row_columns};
+
+const ROW: &str =
+    concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry WHERE position = ?1");
+
+/// Reads the time of a row and the position of the account's row before it.
+const TIME: &str = "SELECT account, sequence, at, previous FROM entry WHERE position = ?1";
+
+/// The rows of an account after sequence `after`, in order, at most `limit` of them and none after
+/// `head`.
+pub(super) fn entries(
+    connection: &Connection,
+    account: AccountId,
+    head: &Head,
+    after: u64,
+    limit: u32,
+) -> Result<Vec<Entry>, LedgerStateError> {
+    let last = head.sequence.min(after.saturating_add(limit.into()));
+    let mut entries = back_from(connection, account, head, last, after)?;
+    entries.reverse();
+    Ok(entries)
+}
+
+/// The rows of an account before sequence `before`, newest first, at most `limit` of them and none
+/// after `head`.
+pub(super) fn newest(
+    connection: &Connection,
+    account: AccountId,
+    head: &Head,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<Entry>, LedgerStateError> {
+    let last = before.map_or(head.sequence, |before| head.sequence.min(before.saturating_sub(1)));
+    back_from(connection, account, head, last, last.saturating_sub(limit.into()))
+}
+
+/// The sequence of an account's first row written at or after `at`; `head`'s sequence plus one when
+/// there is no such row.
+///
+/// For ten million rows this reads 39,000 index entries, which are adjacent, and 256 rows before
+/// one of them.
+pub(super) fn first_at(
+    connection: &Connection,
+    account: AccountId,
+    head: &Head,
+    at: Timestamp,
+) -> Result<u64, LedgerStateError> {
+    let mut select = connection.prepare_cached(
+        "SELECT sequence, position FROM mark
+         WHERE account = ?1 AND sequence <= ?2 AND latest >= ?3 ORDER BY sequence LIMIT 1",
+    )?;
+    let mark = marked(&mut select, account, head, at)?;
+    let (end, mut first) = (mark.unwrap_or((head.sequence, head.position)), None);
+    back_through_block(connection, account, end, |sequence, written_at| {
+        first = if written_at >= at { Some(sequence) } else { first };
+        ControlFlow::Continue(())
+    })?;
+    match first {
+        Some(first) => Ok(first),
+        None if mark.is_none() => Ok(head.sequence + 1),
+        None => Err(unreadable(account, end.0).into()),
+    }
+}
+
+/// One more than the sequence of an account's last row written before `at`; 1 when there is no such
+/// row.
+pub(super) fn end_before(
+    connection: &Connection,
+    account: AccountId,
+    head: &Head,
+    at: Timestamp,
+) -> Result<u64, LedgerStateError> {
+    let last_of_block = |end: (u64, u64)| {
+        let mut last = None;
+        back_through_block(connection, account, end, |sequence, written_at| {
+            if written_at < at {
+                last = Some(sequence);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok::<_, LedgerStateError>(last)
+    };
+    // The rows after the last index entry first.
+    if !head.sequence.is_multiple_of(MARK_ROWS)
+        && let Some(last) = last_of_block((head.sequence, head.position))?
+    {
+        return Ok(last + 1);
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT sequence, position FROM mark
+         WHERE account = ?1 AND sequence <= ?2 AND earliest < ?3 ORDER BY sequence DESC LIMIT 1",
+    )?;
+    let Some(mark) = marked(&mut select, account, head, at)? else { return Ok(1) };
+    last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
+}
+
+/// The time span of the block of rows that ends with this indexed row.
+pub(super) fn span_of(
+    connection: &Connection,
+    sequence: u64,
+    mut position: u64,
+) -> rusqlite::Result<Span> {
+    let mut select = connection.prepare_cached(TIME)?;
+    let mut read = |position| {
+        select.query_row([position], |row| Ok((row.get::<_, Column<Timestamp>>(2)?.0, row.get(3)?)))
+    };
+    let (at, previous): (_, u64) = read(position)?;
+    let mut span = Span::of(at);
+    position = previous;
+    for _ in 1..MARK_ROWS.min(sequence) {
+        let (at, previous) = read(position)?;
+        (span, position) = (span.and(at), previous);
+    }
+    Ok(span)
+}
+
+/// The index entry of an account that `select` finds by a time: its sequence and position.
+fn marked(
+    select: &mut Statement<'_>,
+    account: AccountId,
+    head: &Head,
+    at: Timestamp,
+) -> rusqlite::Result<Option<(u64, u64)>> {
+    let values = (Column(account), head.sequence, Column(at));
+    select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+/// Goes back from a row to the first one after the index entry before it. Calls `each` with the
+/// sequence and time of each row, until `each` breaks off.
+fn back_through_block(
+    connection: &Connection,
+    account: AccountId,
+    mut entry: (u64, u64),
+    mut each: impl FnMut(u64, Timestamp) -> ControlFlow<()>,
+) -> Result<(), LedgerStateError> {
+    let after = entry.0.saturating_sub(1) / MARK_ROWS * MARK_ROWS;
+    while entry.0 > after {
+        let (written_at, previous) = time_of(connection, account, entry)?;
+        if each(entry.0, written_at).is_break() {
+            break;
+        }
+        entry = (entry.0 - 1, previous);
+    }
+    Ok(())
+}
+
+/// The rows of an account from sequence `last` back to the one after `after`.
+fn back_from(
+    connection: &Connection,
+    account: AccountId,
+    head: &Head,
+    last: u64,
+    after: u64,
+) -> Result<Vec<Entry>, LedgerStateError> {
+    if last <= after {
+        return Ok(Vec::new());
+    }
+    let (mut sequence, mut position) = begin_at(connection, account, head, last)?;
+    let mut entries = Vec::new();
+    let mut select = connection.prepare_cached(ROW)?;
+    while sequence > after {
+        let fault = || unreadable(account, sequence);
+        let row = select
+            .query_row([position], |row| Ok((Row::read(row)?, Link::read(row)?)))
+            .optional()?;
+        let (row, link) = row.ok_or_else(fault)?;
+        if row.account != account || row.sequence != sequence {
+            return Err(fault().into());
+        }
+        if sequence <= last {
+            entries.push(row.entry().map_err(|_| fault())?);
+        }
+        (sequence, position) = (sequence - 1, link.previous);
+    }
+    Ok(entries)
+}
+
+/// The time of this row, and the position of the account's row before it.
+fn time_of(
+    connection: &Connection,
+    account: AccountId,
+    (sequence, position): (u64, u64),
+) -> Result<(Timestamp, u64), LedgerStateError> {
+    let mut select = connection.prepare_cached(TIME)?;
+    let row = select.query_row([position], |row| {
+        let (Column::<AccountId>(account), Column(at)) = (row.get(0)?, row.get(2)?);
+        Ok((account, row.get::<_, u64>(1)?, at, row.get(3)?))
+    });
+    match row.optional()? {
+        Some((of, number, at, previous)) if of == account && number == sequence => {
+            Ok((at, previous))
+        }
+        _ => Err(unreadable(account, sequence).into()),
+    }
+}
+
+fn unreadable(account: AccountId, sequence: u64) -> NotAsWritten {
+    NotAsWritten::new(format!("account {account}, row {sequence}: cannot be read"))
+}
+
+/// The sequence and position of row `last`, or of a row shortly after it.
+fn begin_at(
+    connection: &Connection,
+    account: AccountId,
+    head: &Head,
+    last: u64,
+) -> rusqlite::Result<(u64, u64)> {
+    let mut select = connection.prepare_cached(
+        "SELECT sequence, position FROM mark WHERE account = ?1 AND sequence BETWEEN ?2 AND ?3
+         ORDER BY sequence LIMIT 1",
+    )?;
+    let mark = select.query_row(params![Column(account), last, head.sequence], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    });
+    Ok(mark.optional()?.unwrap_or((head.sequence, head.position)))
+}

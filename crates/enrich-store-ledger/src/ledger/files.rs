@@ -1,0 +1,145 @@
+//! Checks that the ledger's open files are still the ones at its path.
+//!
+//! A process can go on writing into a file that was unlinked or replaced; the data is lost when the
+//! process ends. SQLite does not check this. So the identities of the database, its write-ahead log
+//! and the log's index are recorded when the ledger is opened. They are compared before a group of
+//! charges is decided and before it is acknowledged: three system calls each time.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use enrich_store_sqlite::{self as sqlite, Durability, OpenError};
+use parking_lot::Mutex;
+use rusqlite::Connection;
+
+/// The identities of a ledger's files when it was opened.
+pub(crate) struct LedgerFiles {
+    database: OpenFile,
+    log: OpenFile,
+    index: OpenFile,
+    /// Keeps the write-ahead log open, so that no other process removes it by closing the ledger
+    /// last. Also moves the log into the database after the log was unlinked.
+    connection: Mutex<Connection>,
+    is_told: AtomicBool,
+}
+
+/// A file that existed.
+struct OpenFile {
+    path: PathBuf,
+    identity: Option<Identity>,
+}
+
+/// The identity of a file under any name: its device and inode number.
+type Identity = (u64, u64);
+
+/// A file of the ledger is no longer the one that was opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0} was removed or replaced while the ledger was open; what is charged would be lost with the \
+     process"
+)]
+pub(crate) struct FileReplaced(String);
+
+impl LedgerFiles {
+    /// Records the files of the prepared ledger at `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, OpenError> {
+        let failed = |source| OpenError::of_sqlite(path, source);
+        let connection = sqlite::writer(path, Durability::Commit).map_err(failed)?;
+        // A connection opens the log with its first read.
+        let read = connection.query_row("SELECT count(*) FROM seal", [], |_| Ok(()));
+        read.map_err(failed)?;
+        // SQLite puts the log beside the file itself, not beside a link to it.
+        let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
+        let [log, index] = sqlite::beside(&path);
+        Ok(Self {
+            database: OpenFile::at(path),
+            log: OpenFile::at(log),
+            index: OpenFile::at(index),
+            connection: Mutex::new(connection),
+            is_told: AtomicBool::new(false),
+        })
+    }
+
+    /// Fails when a file is not the one that was opened. If only the log is missing, its content is
+    /// moved into the database. The first failure is logged.
+    pub(crate) fn check(&self) -> Result<(), FileReplaced> {
+        let files = [&self.log, &self.database, &self.index];
+        let Some(replaced) = files.into_iter().find(|file| file.is_replaced()) else {
+            return Ok(());
+        };
+        let error = FileReplaced(replaced.name());
+        let is_saved = self.is_log_unlinked_alone() && self.move_log();
+        if !self.is_told.swap(true, Ordering::AcqRel) {
+            let file = replaced.path.display();
+            if is_saved {
+                tracing::error!(
+                    %file,
+                    "a file of the ledger was removed or replaced; nothing more is charged. \
+                     Everything that was acknowledged was moved into the database: restart"
+                );
+            } else {
+                tracing::error!(
+                    %file,
+                    "a file of the ledger was removed or replaced; nothing more is charged. What \
+                     was acknowledged since the last checkpoint is lost when this process ends, \
+                     unless the file is put back before"
+                );
+            }
+        }
+        Err(error)
+    }
+
+    /// Whether the log was unlinked and no other process has written a new one. Otherwise the log's
+    /// index does not describe this process's log.
+    fn is_log_unlinked_alone(&self) -> bool {
+        let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
+        is_empty && !self.database.is_replaced() && !self.index.is_replaced()
+    }
+
+    /// Moves the log, which is open but has no name, into the database. Returns whether all of it
+    /// was moved and is on disk.
+    fn move_log(&self) -> bool {
+        sqlite::move_log(&self.connection.lock()).unwrap_or(false)
+    }
+}
+
+impl fmt::Debug for LedgerFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LedgerFiles").field("database", &self.database.path).finish_non_exhaustive()
+    }
+}
+
+impl OpenFile {
+    fn at(path: PathBuf) -> Self {
+        let identity = identity(&path).ok().flatten();
+        Self { path, identity }
+    }
+
+    /// Whether the path now has another file or none. If that cannot be read, it counts as the
+    /// same.
+    fn is_replaced(&self) -> bool {
+        self.identity.is_some() && identity(&self.path).is_ok_and(|now| now != self.identity)
+    }
+
+    fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// The identity of the file at a path; `None` when there is no file.
+#[cfg(unix)]
+fn identity(path: &Path) -> std::io::Result<Option<Identity>> {
+    use std::os::unix::fs::MetadataExt;
+    match std::fs::metadata(path) {
+        Ok(file) => Ok(Some((file.dev(), file.ino()))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// On other systems an open file cannot be removed or replaced.
+#[cfg(not(unix))]
+fn identity(_: &Path) -> std::io::Result<Option<Identity>> {
+    Ok(None)
+}

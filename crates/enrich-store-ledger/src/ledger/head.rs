@@ -1,0 +1,137 @@
+//! The head of an account: its last row and its balance.
+
+use enrich_core::{AccountId, Credits, Timestamp};
+use enrich_store_sqlite::{Column, Purpose, Secret, Secrets};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::ledger::row::{Chain, NO_ROW};
+use crate::ledger::{NotAsWritten, read_whole};
+
+/// Interval of the sequence index, in rows of an account.
+pub(super) const MARK_ROWS: u64 = 256;
+
+/// The state of an account after one of its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The row's sequence in the account; 0 before the first.
+    pub(super) sequence: u64,
+    /// The balance after the row.
+    pub(super) balance: Credits,
+    /// The row's position in the log; 0 before the first.
+    pub(super) position: u64,
+    /// The row's hash.
+    pub(super) chain: Chain,
+    /// The times of the rows after the last index entry. Unknown when the head was read from a
+    /// checkpoint.
+    pub(super) span: Option<Span>,
+}
+
+/// The earliest and the latest time of some rows, in microseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) earliest: i64,
+    pub(super) latest: i64,
+}
+
+impl Span {
+    /// The span of one row.
+    pub(super) fn of(at: Timestamp) -> Self {
+        let at = at.as_microsecond();
+        Self { earliest: at, latest: at }
+    }
+
+    /// The span of these rows and another one.
+    pub(super) fn and(self, at: Timestamp) -> Self {
+        let at = at.as_microsecond();
+        Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
+    }
+
+    /// The span of an account's rows after its last index entry, including the next row. `before`
+    /// is the span up to row `sequence`.
+    pub(super) fn with_next(sequence: u64, before: Option<Self>, at: Timestamp) -> Option<Self> {
+        match before {
+            _ if sequence.is_multiple_of(MARK_ROWS) => Some(Self::of(at)),
+            before => before.map(|span| span.and(at)),
+        }
+    }
+}
+
+/// The version of [`Head::hash`]; another layout takes another number.
+const LAYOUT: u8 = 1;
+
+impl Head {
+    /// The head of an account without rows.
+    pub(super) const NEW: Self =
+        Self { sequence: 0, balance: Credits::ZERO, position: 0, chain: NO_ROW, span: None };
+
+    /// The account's head at the last checkpoint; `None` when there is no such account.
+    pub(super) fn read(
+        connection: &Connection,
+        secrets: &Secrets,
+        account: AccountId,
+    ) -> rusqlite::Result<Result<Option<Self>, NotAsWritten>> {
+        let mut select = connection.prepare_cached(
+            "SELECT sequence, balance, position, chain, secret, hash
+             FROM account LEFT JOIN head ON head.account = account.id WHERE account.id = ?1",
+        )?;
+        let row = select
+            .query_row([Column(account)], |row| {
+                let Some(sequence) = row.get(0)? else { return Ok(None) };
+                let Column(balance) = row.get(1)?;
+                let (position, chain) = (row.get(2)?, row.get(3)?);
+                let head = Self { sequence, balance, position, chain, span: None };
+                Ok(Some((head, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?)))
+            })
+            .optional();
+        let broken = || NotAsWritten::new(format!("account {account}: its checkpoint is broken"));
+        let Some(row) = read_whole(row)? else {
+            return Ok(Err(broken()));
+        };
+        Ok(match row {
+            None => Ok(None),
+            Some(None) => Ok(Some(Self::NEW)),
+            Some(Some((head, secret, hash))) => match secrets.with_id(secret) {
+                Some(secret) if head.hash(account, secret) == hash => Ok(Some(head)),
+                _ => Err(broken()),
+            },
+        })
+    }
+
+    /// Replaces the account's stored head.
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        account: AccountId,
+        secret: &Secret,
+    ) -> rusqlite::Result<()> {
+        let mut upsert = connection.prepare_cached(
+            "INSERT INTO head (account, sequence, balance, position, chain, secret, hash)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (account) DO UPDATE SET sequence = excluded.sequence,
+                 balance = excluded.balance, position = excluded.position,
+                 chain = excluded.chain, secret = excluded.secret, hash = excluded.hash",
+        )?;
+        upsert.execute(params![
+            Column(account),
+            self.sequence,
+            Column(self.balance),
+            self.position,
+            self.chain,
+            secret.id(),
+            self.hash(account, secret),
+        ])?;
+        Ok(())
+    }
+
+    fn hash(&self, account: AccountId, secret: &Secret) -> [u8; 32] {
+        let mut bytes = Vec::with_capacity(80);
+        bytes.push(LAYOUT);
+        bytes.extend_from_slice(account.0.as_bytes());
+        for number in [self.sequence, self.balance.0, self.position] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.chain);
+        bytes.extend_from_slice(&secret.id().to_le_bytes());
+        secret.hash_bytes(Purpose::LedgerHead, &bytes)
+    }
+}

@@ -1,0 +1,124 @@
+//! The seal: the end of the log, and a hash of the whole log up to there.
+//!
+//! The seal is one row, rewritten with every group of rows. Without the secret nobody can make the
+//! seal that fits a log with rows removed or reordered. An older copy of the whole file has an
+//! older seal that fits; no file can show that by itself.
+
+use enrich_store_sqlite::{Purpose, Secret, Secrets};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::ledger::row::{Chain, NO_ROW};
+use crate::ledger::{NotAsWritten, read_whole};
+
+/// A hash of all rows of the log up to one, in order.
+pub(super) type Digest = [u8; 32];
+
+/// A position in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LogPosition {
+    /// The row's position; 0 before the first.
+    pub(super) position: u64,
+    /// The digest of the log up to the row.
+    pub(super) digest: Digest,
+}
+
+/// The end of the log and its last checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seal {
+    /// After the last row.
+    pub(super) end: LogPosition,
+    /// The heads include every row up to here.
+    pub(super) checkpoint: LogPosition,
+}
+
+/// The version of [`Seal::hash`]; another layout takes another number.
+const LAYOUT: u8 = 1;
+
+impl LogPosition {
+    /// Before the first row.
+    pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
+
+    /// The position after the next row, whose hash is `chain`.
+    pub(super) fn after(&self, chain: &Chain, secret: &Secret) -> Self {
+        let mut bytes = [0; 64];
+        bytes[..32].copy_from_slice(&self.digest);
+        bytes[32..].copy_from_slice(chain);
+        Self {
+            position: self.position + 1,
+            digest: secret.hash_bytes(Purpose::LedgerDigest, &bytes),
+        }
+    }
+}
+
+impl Seal {
+    /// Seals an empty log that was not sealed before.
+    pub(super) fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
+        connection.execute(
+            "INSERT INTO seal (id, position, digest, checkpoint, checkpoint_digest, secret, hash)
+             VALUES (1, 0, zeroblob(32), 0, zeroblob(32), 0, zeroblob(32))",
+            [],
+        )?;
+        Self { end: LogPosition::BEGINNING, checkpoint: LogPosition::BEGINNING }
+            .write(connection, secrets.current())
+    }
+
+    /// Reads the seal and checks that it was not altered.
+    pub(super) fn read(
+        connection: &Connection,
+        secrets: &Secrets,
+    ) -> rusqlite::Result<Result<Self, NotAsWritten>> {
+        let row = connection
+            .prepare_cached(
+                "SELECT position, digest, checkpoint, checkpoint_digest, secret, hash FROM seal
+                 WHERE id = 1",
+            )?
+            .query_row([], |row| {
+                let seal = Self {
+                    end: LogPosition { position: row.get(0)?, digest: row.get(1)? },
+                    checkpoint: LogPosition { position: row.get(2)?, digest: row.get(3)? },
+                };
+                Ok((seal, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?))
+            })
+            .optional();
+        let broken = || NotAsWritten::new("the log's seal is broken");
+        let Some(row) = read_whole(row)? else {
+            return Ok(Err(broken()));
+        };
+        let Some((seal, secret, hash)) = row else {
+            return Ok(Err(NotAsWritten::new("the log has no seal")));
+        };
+        let Some(secret) = secrets.with_id(secret) else {
+            return Ok(Err(NotAsWritten::unknown_secret("the log's seal", secret)));
+        };
+        Ok(if seal.hash(secret) == hash { Ok(seal) } else { Err(broken()) })
+    }
+
+    /// Replaces the stored seal.
+    pub(super) fn write(&self, connection: &Connection, secret: &Secret) -> rusqlite::Result<()> {
+        let mut update = connection.prepare_cached(
+            "UPDATE seal SET position = ?1, digest = ?2, checkpoint = ?3, checkpoint_digest = ?4,
+                 secret = ?5, hash = ?6
+             WHERE id = 1",
+        )?;
+        update.execute(params![
+            self.end.position,
+            self.end.digest,
+            self.checkpoint.position,
+            self.checkpoint.digest,
+            secret.id(),
+            self.hash(secret),
+        ])?;
+        Ok(())
+    }
+
+    fn hash(&self, secret: &Secret) -> [u8; 32] {
+        let mut bytes = Vec::with_capacity(88);
+        bytes.push(LAYOUT);
+        for log_position in [self.end, self.checkpoint] {
+            bytes.extend_from_slice(&log_position.position.to_le_bytes());
+            bytes.extend_from_slice(&log_position.digest);
+        }
+        bytes.extend_from_slice(&secret.id().to_le_bytes());
+        secret.hash_bytes(Purpose::LedgerSeal, &bytes)
+    }
+}

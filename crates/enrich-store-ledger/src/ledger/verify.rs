@@ -1,0 +1,389 @@
+//! Verifies the whole ledger and adds everything up.
+//!
+//! The rows are read once, in log order across accounts; the expected next row of each account is
+//! kept in memory. The sums are then compared with everything else that records account states, and
+//! with the tables beside the log ([`beside`]).
+
+mod beside;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::mem;
+use std::path::Path;
+
+use enrich_core::port::ledger::Verification;
+use enrich_core::{AccountId, Credits, EntryKind};
+use enrich_store_sqlite::{self as sqlite, Column, Secrets};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::ledger::head::MARK_ROWS;
+use crate::ledger::head::{Head, Span};
+use crate::ledger::row::{
+    CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
+};
+use crate::ledger::seal::{LogPosition, Seal};
+use crate::ledger::verify::beside::Ids;
+
+/// The most faults that are reported; a wrong file could have one per row.
+const MAX_FAULTS: usize = 1000;
+
+const ROWS: &str =
+    concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
+
+/// Checks every row in one snapshot of the ledger at `path`, while charging goes on; also a ledger
+/// that cannot be opened for charging.
+///
+/// # Errors
+///
+/// When the file itself cannot be read. Wrong content is a fault, not an error.
+pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> {
+    let mut connection = sqlite::reader(path)?;
+    let moment = connection.transaction()?;
+    let seal = Seal::read(&moment, secrets)?;
+    let mut walk = Walk::begin(&moment, secrets, seal.as_ref().ok().copied());
+    let mut rows = moment.prepare(ROWS)?;
+    let mut rows = rows.query([])?;
+    while let Some(row) = rows.next()? {
+        walk.row(row)?;
+    }
+    if let Err(broken) = seal {
+        walk.found.fault(broken.0);
+    }
+    walk.end()?;
+    let Walk { mut found, ids, stands, .. } = walk;
+    beside::check_ids(&moment, ids, &mut found)?;
+    beside::check_kept(&moment, secrets, &mut found)?;
+    beside::check_used(&moment, &stands, &mut found)?;
+    let accounts = moment.query_row("SELECT count(*) FROM account", [], |row| row.get(0))?;
+    Ok(found.into_verification(accounts))
+}
+
+/// What has been found so far.
+#[derive(Default)]
+struct Found {
+    entries: u64,
+    granted: i128,
+    charged: i128,
+    charges: u64,
+    faults: Vec<String>,
+    more_faults: u64,
+}
+
+/// A walk along the log.
+struct Walk<'a> {
+    connection: &'a Connection,
+    secrets: &'a Secrets,
+    seal: Option<Seal>,
+    found: Found,
+    /// The ids of the rows; absent after a row that cannot be read.
+    ids: Option<Ids>,
+    /// The position after the last row, as long as the log up to there has no fault.
+    log_end: Option<LogPosition>,
+    /// The state of each account.
+    stands: HashMap<AccountId, Stand>,
+    /// The state of each account at the checkpoint, once that was passed.
+    at_checkpoint: Option<HashMap<AccountId, Stand>>,
+    /// The rows that must be in the sequence index.
+    marks: Vec<(AccountId, u64, u64, Option<Span>)>,
+}
+
+/// The state of one account during the walk.
+#[derive(Clone, Copy)]
+struct Stand {
+    /// The sequence of its last row, and that row's position.
+    sequence: u64,
+    position: u64,
+    /// The balance; absent after a row that is missing or cannot be read.
+    balance: Option<Credits>,
+    /// The last row's hash; absent likewise.
+    chain: Option<Chain>,
+    /// The times of the rows after the last index entry; absent likewise.
+    span: Option<Span>,
+    /// The sum of its charges.
+    charged: i128,
+}
+
+const START: Stand = Stand {
+    sequence: 0,
+    position: 0,
+    balance: Some(Credits::ZERO),
+    chain: Some(NO_ROW),
+    span: None,
+    charged: 0,
+};
+
+impl<'a> Walk<'a> {
+    fn begin(connection: &'a Connection, secrets: &'a Secrets, seal: Option<Seal>) -> Self {
+        Self {
+            connection,
+            secrets,
+            seal,
+            found: Found::default(),
+            ids: Some(Ids::default()),
+            log_end: Some(LogPosition::BEGINNING),
+            stands: HashMap::new(),
+            at_checkpoint: None,
+            marks: Vec::new(),
+        }
+    }
+
+    /// Checks one row. Fails only when the file cannot be read.
+    fn row(&mut self, raw: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
+        self.found.entries += 1;
+        let position: u64 = raw.get(POSITION_COLUMN).unwrap_or_default();
+        self.pass_checkpoint(position);
+        self.check_position(position);
+        let named = raw.get(0).and_then(|Column(account)| Ok((account, raw.get(1)?)));
+        let Ok((account, sequence)) = named else {
+            self.found.fault(format_args!("the log, row {position}: cannot be read"));
+            (self.log_end, self.ids) = (None, None);
+            return Ok(());
+        };
+        let before = self.step_to(account, sequence)?;
+        let read = Row::read(raw).and_then(|row| Ok((row, Link::read(raw)?)));
+        let Ok((row, link)) = read else {
+            let at = At(account, sequence);
+            self.found.fault(format_args!("{at}: cannot be read"));
+            (self.log_end, self.ids) = (None, None);
+            let chain = raw.get(CHAIN_COLUMN).ok();
+            let stand = Stand { sequence, position, balance: None, chain, span: None, ..before };
+            self.stands.insert(account, stand);
+            return Ok(());
+        };
+        let span = Span::with_next(sequence.saturating_sub(1), before.span, row.at);
+        if sequence.is_multiple_of(MARK_ROWS) {
+            self.marks.push((account, sequence, position, span));
+        }
+        self.ids.iter_mut().for_each(|ids| ids.add(row.id, position));
+        self.check_links(&row, &link, &before);
+        let (balance, chain) = (Some(row.balance), Some(link.chain));
+        let charged = before.charged + self.check_kind(row)?;
+        self.stands.insert(account, Stand { sequence, position, balance, chain, span, charged });
+        Ok(())
+    }
+
+    /// Saves the account states when the walk passes the checkpoint.
+    fn pass_checkpoint(&mut self, position: u64) {
+        let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
+        if position > checkpoint && self.at_checkpoint.is_none() {
+            self.check_digest(checkpoint);
+            self.at_checkpoint = Some(self.stands.clone());
+        }
+    }
+
+    /// Checks that the log up to here is the one that was sealed.
+    fn check_digest(&mut self, position: u64) {
+        let Some(seal) = self.seal else { return };
+        let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
+        // An earlier fault in the log is already reported.
+        if self.log_end.is_some_and(|log_end| log_end != sealed) {
+            self.found.fault(format_args!(
+                "the log: the rows up to {} are not those that were sealed",
+                sealed.position
+            ));
+        }
+    }
+
+    fn check_position(&mut self, position: u64) {
+        if let Some(log_end) = self.log_end
+            && position != log_end.position + 1
+        {
+            let missing = log_end.position + 1;
+            self.found.fault(format_args!("the log, row {missing}: missing"));
+            self.log_end = None;
+        }
+    }
+
+    /// The account's state before a row; reports missing rows between.
+    fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<Stand> {
+        let before = match self.stands.get(&account) {
+            Some(stand) => *stand,
+            None => {
+                if !exists(self.connection, "SELECT 1 FROM account WHERE id = ?1", account)? {
+                    self.found.fault(format_args!("account {account}: has rows and is not there"));
+                }
+                START
+            }
+        };
+        if sequence == before.sequence.saturating_add(1) {
+            return Ok(before);
+        }
+        let from = At(account, before.sequence.saturating_add(1));
+        self.found.fault(format_args!("{from}: missing, the next row is {sequence}"));
+        Ok(Stand { balance: None, chain: None, span: None, ..before })
+    }
+
+    /// Checks the links of a row to the row before it in its account and in the log.
+    fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &Stand) {
+        let at = At(row.account, row.sequence);
+        let secret = self.secrets.with_id(row.secret);
+        self.log_end = match (self.log_end, secret) {
+            (Some(log_end), Some(secret)) => Some(log_end.after(&link.chain, secret)),
+            _ => None,
+        };
+        let Some(secret) = secret else {
+            let number = row.secret;
+            return self.found.fault(format_args!("{at}: secret {number} is not in secret.key"));
+        };
+        if let Some(chain) = before.chain
+            && row.chain(&chain, secret) != link.chain
+        {
+            self.found.fault(format_args!("{at}: is not as it was written"));
+        }
+        if before.chain.is_some() && link.previous != before.position {
+            self.found.fault(format_args!("{at}: does not lead to the row before it"));
+        }
+        if let Some(balance) = before.balance
+            && balance.changed_by(row.credits) != Some(row.balance)
+        {
+            self.found.fault(format_args!(
+                "{at}: {} and {:+} credits do not make the balance {}",
+                balance, row.credits, row.balance
+            ));
+        }
+    }
+
+    /// Checks a row by itself and adds it up. Returns its charge.
+    fn check_kind(&mut self, row: Row<'_>) -> rusqlite::Result<i128> {
+        let at = At(row.account, row.sequence);
+        let Ok(entry) = row.entry() else {
+            self.found.fault(format_args!("{at}: is no row of its kind"));
+            return Ok(0);
+        };
+        let credits = i128::from(entry.credits);
+        match entry.kind {
+            EntryKind::Charge { items, price, .. } => {
+                self.found.charges += 1;
+                self.found.charged -= credits;
+                if credits != -i128::from(price.of(items).0) || items == 0 {
+                    self.found.fault(format_args!(
+                        "{at}: {credits:+} credits for {items} items at {price}"
+                    ));
+                }
+                return Ok(-credits);
+            }
+            EntryKind::Grant => self.found.granted += credits,
+            EntryKind::Adjustment { corrects } => {
+                self.found.granted += credits;
+                let earlier = self
+                    .connection
+                    .prepare_cached("SELECT sequence FROM entry WHERE id = ?1 AND account = ?2")?
+                    .query_row((Column(corrects), Column(entry.account)), |row| row.get(0))
+                    .optional()?;
+                if earlier.is_none_or(|earlier: u64| earlier >= entry.sequence) {
+                    self.found.fault(format_args!("{at}: corrects {corrects}, no row before it"));
+                }
+            }
+        }
+        Ok(0)
+    }
+
+    /// Compares the sums with the seal, the heads and the sequence index.
+    fn end(&mut self) -> rusqlite::Result<()> {
+        if let Some(seal) = self.seal {
+            self.pass_checkpoint(u64::MAX);
+            self.check_digest(seal.end.position);
+        }
+        let heads = mem::take(&mut self.at_checkpoint).unwrap_or_default();
+        let mut found = 0;
+        for (account, stand) in &heads {
+            found += u64::from(self.check_head(*account, stand)?);
+        }
+        let count = |query| self.connection.query_row(query, [], |row| row.get::<_, u64>(0));
+        let (in_table, marked) =
+            (count("SELECT count(*) FROM head")?, count("SELECT count(*) FROM mark")?);
+        if self.seal.is_some() && in_table > found {
+            let more = in_table - found;
+            self.found
+                .fault(format_args!("the checkpoint: {more} accounts that have no rows in it"));
+        }
+        let marks = mem::take(&mut self.marks);
+        for (account, sequence, position, span) in &marks {
+            let mut mark = self.connection.prepare_cached(
+                "SELECT earliest, latest FROM mark
+                 WHERE account = ?1 AND sequence = ?2 AND position = ?3",
+            )?;
+            let marked = mark.query_row((Column(*account), sequence, position), |row| {
+                Ok(Span { earliest: row.get(0)?, latest: row.get(1)? })
+            });
+            let at = At(*account, *sequence);
+            match (marked.optional()?, span) {
+                (None, _) => self.found.fault(format_args!("{at}: is not marked")),
+                (Some(marked), Some(span)) if marked != *span => {
+                    self.found.fault(format_args!("{at}: is marked with other times"));
+                }
+                (Some(_), _) => {}
+            }
+        }
+        if marked > marks.len() as u64 {
+            let more = marked - marks.len() as u64;
+            self.found.fault(format_args!("the marks: {more} of rows that are not there"));
+        }
+        Ok(())
+    }
+
+    /// Whether the account has a head; checks the head as every charge does.
+    fn check_head(&mut self, account: AccountId, stand: &Stand) -> rusqlite::Result<bool> {
+        let head = match Head::read(self.connection, self.secrets, account)? {
+            Ok(head) => head,
+            Err(broken) => {
+                self.found.fault(broken.0);
+                return Ok(true);
+            }
+        };
+        // A missing account is already reported.
+        let Some(head) = head else { return Ok(false) };
+        let (Some(balance), Some(chain)) = (stand.balance, stand.chain) else {
+            return Ok(true);
+        };
+        let Stand { sequence, position, .. } = *stand;
+        if head != (Head { sequence, balance, position, chain, span: None }) {
+            self.found.fault(format_args!(
+                "account {account}: its checkpoint says {} at row {}, its rows say {balance} at row \
+                 {sequence}",
+                head.balance, head.sequence
+            ));
+        }
+        Ok(head != Head::NEW)
+    }
+}
+
+impl Found {
+    fn fault(&mut self, fault: impl fmt::Display) {
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(fault.to_string());
+        } else {
+            self.more_faults += 1;
+        }
+    }
+
+    fn into_verification(mut self, accounts: u64) -> Verification {
+        if self.more_faults > 0 {
+            self.faults.push(format!("and {} more", self.more_faults));
+        }
+        // Sums that do not fit have already shown as faults of single rows.
+        let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
+        Verification {
+            accounts,
+            entries: self.entries,
+            granted: most(self.granted, i64::MAX.into(), i64::MIN.into()) as i64,
+            charged: most(self.charged, u64::MAX.into(), 0) as u64,
+            charges: self.charges,
+            faults: self.faults,
+        }
+    }
+}
+
+/// A row, as faults name it.
+#[derive(Clone, Copy)]
+struct At(AccountId, u64);
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "account {}, row {}", self.0, self.1)
+    }
+}
+
+fn exists(connection: &Connection, query: &str, account: AccountId) -> rusqlite::Result<bool> {
+    connection.prepare_cached(query)?.exists([Column(account)])
+}

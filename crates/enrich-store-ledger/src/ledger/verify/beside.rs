@@ -1,0 +1,191 @@
+//! Checks the tables that must agree with the log: the index of ids, the stored responses and the
+//! usage.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
+
+use enrich_core::{AccountId, ChargeId};
+use enrich_store_sqlite::{Column, Secrets};
+use rusqlite::Connection;
+
+use crate::ledger::idempotency_store;
+use crate::ledger::verify::{At, Found, Stand};
+
+/// The rows and their ids as a sum that does not depend on their order. Other rows have the same
+/// sum with a chance of 1 in 2⁶⁴; each sum uses new random keys.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids {
+    hasher: RandomState,
+    sum: u64,
+}
+
+impl Ids {
+    /// Adds the row at `position`.
+    pub(super) fn add(&mut self, id: ChargeId, position: u64) {
+        self.sum = self.sum.wrapping_add(self.hasher.hash_one((id, position)));
+    }
+}
+
+/// Checks that no id is in two rows and that every row is found by its own. `in_log` comes from the
+/// rows themselves, if all could be read.
+pub(super) fn check_ids(
+    connection: &Connection,
+    in_log: Option<Ids>,
+    found: &mut Found,
+) -> rusqlite::Result<()> {
+    let mut in_index = in_log.as_ref().map(|ids| Ids { sum: 0, ..ids.clone() });
+    let mut statement =
+        connection.prepare("SELECT id, position FROM entry INDEXED BY entry_id ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    let mut before: Option<Column<ChargeId>> = None;
+    let mut count = 0_u64;
+    while let Some(row) = rows.next()? {
+        count += 1;
+        let Ok(id) = row.get(0) else {
+            found.fault("the index of ids: an id that cannot be read");
+            in_index = None;
+            continue;
+        };
+        if before == Some(id) {
+            found.fault(format_args!("the id {} stands in two rows", id.0));
+        }
+        before = Some(id);
+        if let Some(ids) = &mut in_index {
+            ids.add(id.0, row.get(1).unwrap_or_default());
+        }
+    }
+    let entries = found.entries;
+    if count != entries {
+        found.fault(format_args!("the index of ids: {count} ids for {entries} rows"));
+    } else if let (Some(in_log), Some(in_index)) = (in_log, in_index)
+        && in_log.sum != in_index.sum
+    {
+        found.fault("the index of ids: a row stands under an id that is not its own");
+    }
+    Ok(())
+}
+
+/// Checks that no stored response was altered and that its charge exists.
+pub(super) fn check_kept(
+    connection: &Connection,
+    secrets: &Secrets,
+    found: &mut Found,
+) -> rusqlite::Result<()> {
+    kept_without_charge(connection, found)?;
+    check_kept_counts(connection, found)?;
+    idempotency_store::check(connection, secrets, |account| match account {
+        Some(account) => {
+            found.fault(format_args!("account {account}: a kept answer is not as it was written"))
+        }
+        None => found.fault("the kept answers: one that cannot be read"),
+    })
+}
+
+/// Checks the number of stored responses of each account.
+fn check_kept_counts(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT account, max(counted), max(kept) FROM (
+             SELECT account, answers AS counted, 0 AS kept FROM kept_count
+             UNION ALL SELECT account, 0, count(*) FROM kept GROUP BY account)
+         GROUP BY account HAVING max(counted) <> max(kept)",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let Ok(Column::<AccountId>(account)) = row.get(0) else {
+            found.fault("the kept answers: a count of nobody's");
+            continue;
+        };
+        let (counted, kept): (i64, i64) = (row.get(1)?, row.get(2)?);
+        found.fault(format_args!(
+            "account {account}: {counted} kept answers are counted, {kept} are there"
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that a stored response was written with its charge and names the same balance.
+fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
+             ON entry.id = kept.charge AND entry.account = kept.account
+         WHERE kept.charge IS NOT NULL AND
+             (entry.balance IS NULL OR entry.balance <> kept.balance OR entry.at <> kept.at)",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (Ok(Column::<AccountId>(account)), Ok(Column::<ChargeId>(charge))) =
+            (row.get(0), row.get(1))
+        else {
+            found.fault("the kept answers: one that cannot be read");
+            continue;
+        };
+        match row.get::<_, Option<u64>>(2)? {
+            Some(sequence) => found.fault(format_args!(
+                "{}: the answer kept for it names another balance or time",
+                At(account, sequence)
+            )),
+            None => found.fault(format_args!(
+                "account {account}: the charge {charge} is missing, its answer is kept"
+            )),
+        }
+    }
+    Ok(())
+}
+
+/// Checks the usage, which is counted after the charge: it may miss charges, but never has more.
+pub(super) fn check_used(
+    connection: &Connection,
+    stands: &HashMap<AccountId, Stand>,
+    found: &mut Found,
+) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
+    let mut rows = statement.query([])?;
+    // Summed here: SQLite fails on a sum that exceeds 64 bits.
+    let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        match (row.get(0), row.get::<_, i64>(1)) {
+            (Ok(Column(account)), Ok(used)) => {
+                *used_by.entry(account).or_default() += i128::from(used)
+            }
+            _ => found.fault("the usage counters: one that cannot be read"),
+        }
+    }
+    for (account, used) in used_by {
+        let charged = stands.get(&account).map_or(0, |stand| stand.charged);
+        if used > charged {
+            found.fault(format_args!(
+                "account {account}: {used} credits are counted as used, {charged} were charged"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_row_that_stands_under_the_id_of_another_is_noticed() {
+        let connection = Connection::open_in_memory().unwrap();
+        let table = "CREATE TABLE entry (position INTEGER NOT NULL PRIMARY KEY, id BLOB NOT NULL);
+                     CREATE UNIQUE INDEX entry_id ON entry (id)";
+        connection.execute_batch(table).unwrap();
+        let ids = [(); 3].map(|()| ChargeId::new(Timestamp::UNIX_EPOCH));
+        for id in ids {
+            connection.execute("INSERT INTO entry (id) VALUES (?1)", [Column(id)]).unwrap();
+        }
+        let faults_where = |positions: [u64; 3]| {
+            let mut in_log = Ids::default();
+            ids.into_iter().zip(positions).for_each(|(id, position)| in_log.add(id, position));
+            let mut found = Found { entries: 3, ..Found::default() };
+            check_ids(&connection, Some(in_log), &mut found).unwrap();
+            found.faults
+        };
+        assert_eq!(faults_where([1, 2, 3]), [] as [&str; 0]);
+        assert_eq!(faults_where([2, 1, 3]).len(), 1);
+    }
+}

@@ -1,0 +1,339 @@
+//! The one thread that writes the ledger: groups of decisions, each with one transaction and one
+//! disk sync.
+
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use enrich_core::port::ledger::ChargeError;
+use enrich_store_sqlite::{self as sqlite, OpenError, Secrets};
+use rusqlite::{Connection, ErrorCode};
+
+use crate::ledger::NotAsWritten;
+use crate::ledger::decide::{GroupDecider, GroupFailed};
+use crate::ledger::files::{FileReplaced, LedgerFiles};
+use crate::ledger::idempotency_store::RecordCount;
+use crate::ledger::job::{Job, decide, deliver, refuse};
+use crate::ledger::ledger_state::{Heads, LedgerState, Written};
+use crate::ledger::ledger_state_error::LedgerStateError;
+use crate::ledger::queue::{Exit, Waited};
+use crate::ledger::reply::Woken;
+use crate::options::LedgerOptions;
+
+/// Minimum interval between groups while more than one decision at a time is requested.
+///
+/// A commit costs some 100 µs of kernel time regardless of its size; the interval spreads that over
+/// more decisions. With half of it, many concurrent callers get fewer decisions a second where the
+/// processor is the limit, though few callers get more. With twice as much, many get no more and
+/// few get fewer (`docs/performance.md`).
+const GROUP_INTERVAL: Duration = Duration::from_millis(1);
+/// Delay without a new job after which the group is taken as complete.
+const QUIET_DELAY: Duration = Duration::from_micros(200);
+
+/// Delay before the writer wakes remaining waiters.
+const WAKE_DELAY: Duration = Duration::from_millis(2);
+
+/// Ends a transaction: `COMMIT`, or in tests a disk that fails.
+type Commit = Box<dyn FnMut(&Connection) -> rusqlite::Result<()> + Send>;
+
+/// The writing side of the ledger.
+pub(super) struct Writer {
+    path: PathBuf,
+    secrets: Secrets,
+    limits: LedgerOptions,
+    /// Absent after a connection became unusable; opened again for the next group.
+    connection: Option<Connection>,
+    ledger_state: LedgerState,
+    /// The idempotency records as this connection last saw them; counted when the first is stored.
+    record_count: Option<RecordCount>,
+    is_charging: Arc<AtomicBool>,
+    files: Arc<LedgerFiles>,
+    commit: Commit,
+    /// The waiters of the last group.
+    woken: Woken,
+}
+
+/// The outcome of a group.
+enum Settled {
+    /// Written and durable.
+    Written,
+    /// Not written, because of this error.
+    NotWritten(rusqlite::Error),
+    /// Not written: other processes kept the database busy for too long.
+    Busy,
+    /// Not written: the log was altered.
+    Altered(NotAsWritten),
+    /// Outcome unknown, because of this error.
+    Unknown(rusqlite::Error),
+    /// Not written: a file of the ledger was replaced.
+    Replaced(FileReplaced),
+    /// Written, but perhaps into a file that is lost.
+    Lost(FileReplaced),
+}
+
+/// One error, shared by all decisions of a group.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the group of charges could not be written")]
+struct SharedWriteError(#[source] Arc<dyn std::error::Error + Send + Sync>);
+
+impl Writer {
+    /// Opens the writing side.
+    pub(super) fn open(
+        path: PathBuf,
+        secrets: Secrets,
+        limits: LedgerOptions,
+        is_charging: Arc<AtomicBool>,
+    ) -> Result<Self, OpenError> {
+        let failed = |source| OpenError::of_sqlite(&path, source);
+        let mut connection = sqlite::writer(&path, limits.durability).map_err(failed)?;
+        make_durable(&connection, &path)?;
+        let ledger_state =
+            LedgerState::open(&mut connection, secrets.clone()).map_err(|error| match error {
+                LedgerStateError::Read(source) => failed(source),
+                LedgerStateError::NotAsWritten(source) => {
+                    OpenError::NotAsWritten { path: path.clone(), source: source.into() }
+                }
+            })?;
+        let files = Arc::new(LedgerFiles::open(&path)?);
+        let commit: Commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+        let connection = Some(connection);
+        let (record_count, woken) = (None, Woken::default());
+        Ok(Self {
+            path,
+            secrets,
+            limits,
+            connection,
+            ledger_state,
+            record_count,
+            is_charging,
+            files,
+            commit,
+            woken,
+        })
+    }
+
+    /// The files that the ledger has open.
+    pub(super) fn files(&self) -> Arc<LedgerFiles> {
+        Arc::clone(&self.files)
+    }
+
+    /// The heads of accounts, readable by every thread.
+    pub(super) fn heads(&self) -> Arc<Heads> {
+        self.ledger_state.heads()
+    }
+
+    /// Decides jobs until all senders are gone and the queue is empty.
+    pub(super) fn run(mut self, queue: &Exit<Job>) {
+        // Also when this thread panics: later callers must not wait for an answer.
+        let _stop = StopAtEnd(Arc::clone(&self.is_charging));
+        let (mut began, mut last_len) = (Instant::now(), 1);
+        let mut group = Vec::new();
+        while self.wait(queue) {
+            // A single caller does not wait for others.
+            if last_len > 1 {
+                self.gather(queue, began + GROUP_INTERVAL);
+            }
+            queue.take(self.limits.charge_group, &mut group);
+            began = Instant::now();
+            last_len = group.len();
+            self.settle(&mut group);
+        }
+        self.woken.wake_remaining();
+    }
+
+    /// Waits for a job, and wakes the remaining waiters of the last group meanwhile. Returns
+    /// `false` when there will be no more jobs.
+    fn wait(&mut self, queue: &Exit<Job>) -> bool {
+        if !self.woken.is_complete() {
+            match queue.wait(Some(WAKE_DELAY)) {
+                Waited::TimedOut => self.woken.wake_remaining(),
+                waited => return waited == Waited::Arrived,
+            }
+        }
+        queue.wait(None) == Waited::Arrived
+    }
+
+    /// Waits until `until` for more jobs, as long as they keep coming. The thread sleeps meanwhile:
+    /// a wake-up for each job would cost its caller a system call.
+    fn gather(&self, queue: &Exit<Job>, until: Instant) {
+        let (mut known, mut waiting) = (0, queue.len());
+        while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {
+            known = waiting;
+            thread::sleep(QUIET_DELAY.min(until.saturating_duration_since(Instant::now())));
+            waiting = queue.len();
+        }
+    }
+
+    /// Decides a group, delivers the decisions and empties the group.
+    fn settle(&mut self, group: &mut Vec<Job>) {
+        let woken = if self.is_charging.load(Ordering::Acquire) {
+            match self.write(group) {
+                Settled::Written => deliver(group),
+                Settled::Busy => refuse(group, || ChargeError::Overloaded),
+                // One of them may be the cause: retry each alone.
+                Settled::NotWritten(_) if group.len() > 1 => {
+                    return mem::take(group).into_iter().for_each(|job| {
+                        self.settle(&mut vec![job]);
+                    });
+                }
+                Settled::NotWritten(error) => {
+                    let shared = SharedWriteError(Arc::new(error));
+                    refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
+                }
+                Settled::Altered(error) => self.stop_without(group, error),
+                Settled::Replaced(error) => self.stop_without(group, error),
+                Settled::Unknown(error) => self.stop_in_doubt(group, error),
+                Settled::Lost(error) => self.stop_in_doubt(group, error),
+            }
+        } else {
+            refuse(group, || ChargeError::Stopped)
+        };
+        // Waiters of the group before had as long as this group took.
+        self.woken.wake_remaining();
+        self.woken = woken;
+    }
+
+    /// Stops charging, with a group that was not written.
+    fn stop_without(
+        &mut self,
+        group: &mut Vec<Job>,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Woken {
+        self.stop();
+        let shared = SharedWriteError(Arc::new(error));
+        refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
+    }
+
+    /// Stops charging, with a group that was perhaps written.
+    fn stop_in_doubt(
+        &mut self,
+        group: &mut Vec<Job>,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Woken {
+        self.stop();
+        let shared = SharedWriteError(Arc::new(error));
+        refuse(group, || ChargeError::Unknown(Box::new(shared.clone())))
+    }
+
+    /// Stops charging.
+    fn stop(&mut self) {
+        self.is_charging.store(false, Ordering::Release);
+        self.connection = None;
+    }
+
+    /// Writes a group in one transaction.
+    fn write(&mut self, group: &mut [Job]) -> Settled {
+        if let Err(replaced) = self.files.check() {
+            return Settled::Replaced(replaced);
+        }
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => match sqlite::writer(&self.path, self.limits.durability) {
+                Ok(connection) => {
+                    // The count of another connection is not valid for a new one.
+                    self.record_count = None;
+                    self.ledger_state.new_connection();
+                    connection
+                }
+                Err(error) => return Settled::NotWritten(error),
+            },
+        };
+        let settled = self.write_on(&connection, group);
+        // If the rollback fails, closing the connection ends the transaction unwritten.
+        if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
+            self.connection = Some(connection);
+        }
+        settled
+    }
+
+    fn write_on(&mut self, connection: &Connection, group: &mut [Job]) -> Settled {
+        let begin = if group.iter().any(Job::writes) { "BEGIN IMMEDIATE" } else { "BEGIN" };
+        if let Err(error) = connection.execute_batch(begin) {
+            return match error.sqlite_error_code() {
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Settled::Busy,
+                _ => Settled::NotWritten(error),
+            };
+        }
+        match self.ledger_state.refresh(connection) {
+            Ok(()) => {}
+            Err(LedgerStateError::Read(error)) => return Settled::NotWritten(error),
+            Err(LedgerStateError::NotAsWritten(fault)) => return Settled::Altered(fault),
+        }
+        let decided = self.decide_on(connection, group);
+        let (batch, record_count) = match decided {
+            Ok(decided) => decided,
+            Err(GroupFailed(error)) => return Settled::NotWritten(error),
+        };
+        let moment = self.ledger_state.moment();
+        match (self.commit)(connection) {
+            Ok(()) => {
+                self.record_count = record_count;
+                self.ledger_state.turn(batch, moment);
+                match self.files.check() {
+                    Ok(()) => Settled::Written,
+                    Err(replaced) => Settled::Lost(replaced),
+                }
+            }
+            Err(error) => match error.sqlite_error_code() {
+                // The commit record did not fit into the log, or was not tried: nothing can come
+                // back after a crash.
+                Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Settled::NotWritten(error),
+                _ => Settled::Unknown(error),
+            },
+        }
+    }
+
+    fn decide_on(
+        &self,
+        connection: &Connection,
+        group: &mut [Job],
+    ) -> Result<(Written, Option<RecordCount>), GroupFailed> {
+        let mut decider = GroupDecider {
+            connection,
+            secrets: &self.secrets,
+            batch: self.ledger_state.batch(connection).map_err(GroupFailed)?,
+            record_count: self.record_count,
+            max_kept: self.limits.max_kept,
+        };
+        decide(&mut decider, group)?;
+        let written = decider.batch.close().map_err(GroupFailed)?;
+        Ok((written, decider.record_count))
+    }
+}
+
+/// Syncs the commits found in the log: those of a process that crashed before its disk sync. Later
+/// charges build on them and would be lost with them.
+///
+/// A sync of the log is not enough: after a failed write the system may count pages as written. So
+/// the commits are written once more, into the database. If another process reads an older state or
+/// moves the log at this moment, they are written into the log.
+fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let failed = |error| OpenError::of_sqlite(path, error);
+    match sqlite::move_log(connection) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
+        // SQLite syncs the log first, and only then finds no space in the file.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    }
+    // The transaction keeps other processes from appending to the log.
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+    let written = sqlite::write_log_again(path);
+    connection.execute_batch("ROLLBACK").map_err(failed)?;
+    written.map_err(|error| OpenError::unusable(path, error))
+}
+
+/// Stops charging when the thread has ended.
+struct StopAtEnd(Arc<AtomicBool>);
+
+impl Drop for StopAtEnd {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests;

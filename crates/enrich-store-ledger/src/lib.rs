@@ -1,0 +1,95 @@
+#![doc = include_str!("../README.md")]
+
+mod accounts;
+mod ledger;
+mod misses;
+mod options;
+mod sign_ins;
+mod statistics;
+mod usage;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use enrich_store_sqlite::{self as sqlite, Database, DatabaseReport, OpenError, Secrets};
+
+pub use accounts::SqliteAccounts;
+pub use ledger::{SqliteLedger, begin, verify};
+pub use misses::{CountMisses, MissCounter, MissedName, forget_missed, missed, most_missed};
+pub use options::LedgerOptions;
+pub use sign_ins::SqliteSignIns;
+pub use statistics::{AccountUse, Outcomes, UseStatistics, use_statistics};
+pub use usage::SqliteUsage;
+
+mod schema {
+    refinery::embed_migrations!("migrations");
+}
+
+/// The database of accounts, keys, credits, idempotency records and sign-ins.
+pub const LEDGER: Database = Database {
+    name: "ledger",
+    file: "ledger.sqlite",
+    application_id: i32::from_be_bytes(*b"EnrL"),
+    migrations: schema::migrations::runner,
+};
+
+/// The counts that a check reports.
+const COUNTS: [(&str, &str); 8] = [
+    ("accounts", "SELECT count(*) FROM account"),
+    ("keys", "SELECT count(*) FROM api_key"),
+    ("entries", "SELECT count(*) FROM entry"),
+    ("kept answers", "SELECT count(*) FROM kept"),
+    ("usage counters", "SELECT count(*) FROM used"),
+    ("sign-ins", "SELECT count(*) FROM sign_in"),
+    ("invitations", "SELECT count(*) FROM invitation"),
+    ("sessions", "SELECT count(*) FROM session"),
+];
+
+/// The ports over one ledger.
+#[derive(Debug)]
+pub struct LedgerPorts {
+    /// Accounts and keys.
+    pub accounts: Arc<SqliteAccounts>,
+    /// The owners who sign in to accounts' pages.
+    pub sign_ins: Arc<SqliteSignIns>,
+    /// The ledger.
+    pub ledger: Arc<SqliteLedger>,
+    /// The usage counters.
+    pub usage: Arc<SqliteUsage>,
+    /// The counter of missed names; `None` when they are not counted.
+    pub misses: Option<Arc<MissCounter>>,
+}
+
+/// Opens the ledger at `path`, which must exist and have its schema.
+///
+/// # Errors
+///
+/// [`OpenError::NotAsWritten`] when the ledger was altered, and when the file cannot be read or
+/// written.
+pub fn open(
+    path: &Path,
+    secrets: &Secrets,
+    options: LedgerOptions,
+    count_misses: CountMisses,
+) -> Result<LedgerPorts, OpenError> {
+    let ledger = SqliteLedger::open(path, secrets, options)?;
+    let files = ledger.files();
+    let misses = MissCounter::new(count_misses, secrets).map(Arc::new);
+    Ok(LedgerPorts {
+        accounts: Arc::new(SqliteAccounts::open(path, secrets, Arc::clone(&files))?),
+        sign_ins: Arc::new(SqliteSignIns::open(path, secrets, files)?),
+        ledger: Arc::new(ledger),
+        usage: Arc::new(SqliteUsage::open(path, misses.clone())?),
+        misses,
+    })
+}
+
+/// Checks the ledger at `path` in full: SQLite's own checks and the counts of rows. To check its
+/// sums, use [`verify`].
+///
+/// # Errors
+///
+/// When the file cannot be read at all. Faults in it are in the report.
+pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
+    sqlite::examine(&sqlite::reader(path)?, &COUNTS)
+}

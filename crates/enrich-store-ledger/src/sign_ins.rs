@@ -1,0 +1,391 @@
+//! Sign-ins to the accounts' pages, in `ledger.sqlite`.
+//!
+//! Email addresses and tokens are found by keyed hashes, as keys are, and nothing is cached in
+//! memory: an invitation from the command line works at once, and a session that it ends has ended.
+//!
+//! A change that takes something away (a session ended, an invitation used, a password replaced) is
+//! on disk before it is acknowledged. The start or use of a session is not: a power failure may
+//! lose it, and then the owner signs in again. Neither uses the thread that charges; a change holds
+//! SQLite's one write lock for the time of a few rows.
+
+mod rows;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{
+    EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
+};
+use enrich_store_sqlite::{
+    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, apart,
+    store_error,
+};
+use enrich_text::EmailAddress;
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use crate::ledger::LedgerFiles;
+use rows::{
+    BY_ACCOUNT, BY_EMAIL, Hash, INVITATION, SESSIONS_OF_ACCOUNT, Sealed, SignInRow, end_invitation,
+    end_oldest_sessions, end_session_of, end_sessions, first_of, id_of, read_session, read_sign_in,
+    set_password,
+};
+
+/// Ended sessions deleted at once, so that charges do not wait for it.
+const SETTLED_AT_ONCE: u32 = 10_000;
+/// Deletes ended sessions, the oldest first.
+const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
+    SELECT token_hash FROM session WHERE ends_at <= ?1 ORDER BY ends_at LIMIT ?2)";
+
+/// Stores sign-ins and sessions.
+#[derive(Debug)]
+pub struct SqliteSignIns {
+    readers: Readers,
+    /// Syncs each commit to disk.
+    synced: Writer,
+    /// Does not sync.
+    unsynced: Writer,
+    secrets: Secrets,
+    files: Arc<LedgerFiles>,
+}
+
+/// A connection for changes, one at a time.
+type Writer = Arc<Mutex<Connection>>;
+
+impl SqliteSignIns {
+    /// Opens the sign-ins in the prepared ledger at `path`.
+    pub(crate) fn open(
+        path: &Path,
+        secrets: &Secrets,
+        files: Arc<LedgerFiles>,
+    ) -> Result<Self, OpenError> {
+        let writer = |durability| {
+            let connection = sqlite::writer(path, durability);
+            connection
+                .map(|connection| Arc::new(Mutex::new(connection)))
+                .map_err(|source| OpenError::of_sqlite(path, source))
+        };
+        Ok(Self {
+            readers: Readers::open(path)?,
+            synced: writer(Durability::Commit)?,
+            unsynced: writer(Durability::Checkpoint)?,
+            secrets: secrets.clone(),
+            files,
+        })
+    }
+
+    /// The hashes of an email address or a token, one for each secret.
+    fn hashes(&self, purpose: Purpose, text: &str) -> Vec<Hash> {
+        self.secrets.newest_first().map(|secret| secret.hash(purpose, &[text.as_bytes()])).collect()
+    }
+
+    /// The hashes of a session's token; none without a token.
+    fn session_hashes(&self, token: Option<&Token>) -> Vec<Hash> {
+        token.map(|token| self.hashes(Purpose::SessionToken, token.expose())).unwrap_or_default()
+    }
+
+    fn current_hash(&self, purpose: Purpose, text: &str) -> (Hash, u32) {
+        let secret = self.secrets.current();
+        (secret.hash(purpose, &[text.as_bytes()]), secret.id())
+    }
+
+    fn seal(&self, purpose: Purpose, account: AccountId, text: &str) -> Result<Sealed, StoreError> {
+        let secret = self.secrets.current();
+        let sealed = secret.seal(purpose, account.0.as_bytes(), text.as_bytes());
+        Ok((sealed.map_err(StoreError::failed)?, secret.id()))
+    }
+
+    fn open_sealed(
+        &self,
+        purpose: Purpose,
+        account: AccountId,
+        (sealed, secret): &Sealed,
+    ) -> Result<String, NotOurs> {
+        let secret = self.secrets.with_id(*secret).ok_or(NotOurs)?;
+        let bytes = secret.open(purpose, account.0.as_bytes(), sealed)?;
+        String::from_utf8(bytes).map_err(|_| NotOurs)
+    }
+
+    fn opened(&self, row: SignInRow) -> Result<SignIn, NotOurs> {
+        let SignInRow { account, email, password, created_at } = row;
+        let email = self.open_sealed(Purpose::SignInEmailSeal, account, &email)?;
+        let password = password
+            .map(|sealed| self.open_sealed(Purpose::PasswordSeal, account, &sealed))
+            .transpose()?;
+        Ok(SignIn {
+            account,
+            email: EmailAddress::parse(&email).map_err(|_| NotOurs)?,
+            password: password.map(PasswordHash::new),
+            created_at,
+        })
+    }
+
+    /// Runs `change` in a transaction on a thread of its own.
+    async fn write<T: Send + 'static>(
+        &self,
+        writer: &Writer,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (writer, files) = (Arc::clone(writer), Arc::clone(&self.files));
+        apart(move || {
+            let mut connection = writer.lock();
+            let transaction = connection
+                .transaction_with_behavior(TransactionBehavior::Immediate)
+                .map_err(store_error)?;
+            let result = change(&transaction).map_err(store_error)?;
+            transaction.commit().map_err(store_error)?;
+            files.check().map_err(StoreError::failed)?;
+            Ok(result)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl SignIns for SqliteSignIns {
+    async fn set_email(
+        &self,
+        account: AccountId,
+        email: &EmailAddress,
+        now: Timestamp,
+    ) -> Result<EmailSet, StoreError> {
+        let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
+        let (hash, _) = self.current_hash(Purpose::SignInEmail, email.as_str());
+        let sealed = self.seal(Purpose::SignInEmailSeal, account, email.as_str())?;
+        self.write(&self.synced, move |connection| {
+            if !connection
+                .prepare_cached("SELECT 1 FROM account WHERE id = ?1")?
+                .exists([Column(account)])?
+            {
+                return Ok(EmailSet::NoAccount);
+            }
+            match first_of(connection, BY_EMAIL, &hashes, |hash| [*hash], read_sign_in)? {
+                Some(holder) if holder.account == account => return Ok(EmailSet::Set),
+                Some(_) => return Ok(EmailSet::Taken),
+                None => {}
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO sign_in (account, email_hash, email, secret, created_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (account) DO UPDATE SET email_hash = excluded.email_hash,
+                         email = excluded.email, secret = excluded.secret,
+                         created_at = excluded.created_at",
+                )?
+                .execute(params![Column(account), hash, sealed.0, sealed.1, Column(now)])?;
+            end_invitation(connection, account)?;
+            end_sessions(connection, account, &[])?;
+            Ok(EmailSet::Set)
+        })
+        .await
+    }
+
+    async fn sign_in(&self, account: AccountId) -> Result<Option<SignIn>, StoreError> {
+        let row = self.readers.read(|connection| {
+            connection
+                .prepare_cached(BY_ACCOUNT)?
+                .query_row([Column(account)], read_sign_in)
+                .optional()
+        })?;
+        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+    }
+
+    async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError> {
+        let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
+        let row = self.readers.read(|connection| {
+            first_of(connection, BY_EMAIL, &hashes, |hash| [*hash], read_sign_in)
+        })?;
+        row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
+    }
+
+    async fn invite(
+        &self,
+        account: AccountId,
+        token: &Token,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (hash, secret) = self.current_hash(Purpose::InvitationToken, token.expose());
+        self.write(&self.synced, move |connection| {
+            if !connection.prepare_cached(BY_ACCOUNT)?.exists([Column(account)])? {
+                return Ok(false);
+            }
+            connection
+                .prepare_cached(
+                    "INSERT INTO invitation (account, token_hash, secret, until)
+                     VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (account) DO UPDATE SET token_hash = excluded.token_hash,
+                         secret = excluded.secret, until = excluded.until",
+                )?
+                .execute(params![Column(account), hash, secret, Column(until)])?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError> {
+        let hashes = self.hashes(Purpose::InvitationToken, token.expose());
+        let invitation = self.readers.read(|connection| {
+            let read = |row: &Row<'_>| {
+                let (Column::<AccountId>(account), Column::<Timestamp>(until)) =
+                    (row.get(0)?, row.get(1)?);
+                Ok((account, until))
+            };
+            first_of(connection, INVITATION, &hashes, |hash| [*hash], read)
+        })?;
+        match invitation {
+            Some((account, until)) if now < until => self.sign_in(account).await,
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    async fn accept(
+        &self,
+        token: &Token,
+        password: PasswordHash,
+        now: Timestamp,
+    ) -> Result<Option<AccountId>, StoreError> {
+        let Some(SignIn { account, .. }) = self.invited(token, now).await? else {
+            return Ok(None);
+        };
+        let hashes = self.hashes(Purpose::InvitationToken, token.expose());
+        let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
+        self.write(&self.synced, move |connection| {
+            // It may have been used or replaced since it was read.
+            let is_good = first_of(
+                connection,
+                "SELECT 1 FROM invitation WHERE token_hash = ?1 AND account = ?2 AND until > ?3",
+                &hashes,
+                |hash| (*hash, Column(account), Column(now)),
+                |_| Ok(()),
+            )?;
+            if is_good.is_none() {
+                return Ok(None);
+            }
+            set_password(connection, account, &sealed)?;
+            end_sessions(connection, account, &[])?;
+            Ok(Some(account))
+        })
+        .await
+    }
+
+    async fn set_password(
+        &self,
+        account: AccountId,
+        password: PasswordHash,
+        kept: Option<&Token>,
+    ) -> Result<bool, StoreError> {
+        let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
+        let kept = self.session_hashes(kept);
+        self.write(&self.synced, move |connection| {
+            let is_there = set_password(connection, account, &sealed)?;
+            end_sessions(connection, account, &kept)?;
+            Ok(is_there)
+        })
+        .await
+    }
+
+    async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
+        let (hash, secret) = self.current_hash(Purpose::SessionToken, token.expose());
+        self.write(&self.unsynced, move |connection| {
+            connection
+                .prepare_cached(
+                    "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
+                .execute(params![
+                    hash,
+                    secret,
+                    Column(session.account),
+                    Column(session.started_at),
+                    Column(session.seen_at),
+                    Column(session.ends_at),
+                ])?;
+            end_oldest_sessions(connection, session.account, &hash)
+        })
+        .await
+    }
+
+    async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError> {
+        let hashes = self.session_hashes(Some(token));
+        let query =
+            "SELECT account, started_at, seen_at, ends_at FROM session WHERE token_hash = ?1";
+        self.readers
+            .read(|connection| first_of(connection, query, &hashes, |hash| [*hash], read_session))
+    }
+
+    async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError> {
+        let hashes = self.session_hashes(Some(token));
+        self.write(&self.unsynced, move |connection| {
+            let mut touch = connection.prepare_cached(
+                "UPDATE session SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2",
+            )?;
+            hashes.iter().try_for_each(|hash| touch.execute((hash, Column(at))).map(|_| ()))
+        })
+        .await
+    }
+
+    async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
+        let hashes = self.session_hashes(Some(token));
+        self.write(&self.synced, move |connection| {
+            let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
+            hashes.iter().try_for_each(|hash| end.execute([hash]).map(|_| ()))
+        })
+        .await
+    }
+
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let is_due = self.readers.read(|connection| {
+            let due = "SELECT 1 FROM session WHERE ends_at <= ?1
+                       UNION ALL SELECT 1 FROM invitation WHERE until <= ?1";
+            connection.prepare_cached(due)?.exists([Column(now)])
+        })?;
+        if !is_due {
+            return Ok(0);
+        }
+        self.write(&self.synced, move |connection| {
+            let mut sessions = connection.prepare_cached(ENDED_SESSIONS)?;
+            let sessions = sessions.execute((Column(now), SETTLED_AT_ONCE))?;
+            let mut invitations =
+                connection.prepare_cached("DELETE FROM invitation WHERE until <= ?1")?;
+            Ok((sessions + invitations.execute([Column(now)])?) as u64)
+        })
+        .await
+    }
+
+    async fn sessions(
+        &self,
+        account: AccountId,
+        current: Option<&Token>,
+    ) -> Result<Vec<ListedSession>, StoreError> {
+        let current = self.session_hashes(current);
+        self.readers.read(|connection| {
+            connection
+                .prepare_cached(SESSIONS_OF_ACCOUNT)?
+                .query_map([Column(account)], |row| {
+                    let hash: Hash = row.get(4)?;
+                    Ok(ListedSession {
+                        id: id_of(&hash),
+                        session: read_session(row)?,
+                        is_current: current.contains(&hash),
+                    })
+                })?
+                .collect::<rusqlite::Result<_>>()
+        })
+    }
+
+    async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError> {
+        self.write(&self.synced, move |connection| end_session_of(connection, account, id)).await
+    }
+
+    async fn end_sessions(
+        &self,
+        account: AccountId,
+        kept: Option<&Token>,
+    ) -> Result<u64, StoreError> {
+        let kept = self.session_hashes(kept);
+        self.write(&self.synced, move |connection| end_sessions(connection, account, &kept)).await
+    }
+}

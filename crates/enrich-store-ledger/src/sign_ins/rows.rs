@@ -1,0 +1,142 @@
+//! The rows of `sign_in`, `invitation` and `session`, and operations on several of them.
+
+use enrich_core::{AccountId, Timestamp};
+use enrich_sign_in::{Session, SessionId};
+use enrich_store_sqlite::Column;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// A keyed hash of an email address or a token.
+pub(super) type Hash = [u8; 32];
+
+/// Encrypted data, and the number of the secret that decrypts it.
+pub(super) type Sealed = (Vec<u8>, u32);
+
+/// A row of `sign_in`, still encrypted.
+pub(super) struct SignInRow {
+    pub(super) account: AccountId,
+    pub(super) email: Sealed,
+    pub(super) password: Option<Sealed>,
+    pub(super) created_at: Timestamp,
+}
+
+macro_rules! sign_in {
+    ($rest:literal) => {
+        concat!(
+            "SELECT sign_in.account, email, sign_in.secret, password, password_secret, created_at ",
+            "FROM sign_in ",
+            $rest
+        )
+    };
+}
+
+pub(super) const BY_ACCOUNT: &str = sign_in!("WHERE account = ?1");
+pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
+/// Reads an invitation's account and end.
+pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE token_hash = ?1";
+
+/// The first row that `query` gives for any of `hashes`.
+pub(super) fn first_of<T, P: rusqlite::Params>(
+    connection: &Connection,
+    query: &str,
+    hashes: &[Hash],
+    values: impl Fn(&Hash) -> P,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Option<T>> {
+    let mut select = connection.prepare_cached(query)?;
+    for hash in hashes {
+        if let Some(found) = select.query_row(values(hash), &read).optional()? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Sets a password and deletes its invitation. Returns whether the account has a sign-in.
+pub(super) fn set_password(
+    connection: &Connection,
+    account: AccountId,
+    (sealed, secret): &Sealed,
+) -> rusqlite::Result<bool> {
+    end_invitation(connection, account)?;
+    let mut set = connection.prepare_cached(
+        "UPDATE sign_in SET password = ?2, password_secret = ?3 WHERE account = ?1",
+    )?;
+    Ok(set.execute((Column(account), sealed, secret))? > 0)
+}
+
+pub(super) fn end_invitation(connection: &Connection, account: AccountId) -> rusqlite::Result<()> {
+    let mut end = connection.prepare_cached("DELETE FROM invitation WHERE account = ?1")?;
+    end.execute([Column(account)]).map(|_| ())
+}
+
+/// Ends the sessions of an account except those with the hashes `kept`; returns their number.
+pub(super) fn end_sessions(
+    connection: &Connection,
+    account: AccountId,
+    kept: &[Hash],
+) -> rusqlite::Result<u64> {
+    let mut select =
+        connection.prepare_cached("SELECT token_hash FROM session WHERE account = ?1")?;
+    let all = select.query_map([Column(account)], |row| row.get(0))?;
+    let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
+    let mut ended = 0;
+    for hash in all.collect::<rusqlite::Result<Vec<Hash>>>()? {
+        if !kept.contains(&hash) {
+            end.execute([hash])?;
+            ended += 1;
+        }
+    }
+    Ok(ended)
+}
+
+/// The sessions of an account, the newest first. The hash is the last column, after the columns of
+/// a session.
+pub(super) const SESSIONS_OF_ACCOUNT: &str =
+    "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
+     WHERE account = ?1 ORDER BY started_at DESC, token_hash";
+
+/// The id of a session: the beginning of its token's keyed hash, which signs nobody in.
+pub(super) fn id_of(hash: &Hash) -> SessionId {
+    SessionId(std::array::from_fn(|at| hash[at]))
+}
+
+/// Ends the session of this id; returns whether the account had it.
+pub(super) fn end_session_of(
+    connection: &Connection,
+    account: AccountId,
+    id: SessionId,
+) -> rusqlite::Result<bool> {
+    let mut end = connection.prepare_cached(
+        "DELETE FROM session WHERE account = ?1 AND substr(token_hash, 1, ?3) = ?2",
+    )?;
+    Ok(end.execute((Column(account), id.0, id.0.len()))? > 0)
+}
+
+/// Ends an account's sessions beyond the limit, the oldest first; never the one with the hash
+/// `newest`, whatever the clock was when the others began.
+pub(super) fn end_oldest_sessions(
+    connection: &Connection,
+    account: AccountId,
+    newest: &Hash,
+) -> rusqlite::Result<()> {
+    let mut end = connection.prepare_cached(
+        "DELETE FROM session WHERE token_hash IN (
+             SELECT token_hash FROM session WHERE account = ?1 AND token_hash <> ?2
+             ORDER BY started_at DESC LIMIT -1 OFFSET ?3)",
+    )?;
+    end.execute((Column(account), newest, Session::MOST_OF_AN_ACCOUNT - 1)).map(|_| ())
+}
+
+pub(super) fn read_sign_in(row: &Row<'_>) -> rusqlite::Result<SignInRow> {
+    let (Column(account), Column(created_at)) = (row.get(0)?, row.get(5)?);
+    let (password, password_secret) =
+        (row.get::<_, Option<Vec<u8>>>(3)?, row.get::<_, Option<u32>>(4)?);
+    let email = (row.get(1)?, row.get(2)?);
+    Ok(SignInRow { account, email, password: password.zip(password_secret), created_at })
+}
+
+pub(super) fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let (Column(account), Column(started_at)) = (row.get(0)?, row.get(1)?);
+    let (Column(seen_at), Column(ends_at)) = (row.get(2)?, row.get(3)?);
+    Ok(Session { account, started_at, seen_at, ends_at })
+}

@@ -1,0 +1,438 @@
+//! Usage counters in `ledger.sqlite`, written in the background.
+//!
+//! Counting adds to a map in memory; a thread writes the collected counts every few seconds and at
+//! the end. Its own connection does not wait for the disk, and writes in small transactions with
+//! pauses, so that charges never wait long for SQLite's one write lock. A power failure may lose
+//! the last counts, never a charge. Counts that could not be written are written in the next round.
+
+use std::collections::hash_map::Entry;
+use std::mem;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
+use enrich_core::{AccountId, Clock as _, KeyId, Timestamp};
+use enrich_store_sqlite::{
+    self as sqlite, Column, Durability, OpenError, Readers, SystemClock, store_error,
+};
+use parking_lot::Mutex;
+use rusqlite::{Connection, TransactionBehavior};
+use rustc_hash::FxHashMap;
+use tokio::sync::oneshot;
+
+use crate::misses::{self, MissCounter};
+
+/// Interval between writes of counts.
+const ROUND: Duration = Duration::from_secs(5);
+/// Interval between writes of keys' last use: each changes a page that nothing else changes.
+const MARK_ROUND: Duration = Duration::from_secs(60);
+/// Interval between writes of missed names, and between removals of old ones.
+const MISSES_ROUND: Duration = Duration::from_secs(60);
+const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
+/// The most different counts in memory: about 15 MB. Further ones are lost, and that is logged.
+const MAX_GATHERED: usize = 100_000;
+/// Counts per transaction: about a millisecond of work.
+const PER_TRANSACTION: usize = 100;
+/// Pause for charges between two transactions of a round.
+const PAUSE: Duration = Duration::from_millis(5);
+/// The largest value of a column.
+const MOST: u64 = i64::MAX as u64;
+const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
+
+/// Where the result of a flush is sent.
+type Reply = oneshot::Sender<Result<(), StoreError>>;
+
+/// Counts calls.
+#[derive(Debug)]
+pub struct SqliteUsage {
+    gathered: Arc<Mutex<Gathered>>,
+    readers: Readers,
+    /// `None` only during the drop.
+    flushes: Option<SyncSender<Reply>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Why counters could not be read.
+#[derive(Debug, thiserror::Error)]
+enum DaysError {
+    #[error("the usage counters could not be read")]
+    Read(#[from] rusqlite::Error),
+    #[error("`{0}` is no outcome of a call")]
+    Outcome(String),
+}
+
+/// The key of a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Counted {
+    account: AccountId,
+    day: i64,
+    key: KeyId,
+    endpoint: &'static str,
+    outcome: UseOutcome,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    calls: u64,
+    credits: u64,
+    last_at: Timestamp,
+}
+
+/// Counts that are not written yet.
+#[derive(Debug, Default)]
+struct Gathered {
+    sums: FxHashMap<Counted, Sum>,
+    lost: u64,
+}
+
+impl SqliteUsage {
+    /// Opens the counters in the prepared ledger at `path` and starts their thread, which also
+    /// writes the counts of missed names, if there are any.
+    pub(crate) fn open(path: &Path, misses: Option<Arc<MissCounter>>) -> Result<Self, OpenError> {
+        let connection = sqlite::writer(path, Durability::Checkpoint)
+            .map_err(|source| OpenError::of_sqlite(path, source))?;
+        let gathered = Arc::new(Mutex::new(Gathered::default()));
+        // More than ever wait at once: the only caller is the end of the process.
+        let (flushes, asked) = mpsc::sync_channel(64);
+        let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
+        let thread = thread::Builder::new()
+            .name("enrich-usage".to_owned())
+            .spawn(move || usage_writer.run())
+            .map_err(|source| OpenError::unusable(path, source))?;
+        let readers = Readers::open(path)?;
+        Ok(Self { gathered, readers, flushes: Some(flushes), thread: Some(thread) })
+    }
+}
+
+#[async_trait]
+impl Usage for SqliteUsage {
+    fn count(&self, used: Use) {
+        let counted = Counted {
+            account: used.account,
+            day: used.at.as_second().div_euclid(SECONDS_PER_DAY),
+            key: used.key,
+            endpoint: used.endpoint,
+            outcome: used.outcome,
+        };
+        let sum = Sum { calls: 1, credits: used.credits.0, last_at: used.at };
+        self.gathered.lock().add(counted, sum);
+    }
+
+    async fn flush(&self) -> Result<(), StoreError> {
+        let (reply, done) = oneshot::channel();
+        let asked = self.flushes.as_ref().is_some_and(|flushes| flushes.try_send(reply).is_ok());
+        if !asked {
+            return Err(StoreError::Overloaded);
+        }
+        done.await.map_err(StoreError::failed)?
+    }
+
+    async fn days(
+        &self,
+        account: AccountId,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<DayCount>, StoreError> {
+        self.readers.read(|connection| -> Result<_, DaysError> {
+            let mut statement = connection.prepare_cached(
+                "SELECT day, api_key, endpoint, outcome, calls, credits FROM used
+                 WHERE account = ?1 AND day BETWEEN ?2 AND ?3
+                 ORDER BY day, api_key, endpoint, outcome",
+            )?;
+            let mut rows = statement.query((Column(account), first, last))?;
+            let mut days = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (Column(key), Column(credits)) = (row.get(1)?, row.get(5)?);
+                let outcome: String = row.get(3)?;
+                let outcome = UseOutcome::named(&outcome).ok_or(DaysError::Outcome(outcome))?;
+                let (day, endpoint, calls) = (row.get(0)?, row.get(2)?, row.get(4)?);
+                days.push(DayCount { day, key, endpoint, outcome, calls, credits });
+            }
+            Ok(days)
+        })
+    }
+}
+
+impl Drop for SqliteUsage {
+    fn drop(&mut self) {
+        self.flushes = None;
+        if let Some(thread) = self.thread.take() {
+            // It writes the remaining counts before it ends. If it panicked, only counts are lost.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Gathered {
+    fn add(&mut self, counted: Counted, sum: Sum) {
+        let is_full = self.sums.len() >= MAX_GATHERED;
+        match self.sums.entry(counted) {
+            Entry::Occupied(mut known) => known.get_mut().add(sum),
+            Entry::Vacant(_) if is_full => self.lost = self.lost.saturating_add(sum.calls),
+            Entry::Vacant(new) => {
+                new.insert(sum);
+            }
+        }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls).min(MOST);
+        self.credits = self.credits.saturating_add(other.credits).min(MOST);
+        self.last_at = self.last_at.max(other.last_at);
+    }
+}
+
+/// The thread that writes.
+struct UsageWriter {
+    gathered: Arc<Mutex<Gathered>>,
+    connection: Connection,
+    asked: Receiver<Reply>,
+    /// Callers that asked during a round.
+    waiting: Vec<Reply>,
+    /// The last use of keys, not yet written.
+    unmarked: FxHashMap<KeyId, Timestamp>,
+    marked_at: Instant,
+    misses: Option<Arc<MissCounter>>,
+    missed_at: Instant,
+    /// When old counts of missed names were last removed; `None` if never.
+    tidied_at: Option<Instant>,
+}
+
+/// The pace of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    /// In the background: with pauses, and the last use of keys only every [`MARK_ROUND`].
+    Steady,
+    /// A caller waits for all of it.
+    Hurried,
+}
+
+impl UsageWriter {
+    fn new(
+        gathered: Arc<Mutex<Gathered>>,
+        misses: Option<Arc<MissCounter>>,
+        connection: Connection,
+        asked: Receiver<Reply>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            gathered,
+            connection,
+            asked,
+            waiting: Vec::new(),
+            unmarked: FxHashMap::default(),
+            marked_at: now,
+            misses,
+            missed_at: now,
+            tidied_at: None,
+        }
+    }
+
+    /// Writes in every round and on request, until all senders are gone.
+    fn run(mut self) {
+        loop {
+            match self.asked.recv_timeout(ROUND) {
+                Ok(reply) => self.waiting.push(reply),
+                Err(RecvTimeoutError::Timeout) => self.write_and_report(Pace::Steady),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return self.write_and_report(Pace::Hurried);
+                }
+            }
+            for reply in mem::take(&mut self.waiting) {
+                // Nobody may be waiting any more; the counts are written in either case.
+                let written =
+                    self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
+                let _ = reply.send(written.map_err(store_error));
+            }
+        }
+    }
+
+    fn write_and_report(&mut self, pace: Pace) {
+        if let Err(error) = self.write(pace) {
+            tracing::warn!(%error, "usage counts could not be written and are kept for later");
+        }
+        if let Err(error) = self.write_misses(pace) {
+            tracing::warn!(%error, "counts of missed names could not be written");
+        }
+    }
+
+    /// Writes the counts of missed names and deletes expired ones, also when counting is off. A
+    /// command that ends within a round does not delete any.
+    fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
+        if let Some(misses) = &self.misses
+            && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
+        {
+            self.missed_at = Instant::now();
+            misses.write(&mut self.connection, || {
+                if pace == Pace::Steady {
+                    thread::sleep(PAUSE);
+                }
+            })?;
+        }
+        let is_due = self.tidied_at.is_none_or(|at| at.elapsed() >= TIDY_ROUND);
+        if pace == Pace::Steady && is_due {
+            let keeps_texts = self.misses.as_ref().is_some_and(|misses| misses.keeps_texts());
+            misses::tidy(&self.connection, SystemClock.now(), keeps_texts)?;
+            self.tidied_at = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Writes the collected counts; those that cannot be written are collected again.
+    fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
+        let gathered = mem::take(&mut *self.gathered.lock());
+        if gathered.lost > 0 {
+            tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
+        }
+        let mut sums: Vec<_> = gathered.sums.into_iter().collect();
+        // In the order of the table: rows of one page are written together.
+        sums.sort_unstable_by_key(|&(counted, _)| counted);
+        for (counted, sum) in &sums {
+            self.used(counted.key, sum.last_at);
+        }
+        let mut marks = self.due_marks(pace).into_iter().peekable();
+        let mut sums = sums.into_iter().peekable();
+        while sums.peek().is_some() || marks.peek().is_some() {
+            let some_sums: Vec<_> = sums.by_ref().take(PER_TRANSACTION).collect();
+            let some_marks: Vec<_> = marks.by_ref().take(PER_TRANSACTION).collect();
+            if let Err(error) = write_some(&mut self.connection, &some_sums, &some_marks) {
+                let mut again = self.gathered.lock();
+                some_sums.into_iter().chain(sums).for_each(|(what, sum)| again.add(what, sum));
+                drop(again);
+                some_marks.into_iter().chain(marks).for_each(|(key, at)| self.used(key, at));
+                return Err(error);
+            }
+            if pace == Pace::Steady {
+                pace = self.pause();
+            }
+        }
+        Ok(())
+    }
+
+    /// Pauses for charges, unless a caller starts to wait.
+    fn pause(&mut self) -> Pace {
+        match self.asked.recv_timeout(PAUSE) {
+            Ok(reply) => {
+                self.waiting.push(reply);
+                Pace::Hurried
+            }
+            Err(RecvTimeoutError::Timeout) => Pace::Steady,
+            Err(RecvTimeoutError::Disconnected) => Pace::Hurried,
+        }
+    }
+
+    fn used(&mut self, key: KeyId, at: Timestamp) {
+        let is_full = self.unmarked.len() >= MAX_GATHERED;
+        match self.unmarked.entry(key) {
+            Entry::Occupied(mut known) => {
+                let latest = at.max(*known.get());
+                known.insert(latest);
+            }
+            Entry::Vacant(new) if !is_full => {
+                new.insert(at);
+            }
+            Entry::Vacant(_) => {}
+        }
+    }
+
+    /// The last uses to be written now, in key order.
+    fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
+        if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
+            return Vec::new();
+        }
+        self.marked_at = Instant::now();
+        let mut marks: Vec<_> = self.unmarked.drain().collect();
+        marks.sort_unstable();
+        marks
+    }
+}
+
+fn write_some(
+    connection: &mut Connection,
+    sums: &[(Counted, Sum)],
+    marks: &[(KeyId, Timestamp)],
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    {
+        let mut add = transaction.prepare_cached(
+            "INSERT INTO used (account, day, api_key, endpoint, outcome, calls, credits)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (account, day, api_key, endpoint, outcome) DO UPDATE
+             SET calls = used.calls + excluded.calls, credits = used.credits + excluded.credits",
+        )?;
+        for (counted, sum) in sums {
+            add.execute((
+                Column(counted.account),
+                counted.day,
+                Column(counted.key),
+                counted.endpoint,
+                counted.outcome.as_str(),
+                sum.calls,
+                sum.credits,
+            ))?;
+        }
+        let mut mark = transaction.prepare_cached(
+            "UPDATE api_key SET last_used_at = ?2
+             WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)",
+        )?;
+        for (key, at) in marks {
+            mark.execute((Column(*key), Column(*at)))?;
+        }
+    }
+    transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use enrich_core::port::accounts::Accounts as _;
+    use enrich_core::{Account, ApiKey, NewKey, RateOverride};
+    use pollster::block_on;
+
+    use super::*;
+    use crate::LEDGER;
+    use enrich_store::Store;
+
+    #[test]
+    fn a_round_writes_counts_and_leaves_the_last_use_for_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(folder.path()).unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let account = AccountId::new(now);
+        let key = NewKey {
+            id: KeyId::new(now),
+            account,
+            label: "first".into(),
+            key: ApiKey::generate().unwrap(),
+            rate: RateOverride::default(),
+            created_at: now,
+            expires_at: None,
+        };
+        let id = key.id;
+        let new = Account { id: account, ..Account::new("Northwind", now) };
+        block_on(store.accounts.create(new, key)).unwrap();
+        let counted =
+            Counted { account, day: 0, key: id, endpoint: "/v1/cuf", outcome: UseOutcome::Found };
+        let path = folder.path().join(LEDGER.file);
+        let connection = sqlite::writer(&path, Durability::Checkpoint).unwrap();
+        let (_flushes, asked) = mpsc::sync_channel(1);
+        let mut usage_writer = UsageWriter::new(Arc::default(), None, connection, asked);
+
+        let read = || {
+            let days = block_on(store.usage.days(account, 0, 0)).unwrap();
+            let key = block_on(store.accounts.key(id)).unwrap().unwrap();
+            (days.iter().map(|day| day.calls).sum::<u64>(), key.last_used_at)
+        };
+        usage_writer.gathered.lock().add(counted, Sum { calls: 3, credits: 3, last_at: now });
+        usage_writer.write(Pace::Steady).unwrap();
+        assert_eq!(read(), (3, None));
+        usage_writer.write(Pace::Hurried).unwrap();
+        assert_eq!(read(), (3, Some(now)));
+    }
+}

@@ -1,0 +1,181 @@
+//! Errors of opening a data folder; each message says what to do.
+
+use std::path::PathBuf;
+
+use crate::secret::SecretError;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// A data folder could not be opened. Nothing in it was changed: a file that cannot be used is
+/// never replaced or repaired.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The linked SQLite has the WAL-reset corruption bug.
+    #[error("SQLite {found} can corrupt a database; build with {needed} or newer")]
+    OldSqlite {
+        /// Its version.
+        found: &'static str,
+        /// The oldest that is accepted.
+        needed: &'static str,
+    },
+    /// The folder does not exist or is empty.
+    #[error("there is no data folder at {folder}")]
+    Missing {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder holds other files and none of Enrich's.
+    #[error("{folder} holds other files; name a new or empty folder for the data")]
+    NotOurs {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Some of the folder's files exist and some do not.
+    #[error(
+        "{folder} lacks {missing}; restore it from a backup of the whole folder, or, if the \
+         folder was never in use, remove the folder and start again"
+    )]
+    Incomplete {
+        /// The folder.
+        folder: PathBuf,
+        /// The files that are missing, separated by commas.
+        missing: String,
+    },
+    /// A database's write-ahead log was removed while a process had it open, and no process has
+    /// opened it since.
+    #[error(
+        "{log} was removed while {path} was open, and with it perhaps charges that were \
+         acknowledged; restore a backup of the whole folder, or, to go on without what was in it, \
+         remove {index}"
+    )]
+    LogRemoved {
+        /// The database.
+        path: PathBuf,
+        /// Its log, which does not exist.
+        log: PathBuf,
+        /// The index of the log, which exists.
+        index: PathBuf,
+    },
+    /// A restore into the folder was interrupted.
+    #[error(
+        "{folder} holds an `enrich restore` that is not finished; wait for it, or run it again if it \
+         was broken off"
+    )]
+    UnfinishedRestore {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("{path} cannot be used; check that it exists and that this user may read and write it")]
+    Unusable {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: Source,
+    },
+    /// A database is damaged.
+    #[error("{path} is damaged; restore it from a backup")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How the damage was noticed.
+        #[source]
+        source: Source,
+    },
+    /// Other processes use the folder, and the command needs exclusive use.
+    #[error(
+        "{folder} is in use; stop the server and other commands that use it, or wait for another \
+         `enrich reindex` or `enrich restore`, and try again"
+    )]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Another process derives the directory again, or restores it.
+    #[error(
+        "{folder} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
+         done with it"
+    )]
+    BeingReindexed {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The directory was derived by an earlier Enrich with other rules.
+    #[error(
+        "{path} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
+         reindex` on its folder once, while no server uses it"
+    )]
+    DerivedBefore {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The ledger was altered.
+    #[error(
+        "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \
+         a backup"
+    )]
+    NotAsWritten {
+        /// The file.
+        path: PathBuf,
+        /// Where the alteration shows.
+        #[source]
+        source: Source,
+    },
+    /// A database belongs to another program, or is the other database of Enrich.
+    #[error("{path} is not the {expected} database of Enrich; restore the right file")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Which database it should be.
+        expected: &'static str,
+    },
+    /// A database was written by a newer Enrich.
+    #[error(
+        "{path} has schema {found} and this Enrich knows up to {known}; use the Enrich that wrote \
+         it, or a newer one"
+    )]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest version that this Enrich knows.
+        known: i64,
+    },
+    /// A database's schema does not match its version, or could not be migrated.
+    #[error("the schema of {path} cannot be brought up to date; restore the file from a backup")]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: Source,
+    },
+    /// The secrets cannot be used.
+    #[error("the secrets in {path} cannot be used")]
+    Secret {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: SecretError,
+    },
+}
+
+impl OpenError {
+    /// A file or folder that cannot be read or written.
+    pub fn unusable(path: impl Into<PathBuf>, source: impl Into<Source>) -> Self {
+        Self::Unusable { path: path.into(), source: source.into() }
+    }
+
+    /// Converts SQLite's error about the file at `path`.
+    pub fn of_sqlite(path: impl Into<PathBuf>, source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let path = path.into();
+        match source.sqlite_error_code() {
+            Some(DatabaseCorrupt | NotADatabase) => Self::Damaged { path, source: source.into() },
+            _ => Self::Unusable { path, source: source.into() },
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Whether a data folder is in use, by a lock on an empty file.
+//!
+//! Every process that opens a folder takes the lock shared; a command that needs exclusive use
+//! takes it exclusively. The system releases the lock when a process ends in any way.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+
+use crate::OpenError;
+
+/// The lock file. It is never written, replaced or removed: after that, processes would hold
+/// different locks. A copy of the folder does not need it.
+pub const FILE: &str = "in-use.lock";
+/// The holder of this lock migrates the schema; others wait.
+const SCHEMA_FILE: &str = "schema.lock";
+/// Both.
+pub const FILES: [&str; 2] = [FILE, SCHEMA_FILE];
+
+/// A use of a folder, until it is dropped.
+#[derive(Debug)]
+pub struct InUse {
+    _locked: File,
+}
+
+/// Uses a folder together with other processes.
+pub fn beside_others(folder: &Path) -> Result<InUse, OpenError> {
+    lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed {
+        folder: folder.into(),
+    })
+}
+
+/// Uses a folder exclusively.
+pub fn alone(folder: &Path) -> Result<InUse, OpenError> {
+    lock(folder, File::try_lock, |folder| OpenError::InUse { folder: folder.into() })
+}
+
+fn lock(
+    folder: &Path,
+    lock: impl FnOnce(&File) -> Result<(), TryLockError>,
+    refused: impl FnOnce(&Path) -> OpenError,
+) -> Result<InUse, OpenError> {
+    let path = folder.join(FILE);
+    let unusable = |source| OpenError::unusable(&path, source);
+    let file = open(&path).map_err(unusable)?;
+    match lock(&file) {
+        Ok(()) => Ok(InUse { _locked: file }),
+        Err(TryLockError::WouldBlock) => Err(refused(folder)),
+        Err(TryLockError::Error(source)) => Err(unusable(source)),
+    }
+}
+
+/// Waits until no other process migrates the folder's databases, and excludes others until the
+/// result is dropped.
+pub fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
+    let path = folder.join(SCHEMA_FILE);
+    let locked = open(&path).and_then(|file| file.lock().map(|()| file));
+    let locked = locked.map_err(|source| OpenError::unusable(&path, source))?;
+    Ok(InUse { _locked: locked })
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_use_a_folder_beside_each_other_and_one_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (beside_others(folder.path()), beside_others(folder.path()));
+        assert!(matches!(alone(folder.path()), Err(OpenError::InUse { .. })));
+        drop((one.unwrap(), other.unwrap()));
+        let only = alone(folder.path()).unwrap();
+        assert!(matches!(beside_others(folder.path()), Err(OpenError::BeingReindexed { .. })));
+        drop(only);
+        beside_others(folder.path()).unwrap();
+    }
+}

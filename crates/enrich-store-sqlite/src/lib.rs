@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod background;
+mod blocking;
+mod clock;
+mod columns;
+mod database;
+mod error;
+pub mod in_use;
+mod log;
+mod refresh_gate;
+mod secret;
+mod size;
+
+pub use background::{Background, Owner};
+pub use blocking::apart;
+pub use clock::SystemClock;
+pub use columns::Column;
+pub use database::{
+    Database, DatabaseReport, Durability, Readers, check_version, create, examine, mapped_reader,
+    prepare, reader, store_error, writer,
+};
+pub use error::OpenError;
+pub use log::{begin_log, beside, move_log, refuse_without_log, write_log_again};
+pub use refresh_gate::{Moment, RefreshGate};
+pub use secret::{FILE as SECRET_FILE, NotOurs, Purpose, SealError, Secret, SecretError, Secrets};
+pub use size::{DatabaseSize, bytes, database_size, file_bytes};

@@ -1,0 +1,112 @@
+//! Limits how long cached file content is used while other processes may write to the file.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long the cache is used before the next check for other processes' changes.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
+/// How long the cache is used while another thread is already checking.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
+/// In place of a moment: never.
+const NEVER: u64 = 0;
+
+/// When the file was last checked, and which thread checks it next.
+#[derive(Debug)]
+pub struct RefreshGate {
+    since: Instant,
+    /// The time up to which changes are known, in microseconds after `since`.
+    seen: AtomicU64,
+    /// The time when a thread last started a check, likewise.
+    checked: AtomicU64,
+}
+
+/// A moment of a gate, in microseconds after the gate was made.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment(u64);
+
+impl Default for RefreshGate {
+    /// A gate without any check so far.
+    fn default() -> Self {
+        let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
+        Self { since: Instant::now(), seen, checked }
+    }
+}
+
+impl RefreshGate {
+    /// Whether the caller should check: the first caller when the last check is a while ago, and
+    /// every caller when it is long ago or never happened.
+    pub fn is_due(&self) -> bool {
+        let now = self.now();
+        let is_within =
+            |moment: u64, limit: Duration| moment != NEVER && now - moment.min(now) < micros(limit);
+        let seen = self.seen.load(Ordering::Acquire);
+        if is_within(seen, REFRESH_INTERVAL) {
+            return false;
+        }
+        if !is_within(seen, LONGEST_INTERVAL) {
+            return true;
+        }
+        let (last, success, failure) = (&self.checked, Ordering::AcqRel, Ordering::Relaxed);
+        let checked = last.load(Ordering::Acquire);
+        !is_within(checked, REFRESH_INTERVAL)
+            && last.compare_exchange(checked, now, success, failure).is_ok()
+    }
+
+    /// The present moment, to be taken before a check.
+    pub fn moment(&self) -> Moment {
+        Moment(self.now())
+    }
+
+    /// Records that changes up to a moment are known.
+    pub fn seen(&self, moment: Moment) {
+        self.seen.fetch_max(moment.0, Ordering::AcqRel);
+    }
+
+    fn now(&self) -> u64 {
+        micros(self.since.elapsed()).max(NEVER + 1)
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A gate whose last check was so long ago.
+    fn seen(ago: Duration) -> RefreshGate {
+        let since = Instant::now().checked_sub(ago).unwrap();
+        RefreshGate { since, seen: AtomicU64::new(NEVER + 1), ..RefreshGate::default() }
+    }
+
+    #[test]
+    fn one_looks_while_the_others_go_by_what_is_known() {
+        let refresh_gate = seen(REFRESH_INTERVAL * 5);
+        assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, false]);
+        refresh_gate.seen(refresh_gate.moment());
+        assert!(!refresh_gate.is_due());
+    }
+
+    #[test]
+    fn who_looked_before_and_comes_back_late_knows_nothing_newer() {
+        let refresh_gate = RefreshGate::default();
+        let before = refresh_gate.moment();
+        std::thread::sleep(LONGEST_INTERVAL);
+        refresh_gate.seen(before);
+        assert!(refresh_gate.is_due());
+        let now = refresh_gate.moment();
+        refresh_gate.seen(now);
+        refresh_gate.seen(before);
+        assert!(!refresh_gate.is_due());
+    }
+
+    #[test]
+    fn everybody_looks_when_nobody_has_for_long_or_ever() {
+        let refresh_gate = seen(LONGEST_INTERVAL * 2);
+        assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, true]);
+        let refresh_gate = RefreshGate::default();
+        assert_eq!([refresh_gate.is_due(), refresh_gate.is_due()], [true, true]);
+    }
+}

@@ -1,0 +1,490 @@
+//! The secrets of a data folder, and their uses: keyed hashes and encryption.
+//!
+//! `secret.key` lies beside the databases and never in them. So a copy of a database reveals no API
+//! key, idempotency key, stored response, email address or password. The file is text with one
+//! secret a line: its number and 32 bytes in hex. The last secret is current. The others still read
+//! what was made with them, so stored data names its secret.
+//!
+//! A secret itself is never used: each purpose has its own key, derived from the secret
+//! (`blake3::derive_key`), so that a hash for one purpose is never valid for another.
+
+use std::fmt::{self, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use secrecy::{ExposeSecret, ExposeSecretMut, SecretBox, SecretString};
+
+/// The file's name in the data folder.
+pub const FILE: &str = "secret.key";
+
+const SECRET_LEN: usize = 32;
+/// XChaCha20's nonce: 24 bytes, long enough to be drawn at random.
+const NONCE_LEN: usize = 24;
+/// The most that is read: many times 1000 secrets of at most 10 + 1 + 64 + 1 characters.
+const FILE_LIMIT_BYTES: u64 = 256 * 1024;
+
+/// Why the secrets cannot be used. No message contains any part of a secret.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    /// The file cannot be read or written.
+    #[error("the file cannot be read or written")]
+    File(#[source] io::Error),
+    /// Other users than its owner may read or write the file.
+    #[error("others may read it (mode {mode:03o}); run `chmod 600` on it")]
+    TooOpen {
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The file holds no secret.
+    #[error("it is empty; restore it from the backup that belongs to the databases")]
+    Empty,
+    /// A line is not a secret.
+    #[error("line {line} is not a number and 64 hex digits; restore it from the backup")]
+    Malformed {
+        /// The line's number, from 1.
+        line: usize,
+    },
+    /// Two lines have the same number.
+    #[error("line {line} has the number of an earlier line; restore it from the backup")]
+    Repeated {
+        /// The line's number, from 1.
+        line: usize,
+    },
+    /// Data in a database was made with a secret that is not in the file.
+    #[error("secret {id} is missing, which the {database} was made with; put its line back")]
+    Missing {
+        /// Its number.
+        id: u32,
+        /// Which database: the directory or the ledger.
+        database: &'static str,
+    },
+    /// A secret is not the one a database was made with.
+    #[error(
+        "secret {id} is not the one the {database} was made with; restore the databases and \
+         `secret.key` from one backup"
+    )]
+    Different {
+        /// Its number.
+        id: u32,
+        /// Which database: the directory or the ledger.
+        database: &'static str,
+    },
+    /// The system cannot give random bytes.
+    #[error("the system gives no randomness")]
+    Randomness(#[source] getrandom::Error),
+}
+
+/// Encrypted data cannot be decrypted: it was altered, or belongs elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a sealed value does not open: it was altered, or is not where it belongs")]
+pub struct NotOurs;
+
+/// The purpose of a keyed hash or an encryption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Checks that this is the secret a database was made with.
+    Check,
+    /// Finds an API key's record.
+    ApiKeyHash,
+    /// Encrypts an API key, so that it can be shown again.
+    ApiKeySeal,
+    /// Chains the rows of an account.
+    LedgerChain,
+    /// Chains the rows of the whole log.
+    LedgerDigest,
+    /// Authenticates an account's head at a checkpoint.
+    LedgerHead,
+    /// Authenticates the end of the log.
+    LedgerSeal,
+    /// Finds an idempotency record.
+    IdempotencyKey,
+    /// Compares questions.
+    Asked,
+    /// Encrypts a stored response.
+    KeptAnswer,
+    /// Authenticates the balance and charge of a stored response.
+    KeptTold,
+    /// Encrypted a stored response before [`Self::KeptTold`] existed.
+    KeptSeal,
+    /// Finds a suppressed value.
+    Suppression,
+    /// Finds the subject that a source's record became.
+    Origin,
+    /// Finds the owner with an email address.
+    SignInEmail,
+    /// Encrypts that address.
+    SignInEmailSeal,
+    /// Encrypts a password's hash.
+    PasswordSeal,
+    /// Finds an invitation.
+    InvitationToken,
+    /// Finds a session.
+    SessionToken,
+    /// Counts a missed company name.
+    MissedName,
+}
+
+const PURPOSES: [Purpose; 20] = [
+    Purpose::Check,
+    Purpose::ApiKeyHash,
+    Purpose::ApiKeySeal,
+    Purpose::LedgerChain,
+    Purpose::LedgerDigest,
+    Purpose::LedgerHead,
+    Purpose::LedgerSeal,
+    Purpose::IdempotencyKey,
+    Purpose::Asked,
+    Purpose::KeptAnswer,
+    Purpose::KeptTold,
+    Purpose::KeptSeal,
+    Purpose::Suppression,
+    Purpose::Origin,
+    Purpose::SignInEmail,
+    Purpose::SignInEmailSeal,
+    Purpose::PasswordSeal,
+    Purpose::InvitationToken,
+    Purpose::SessionToken,
+    Purpose::MissedName,
+];
+
+impl Purpose {
+    /// The context of the key derivation: globally unique, and never to be changed.
+    const fn context(self) -> &'static str {
+        match self {
+            Self::Check => "enrich 2026-11 secret check",
+            Self::ApiKeyHash => "enrich 2026-11 api key hash",
+            Self::ApiKeySeal => "enrich 2026-11 api key seal",
+            Self::LedgerChain => "enrich 2026-11 ledger chain",
+            Self::LedgerDigest => "enrich 2026-11 ledger digest",
+            Self::LedgerHead => "enrich 2026-11 ledger head",
+            Self::LedgerSeal => "enrich 2026-11 ledger seal",
+            Self::IdempotencyKey => "enrich 2026-11 idempotency key hash",
+            Self::Asked => "enrich 2026-11 asked hash",
+            Self::KeptAnswer => "enrich 2026-11 kept answer",
+            Self::KeptTold => "enrich 2026-11 kept answer told",
+            Self::KeptSeal => "enrich 2026-11 kept answer seal",
+            Self::Suppression => "enrich 2026-11 suppression hash",
+            Self::Origin => "enrich 2026-11 record origin hash",
+            Self::SignInEmail => "enrich 2026-11 sign-in email hash",
+            Self::SignInEmailSeal => "enrich 2026-11 sign-in email seal",
+            Self::PasswordSeal => "enrich 2026-11 password seal",
+            Self::InvitationToken => "enrich 2026-11 invitation token hash",
+            Self::SessionToken => "enrich 2026-11 session token hash",
+            Self::MissedName => "enrich 2026-11 missed name hash",
+        }
+    }
+}
+
+/// The secrets of a data folder.
+#[derive(Clone, Debug)]
+pub struct Secrets {
+    current: Arc<Secret>,
+    older: Arc<[Secret]>,
+}
+
+/// One secret, as the keys derived from it.
+pub struct Secret {
+    id: u32,
+    keys: [SecretBox<[u8; SECRET_LEN]>; PURPOSES.len()],
+}
+
+impl Secrets {
+    /// Creates the file with one new secret; fails if it exists.
+    pub fn create(path: &Path) -> Result<Self, SecretError> {
+        let mut bytes = SecretBox::new(Box::new([0_u8; SECRET_LEN]));
+        getrandom::fill(bytes.expose_secret_mut()).map_err(SecretError::Randomness)?;
+        let line = SecretString::from(line(1, bytes.expose_secret()));
+        write_new(path, line.expose_secret().as_bytes()).map_err(SecretError::File)?;
+        Self::parse(line.expose_secret())
+    }
+
+    /// Reads the file.
+    pub fn load(path: &Path) -> Result<Self, SecretError> {
+        let about = fs::metadata(path).map_err(SecretError::File)?;
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
+            if mode & 0o077 != 0 {
+                return Err(SecretError::TooOpen { mode });
+            }
+        }
+        if about.len() > FILE_LIMIT_BYTES {
+            return Err(SecretError::File(io::ErrorKind::FileTooLarge.into()));
+        }
+        let text = fs::read_to_string(path).map_err(SecretError::File)?;
+        Self::parse(SecretString::from(text).expose_secret())
+    }
+
+    /// Reads the secrets from the file's text.
+    fn parse(text: &str) -> Result<Self, SecretError> {
+        let mut secrets: Vec<Secret> = Vec::new();
+        for (index, text) in text.lines().enumerate() {
+            let line = index + 1;
+            let secret = parse_line(text).ok_or(SecretError::Malformed { line })?;
+            if secrets.iter().any(|earlier| earlier.id == secret.id) {
+                return Err(SecretError::Repeated { line });
+            }
+            secrets.push(secret);
+        }
+        let current = secrets.pop().ok_or(SecretError::Empty)?;
+        secrets.reverse();
+        Ok(Self { current: Arc::new(current), older: secrets.into() })
+    }
+
+    /// The secret for new data.
+    pub fn current(&self) -> &Secret {
+        &self.current
+    }
+
+    /// Every secret, the current one first: a stored hash may have been made with any of them.
+    pub fn newest_first(&self) -> impl Iterator<Item = &Secret> {
+        std::iter::once(&*self.current).chain(self.older.iter())
+    }
+
+    /// The secret with this number.
+    pub fn with_id(&self, id: u32) -> Option<&Secret> {
+        self.newest_first().find(|secret| secret.id == id)
+    }
+}
+
+impl Secret {
+    fn derive(id: u32, bytes: &[u8; SECRET_LEN]) -> Self {
+        let derived = PURPOSES
+            .map(|purpose| SecretBox::new(Box::new(blake3::derive_key(purpose.context(), bytes))));
+        Self { id, keys: derived }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The keyed hash of `parts`. Each part's length is included, so that different lists of parts
+    /// have different hashes.
+    pub fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
+        let length = parts.iter().map(|part| part.len() + 8).sum();
+        let mut bytes = Vec::with_capacity(length);
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part);
+        }
+        self.hash_bytes(purpose, &bytes)
+    }
+
+    /// The keyed hash of bytes whose parts are already separated unambiguously.
+    ///
+    /// It takes one slice: creating an incremental hasher costs more than hashing a row.
+    pub fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
+        *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
+    }
+
+    /// Encrypts `plain` so that it can be decrypted only together with `belongs_to`.
+    ///
+    /// The result is the nonce, then the ciphertext with its tag (XChaCha20-Poly1305).
+    pub fn seal(
+        &self,
+        purpose: Purpose,
+        belongs_to: &[u8],
+        plain: &[u8],
+    ) -> Result<Vec<u8>, SealError> {
+        let mut nonce = [0_u8; NONCE_LEN];
+        getrandom::fill(&mut nonce).map_err(SealError::Randomness)?;
+        let payload = Payload { msg: plain, aad: belongs_to };
+        let sealed = self.cipher(purpose).encrypt(&XNonce::from(nonce), payload);
+        let sealed = sealed.map_err(|_| SealError::TooLong)?;
+        Ok([&nonce[..], &sealed].concat())
+    }
+
+    /// Decrypts the result of [`Self::seal`].
+    pub fn open(
+        &self,
+        purpose: Purpose,
+        belongs_to: &[u8],
+        sealed: &[u8],
+    ) -> Result<Vec<u8>, NotOurs> {
+        let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(NotOurs)?;
+        let payload = Payload { msg: text, aad: belongs_to };
+        self.cipher(purpose).decrypt(&XNonce::from(*nonce), payload).map_err(|_| NotOurs)
+    }
+
+    fn cipher(&self, purpose: Purpose) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(self.key(purpose).into())
+    }
+
+    fn key(&self, purpose: Purpose) -> &[u8; SECRET_LEN] {
+        self.keys[purpose as usize].expose_secret()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secret").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Why an encryption failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// The system cannot give random bytes.
+    #[error("the system gives no randomness")]
+    Randomness(#[source] getrandom::Error),
+    /// Longer than the cipher takes (256 GiB).
+    #[error("the value is too long to be sealed")]
+    TooLong,
+}
+
+fn parse_line(text: &str) -> Option<Secret> {
+    let (id, hex) = text.split_once(' ')?;
+    let is_number = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+    let id = is_number.then(|| id.parse::<u32>().ok()).flatten()?;
+    if hex.len() != 2 * SECRET_LEN || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut bytes = SecretBox::new(Box::new([0_u8; SECRET_LEN]));
+    for (at, byte) in bytes.expose_secret_mut().iter_mut().enumerate() {
+        *byte = u8::from_str_radix(hex.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(Secret::derive(id, bytes.expose_secret()))
+}
+
+fn line(id: u32, bytes: &[u8; SECRET_LEN]) -> String {
+    let mut line = id.to_string();
+    line.push(' ');
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{byte:02x}");
+    }
+    line.push('\n');
+    line
+}
+
+/// Writes a new file that only its owner can read, and syncs it and its folder.
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    match path.parent() {
+        #[cfg(unix)]
+        Some(folder) => File::open(folder)?.sync_all(),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OTHER: &str = "2 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n";
+
+    fn made() -> (tempfile::TempDir, std::path::PathBuf, Secrets) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let secrets = Secrets::create(&path).unwrap();
+        (folder, path, secrets)
+    }
+
+    #[test]
+    fn a_made_file_reads_back_as_the_same_secret() {
+        let (_folder, path, made) = made();
+        let read = Secrets::load(&path).unwrap();
+        let hash = |secrets: &Secrets| secrets.current().hash(Purpose::Check, &[b"x"]);
+        assert_eq!(hash(&made), hash(&read));
+        assert_eq!(read.current().id(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_written_over() {
+        let (_folder, path, _) = made();
+        let before = fs::read(&path).unwrap();
+        assert!(Secrets::create(&path).is_err());
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn the_last_secret_is_current_and_the_others_still_read() {
+        let (_folder, path, made) = made();
+        let sealed = made.current().seal(Purpose::KeptSeal, b"place", b"plain").unwrap();
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(OTHER.as_bytes()).unwrap();
+        let both = Secrets::load(&path).unwrap();
+        assert_eq!(both.current().id(), 2);
+        assert_eq!(both.newest_first().map(Secret::id).collect::<Vec<_>>(), [2, 1]);
+        let first = both.with_id(1).unwrap();
+        assert_eq!(first.open(Purpose::KeptSeal, b"place", &sealed).unwrap(), b"plain");
+    }
+
+    #[test]
+    fn what_is_sealed_opens_only_where_it_belongs() {
+        let (_folder, _, secrets) = made();
+        let secret = secrets.current();
+        let sealed = secret.seal(Purpose::KeptSeal, b"place", b"plain").unwrap();
+        assert_eq!(secret.open(Purpose::KeptSeal, b"place", &sealed).unwrap(), b"plain");
+        assert_eq!(secret.open(Purpose::KeptSeal, b"other", &sealed), Err(NotOurs));
+        assert_eq!(secret.open(Purpose::ApiKeySeal, b"place", &sealed), Err(NotOurs));
+        assert_eq!(secret.open(Purpose::KeptSeal, b"place", &sealed[..20]), Err(NotOurs));
+        for at in 0..sealed.len() {
+            let mut altered = sealed.clone();
+            altered[at] ^= 1;
+            assert_eq!(secret.open(Purpose::KeptSeal, b"place", &altered), Err(NotOurs));
+        }
+    }
+
+    #[test]
+    fn hashes_depend_on_purpose_and_on_where_parts_end() {
+        let (_folder, _, secrets) = made();
+        let secret = secrets.current();
+        let hash = secret.hash(Purpose::Asked, &[b"ab", b"c"]);
+        assert_ne!(hash, secret.hash(Purpose::Asked, &[b"a", b"bc"]));
+        assert_ne!(hash, secret.hash(Purpose::Suppression, &[b"ab", b"c"]));
+    }
+
+    #[test]
+    fn a_file_that_is_not_as_it_should_be_is_refused() {
+        let short = &OTHER[..OTHER.len() - 3];
+        for (text, is_right) in [
+            ("", matches!(Secrets::parse(""), Err(SecretError::Empty))),
+            (short, matches!(Secrets::parse(short), Err(SecretError::Malformed { line: 1 }))),
+            ("\n", matches!(Secrets::parse("\n"), Err(SecretError::Malformed { line: 1 }))),
+            ("+1 …", matches!(Secrets::parse("+1 …"), Err(SecretError::Malformed { line: 1 }))),
+        ] {
+            assert!(is_right, "{text}");
+        }
+        let twice = [OTHER, OTHER].concat();
+        assert!(matches!(Secrets::parse(&twice), Err(SecretError::Repeated { line: 2 })));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_others_can_read_is_refused() {
+        let (_folder, path, _) = made();
+        let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions())
+                & 0o777,
+            0o600
+        );
+        for open in [0o640, 0o604, 0o620] {
+            fs::set_permissions(&path, mode(open)).unwrap();
+            assert!(
+                matches!(Secrets::load(&path), Err(SecretError::TooOpen { mode }) if mode == open)
+            );
+        }
+        fs::set_permissions(&path, mode(0o400)).unwrap();
+        assert!(Secrets::load(&path).is_ok());
+    }
+
+    #[test]
+    fn debug_shows_nothing_of_a_secret() {
+        let secrets = Secrets::parse(OTHER).unwrap();
+        let shown = format!("{secrets:?}");
+        assert!(!shown.contains("0011") && shown.contains("id: 2"), "{shown}");
+    }
+}

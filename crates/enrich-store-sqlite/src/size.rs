@@ -1,0 +1,44 @@
+//! How large databases are.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::database::reader;
+use crate::log::beside;
+
+/// The size of a database on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseSize {
+    /// The file and its write-ahead log, in bytes.
+    pub bytes: u64,
+    /// Free space inside the file, in bytes.
+    pub free_bytes: u64,
+}
+
+/// The size of a database on disk.
+///
+/// # Errors
+///
+/// When the file cannot be read.
+pub fn database_size(path: &Path) -> rusqlite::Result<DatabaseSize> {
+    let connection = reader(path)?;
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+    let free_bytes = pragma("freelist_count")?.saturating_mul(pragma("page_size")?);
+    Ok(DatabaseSize { bytes: file_bytes(path), free_bytes })
+}
+
+/// The size of a database on disk with its write-ahead log, in bytes; 0 where there is no file.
+pub fn file_bytes(path: &Path) -> u64 {
+    let [log, _] = beside(path);
+    let of = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
+    of(path) + of(&log)
+}
+
+/// How long the file is.
+pub fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let pages: u64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    let size: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    Ok(pages.saturating_mul(size))
+}

@@ -15,11 +15,13 @@ use enrich_testkit::serving::Serving;
 use crate::call::{Outcome, domain_to_name};
 use crate::client::{Answer, Connection};
 use crate::echo;
+use crate::folder::World;
 use crate::part::Part;
+use crate::prober::{Sampled, check_sample, send};
 use crate::process::Process;
 use crate::program::Program;
 use crate::reconciliation::{Books, Expected, Prices};
-use crate::workload::{Plan, Sampled, Workload, World, check_sample, send};
+use crate::workload::{Plan, Workload};
 use crate::wrk::{Said, Wrk};
 
 /// The largest difference between the sizes of the yardstick's and the service's answers, as a

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::bench_args::BenchArgs;
 use crate::call::Call;
-use crate::folder::{self, Scratch, Which};
+use crate::folder::{self, Scratch, Which, World};
 use crate::generated::Generated;
 use crate::machine::Machine;
 use crate::metrics::Tally;
@@ -26,7 +26,7 @@ use crate::prepare::prepare;
 use crate::process::Process;
 use crate::reconciliation::Books;
 use crate::report::write_table;
-use crate::workload::{Workload, World};
+use crate::workload::Workload;
 use crate::wrk::{self, Requests, Wrk};
 
 /// Misspelt names in the flood.

@@ -2,7 +2,7 @@
 //!
 //! A run makes millions of charges, so it works on a copy of the ledger: the prepared one stays
 //! unchanged, and every run begins with the same state. The directory may be large and no run
-//! changes it, so it is hard-linked.
+//! changes it, so the copy has a link to it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,6 +10,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
+
+use crate::generated::Generated;
 
 /// The file that a copy shares with its original.
 pub(crate) const SHARED: &str = "directory.sqlite";
@@ -33,6 +35,14 @@ pub(crate) struct Keys {
     pub(crate) many: Vec<String>,
     /// The key of an account for the workload `hot` only.
     pub(crate) hot: String,
+}
+
+/// A folder as the workloads use it: its data, and the keys of its accounts.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) which: Which,
+    pub(crate) generated: Generated,
+    pub(crate) keys: Keys,
 }
 
 impl Scratch {

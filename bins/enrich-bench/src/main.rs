@@ -17,6 +17,7 @@ mod mixed;
 mod names;
 mod part;
 mod prepare;
+mod prober;
 mod process;
 mod program;
 mod reconciliation;

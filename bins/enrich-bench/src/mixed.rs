@@ -7,8 +7,9 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use crate::call::{Call, domain_to_name};
+use crate::folder::World;
 use crate::generated::{Company, Person};
-use crate::workload::{Prober, World};
+use crate::prober::Prober;
 
 /// Calls of each endpoint; with fewer inputs, they are repeated.
 const CALLS: usize = 200;

@@ -8,14 +8,14 @@ use clap::Args;
 
 use crate::bench_args::BenchArgs;
 use crate::contest::{Account, Contest, Ground, Load};
-use crate::folder::{self, Scratch, Which};
+use crate::folder::{self, Scratch, Which, World};
 use crate::generated::Generated;
 use crate::machine::Machine;
 use crate::part::Part;
 use crate::prepare::prepare;
 use crate::program::{Program, Proof};
 use crate::report::{FirstAnswers, Report, Row, Settings};
-use crate::workload::{Workload, World};
+use crate::workload::Workload;
 use crate::wrk;
 
 #[derive(Debug, Args)]

@@ -8,10 +8,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::call::{Call, Outcome, domain_to_name, unknown_domain};
-use crate::client::{self, Answer};
-use crate::folder::{Keys, Which};
-use crate::generated::Generated;
+use crate::folder::World;
 use crate::mixed;
+use crate::prober::{Prober, Sampled};
 use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
@@ -28,8 +27,6 @@ const REPEATS: usize = 10_000;
 const SAMPLE: usize = 500;
 /// The first line of requests that get an idempotency key.
 const FIRST_LINE: &str = "POST /v1/dtc HTTP/1.1";
-/// Connections for these requests.
-const CONNECTIONS: usize = 16;
 
 /// A kind of load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -51,14 +48,6 @@ pub(crate) enum Workload {
     Keyed,
 }
 
-/// A folder as the workloads use it: its data, and the keys of its accounts.
-#[derive(Clone, Debug)]
-pub(crate) struct World {
-    pub(crate) which: Which,
-    pub(crate) generated: Generated,
-    pub(crate) keys: Keys,
-}
-
 /// A workload, prepared for one service.
 pub(crate) struct Plan {
     /// The expected result of each request.
@@ -69,13 +58,6 @@ pub(crate) struct Plan {
     pub(crate) sample: Vec<Sampled>,
     /// A note about the requests for the report.
     pub(crate) note: Option<String>,
-}
-
-/// A request and its call.
-#[derive(Clone)]
-pub(crate) struct Sampled {
-    pub(crate) call: Call,
-    pub(crate) request: Vec<u8>,
 }
 
 /// The workload's name on the command line.
@@ -105,7 +87,7 @@ impl Workload {
     ) -> anyhow::Result<Plan> {
         let mut chance = fastrand::Rng::with_seed(world.which.companies);
         let (keys, mut note) = (self.keys(world), None);
-        let mut prober = Prober { address, prices, keys: &keys, chance: chance.fork() };
+        let mut prober = Prober::new(address, prices, &keys, chance.fork());
         let calls = match self {
             Self::Found | Self::Hot | Self::Keyed => companies(world, CALLS, &mut chance)?,
             Self::Repeats => companies(world, REPEATS, &mut chance)?,
@@ -185,75 +167,6 @@ impl Workload {
     }
 }
 
-/// Sends requests before anything is timed.
-pub(crate) struct Prober<'a> {
-    address: SocketAddr,
-    prices: &'a Prices,
-    keys: &'a [String],
-    chance: fastrand::Rng,
-}
-
-impl Prober<'_> {
-    /// The paths of all endpoints.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.prices.keys().map(String::as_str)
-    }
-
-    /// Sends every call once and returns those that find something. Fails if an answer is wrong.
-    pub(crate) fn found(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Call>> {
-        let sampled = self.with_keys(calls, |_| None);
-        let answers = send(self.address, &sampled)?;
-        let mut found = Vec::new();
-        for (Sampled { call, .. }, answer) in sampled.into_iter().zip(answers) {
-            if answer.header("x-credits-used") != Some("0") {
-                call.check(&answer, Outcome::Found, price_of(self.prices, &call)?)?;
-                found.push(call);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Sends every call once with an idempotency key and returns the requests.
-    fn answered_once(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Sampled>> {
-        let sampled = self.with_keys(calls, |number| Some(format!("repeat-{number}")));
-        check_sample(self.address, &sampled, Outcome::Found, self.prices)?;
-        Ok(sampled)
-    }
-
-    fn with_keys(&mut self, calls: Vec<Call>, once: fn(usize) -> Option<String>) -> Vec<Sampled> {
-        let keyed = calls.into_iter().enumerate().map(|(number, call)| {
-            let key = &self.keys[self.chance.usize(..self.keys.len())];
-            let request = call.request(key, once(number).as_deref());
-            Sampled { call, request }
-        });
-        keyed.collect()
-    }
-}
-
-/// Sends a sample, checks every answer, and returns the answers.
-pub(crate) fn check_sample(
-    address: SocketAddr,
-    sample: &[Sampled],
-    outcome: Outcome,
-    prices: &Prices,
-) -> anyhow::Result<Vec<Answer>> {
-    let answers = send(address, sample)?;
-    for (Sampled { call, .. }, answer) in sample.iter().zip(&answers) {
-        call.check(answer, outcome, price_of(prices, call)?)?;
-    }
-    Ok(answers)
-}
-
-/// Sends a sample and returns the answers in order.
-pub(crate) fn send(address: SocketAddr, sample: &[Sampled]) -> anyhow::Result<Vec<Answer>> {
-    let requests: Vec<Vec<u8>> = sample.iter().map(|sampled| sampled.request.clone()).collect();
-    client::send_all(address, &requests, CONNECTIONS)
-}
-
-fn price_of(prices: &Prices, call: &Call) -> anyhow::Result<u64> {
-    prices.get(call.path).copied().with_context(|| format!("{} has no price", call.path))
-}
-
 fn companies(
     world: &World,
     number: usize,
@@ -309,6 +222,8 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::folder::{Keys, Which};
+    use crate::generated::Generated;
 
     fn plan(workload: Workload) -> Plan {
         let keys = Keys { many: vec!["k1".to_owned(), "k2".to_owned()], hot: "k3".to_owned() };

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::connection::Reply;
-use crate::world::Question;
 
 /// Part of the message of the only refusal after which the charge is unknown.
 const NOBODY_KNOWS: &str = "cannot be told";
@@ -90,17 +89,17 @@ impl Call {
         }
     }
 
-    /// What the ledger must hold for it after a cut at `cut`.
-    pub(crate) fn fate(&self, question: &Question, cut: Option<Instant>) -> Fate {
+    /// What the ledger must hold for it after a cut at `cut`. `price` is that of its question.
+    pub(crate) fn fate(&self, price: u64, cut: Option<Instant>) -> Fate {
         let End::Answered(answer) = &self.end else {
-            return if question.price == 0 { Fate::Free } else { Fate::Open };
+            return if price == 0 { Fate::Free } else { Fate::Open };
         };
         let is_acknowledged = self.answer_before(cut).is_some();
         match answer.status {
-            200 if answer.is_replay || question.price == 0 => Fate::Free,
+            200 if answer.is_replay || price == 0 => Fate::Free,
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
-            503 if question.price > 0 && answer.body.contains(NOBODY_KNOWS) => Fate::Open,
+            503 if price > 0 && answer.body.contains(NOBODY_KNOWS) => Fate::Open,
             // Every other refusal, also a 500, promises that nothing was charged.
             _ => Fate::Free,
         }

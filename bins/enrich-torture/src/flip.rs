@@ -114,11 +114,11 @@ fn flip_all(
     let (mut in_ledger, mut in_log) = (Found::default(), Found::default());
     for round in 1..=plan.rounds {
         let (original, found, flip) = if chance.u8(..100) < plan.log_percent {
-            (&died, &mut in_log, Flip::in_log(&died, &mut chance))
+            (&died, &mut in_log, Flip::in_log(died.log.len(), &mut chance))
         } else {
             let is_aimed = in_ledger.flips % AIMED_EVERY == 0;
             let table = is_aimed.then(|| chance.usize(..TABLES.len()));
-            let flip = Flip::in_ledger(&closed, table, &mut chance)?;
+            let flip = Flip::in_ledger(closed.ledger.len(), &closed.pages, table, &mut chance)?;
             (&closed, &mut in_ledger, flip)
         };
         let seen = look(original, flip, &folder.join(format!("flip-{round}")))?;

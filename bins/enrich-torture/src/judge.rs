@@ -255,7 +255,7 @@ fn judge_fate(
     if rows.len() > 1 {
         breach(Kind::Doubled, format!("{named} stands in {} rows", rows.len()));
     }
-    match (call.fate(question, cut), rows.first()) {
+    match (call.fate(question.price, cut), rows.first()) {
         (Fate::Charged, None) => breach(Kind::Lost, format!("{named} was acknowledged as charged")),
         (Fate::Free, Some(row)) => {
             let end = match &call.end {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::fold::{fold, join_single_letters};
-use crate::similar::is_misspelt;
+use crate::misspelling::is_misspelt;
 use crate::table;
 
 /// Words that are not a name by themselves. Stripping never leaves only such words.

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::country::Country;
 use crate::fold::fold;
-use crate::similar::is_within;
+use crate::misspelling::is_within;
 use crate::table;
 
 /// A word of a folded name.

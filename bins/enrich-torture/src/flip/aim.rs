@@ -6,7 +6,9 @@ use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
 use rusqlite::{Connection, OpenFlags};
 
-use super::original::{LEDGER, LOG, Original};
+/// The files of a ledger.
+pub(super) const LEDGER: &str = "ledger.sqlite";
+pub(super) const LOG: &str = "ledger.sqlite-wal";
 
 /// SQLite's page size, to report the position of a flip.
 const PAGE_BYTES: usize = 4096;
@@ -75,22 +77,23 @@ impl Pages {
 }
 
 impl Flip {
-    /// A byte in one of a table's pages, or anywhere in the database.
+    /// A byte in one of a table's pages, or anywhere in a database of `ledger_bytes` bytes.
     pub(super) fn in_ledger(
-        original: &Original,
+        ledger_bytes: usize,
+        pages: &[Pages; TABLES.len()],
         table: Option<usize>,
         chance: &mut Rng,
     ) -> Result<Self> {
         let at = match table {
-            Some(place) => original.pages[place].byte(chance).context("a table without a page")?,
-            None => chance.usize(..original.ledger.len()),
+            Some(place) => pages[place].byte(chance).context("a table without a page")?,
+            None => chance.usize(..ledger_bytes),
         };
         Ok(Self { in_log: false, table, at, mask: mask(chance) })
     }
 
-    /// A byte anywhere in the write-ahead log.
-    pub(super) fn in_log(original: &Original, chance: &mut Rng) -> Self {
-        let at = chance.usize(..original.log.len());
+    /// A byte anywhere in a write-ahead log of `log_bytes` bytes.
+    pub(super) fn in_log(log_bytes: usize, chance: &mut Rng) -> Self {
+        let at = chance.usize(..log_bytes);
         Self { in_log: true, table: None, at, mask: mask(chance) }
     }
 

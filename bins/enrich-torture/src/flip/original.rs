@@ -14,11 +14,8 @@ use enrich_core::{
 };
 use enrich_store::{Store, SystemClock};
 
-use super::aim::{Pages, TABLES};
+use super::aim::{LEDGER, LOG, Pages, TABLES};
 
-/// The files of a copy.
-pub(super) const LEDGER: &str = "ledger.sqlite";
-pub(super) const LOG: &str = "ledger.sqlite-wal";
 const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;

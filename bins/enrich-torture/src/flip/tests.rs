@@ -27,7 +27,7 @@ fn copy_with(original: &Original, change: &str) -> Seen {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy");
     original.copy_to(&copy, |_, _| {}).unwrap();
-    let connection = rusqlite::Connection::open(copy.join(original::LEDGER)).unwrap();
+    let connection = rusqlite::Connection::open(copy.join(aim::LEDGER)).unwrap();
     assert!(connection.execute(change, []).unwrap() > 0, "{change} changes nothing");
     drop(connection);
     look_into(original, false, &copy).unwrap()

@@ -1,0 +1,97 @@
+//! Sends requests before anything is timed, and checks the answers.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+
+use crate::call::{Call, Outcome};
+use crate::client::{self, Answer};
+use crate::reconciliation::Prices;
+
+/// Connections for these requests.
+const CONNECTIONS: usize = 16;
+
+/// A request and its call.
+#[derive(Clone)]
+pub(crate) struct Sampled {
+    pub(crate) call: Call,
+    pub(crate) request: Vec<u8>,
+}
+
+/// Sends requests before anything is timed.
+pub(crate) struct Prober<'a> {
+    address: SocketAddr,
+    prices: &'a Prices,
+    keys: &'a [String],
+    chance: fastrand::Rng,
+}
+
+impl<'a> Prober<'a> {
+    pub(crate) fn new(
+        address: SocketAddr,
+        prices: &'a Prices,
+        keys: &'a [String],
+        chance: fastrand::Rng,
+    ) -> Self {
+        Self { address, prices, keys, chance }
+    }
+
+    /// The paths of all endpoints.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.prices.keys().map(String::as_str)
+    }
+
+    /// Sends every call once and returns those that find something. Fails if an answer is wrong.
+    pub(crate) fn found(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Call>> {
+        let sampled = self.with_keys(calls, |_| None);
+        let answers = send(self.address, &sampled)?;
+        let mut found = Vec::new();
+        for (Sampled { call, .. }, answer) in sampled.into_iter().zip(answers) {
+            if answer.header("x-credits-used") != Some("0") {
+                call.check(&answer, Outcome::Found, price_of(self.prices, &call)?)?;
+                found.push(call);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Sends every call once with an idempotency key and returns the requests.
+    pub(crate) fn answered_once(&mut self, calls: Vec<Call>) -> anyhow::Result<Vec<Sampled>> {
+        let sampled = self.with_keys(calls, |number| Some(format!("repeat-{number}")));
+        check_sample(self.address, &sampled, Outcome::Found, self.prices)?;
+        Ok(sampled)
+    }
+
+    fn with_keys(&mut self, calls: Vec<Call>, once: fn(usize) -> Option<String>) -> Vec<Sampled> {
+        let keyed = calls.into_iter().enumerate().map(|(number, call)| {
+            let key = &self.keys[self.chance.usize(..self.keys.len())];
+            let request = call.request(key, once(number).as_deref());
+            Sampled { call, request }
+        });
+        keyed.collect()
+    }
+}
+
+/// Sends a sample, checks every answer, and returns the answers.
+pub(crate) fn check_sample(
+    address: SocketAddr,
+    sample: &[Sampled],
+    outcome: Outcome,
+    prices: &Prices,
+) -> anyhow::Result<Vec<Answer>> {
+    let answers = send(address, sample)?;
+    for (Sampled { call, .. }, answer) in sample.iter().zip(&answers) {
+        call.check(answer, outcome, price_of(prices, call)?)?;
+    }
+    Ok(answers)
+}
+
+/// Sends a sample and returns the answers in order.
+pub(crate) fn send(address: SocketAddr, sample: &[Sampled]) -> anyhow::Result<Vec<Answer>> {
+    let requests: Vec<Vec<u8>> = sample.iter().map(|sampled| sampled.request.clone()).collect();
+    client::send_all(address, &requests, CONNECTIONS)
+}
+
+fn price_of(prices: &Prices, call: &Call) -> anyhow::Result<u64> {
+    prices.get(call.path).copied().with_context(|| format!("{} has no price", call.path))
+}

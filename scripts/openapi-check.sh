@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Holds a running server against the interface's document: schemathesis sends what the document allows
-# and what it doesn't, and a client that is made of the document asks three endpoints.
+# Compares a running server with the OpenAPI document: schemathesis sends requests that the document
+# allows and forbids, and a client generated from the document calls three endpoints.
 # Needs: Rust, python3 with venv, and the Python package index (scripts/openapi/requirements.txt).
 #
 #   bash scripts/openapi-check.sh            # 20,000 cases or more
-#   bash scripts/openapi-check.sh 5 1        # 5 a kind and endpoint, 1 or more in all
+#   bash scripts/openapi-check.sh 5 1        # 5 of each kind and endpoint, at least 1 in all
 #
-# ENRICH_SEED repeats a run: the number it printed.
+# ENRICH_SEED repeats a run; set it to the seed that the run printed.
 set -euo pipefail
 
 examples=${1:-600}
@@ -55,9 +55,9 @@ assert served == open("docs/openapi.json", "rb").read(), "the server serves anot
 print("ok    it serves docs/openapi.json")
 PYTHON
 
-step "What the document allows, and what it doesn't"
-# It leaves caches where it runs. One worker: with two, CPython 3.11 fails in `ast.parse` now and then,
-# whose recursion depth is shared by all threads.
+step "Requests that the document allows, and others"
+# In a temporary folder, because it leaves caches. With one worker: with two, CPython 3.11 sometimes
+# fails in `ast.parse`, whose recursion depth all threads share.
 (cd "$folder" && SCHEMATHESIS_HOOKS=$root/scripts/openapi/hooks.py \
     schemathesis --config-file "$root/scripts/openapi/schemathesis.toml" run "$address/openapi.json" \
     --mode all --max-examples "$examples" --seed "${ENRICH_SEED:-$RANDOM}" \
@@ -77,7 +77,7 @@ answers = ", ".join(f"{status}: {count}" for status, count in sorted(counted.ite
 print(f"ok    no fault of the server; answers by status: {answers}")
 PYTHON
 
-step "A client made of the document"
+step "A client generated from the document"
 openapi-python-client generate --path docs/openapi.json --meta none \
     --output-path "$folder/enrich_client" >"$folder/made" 2>&1 || { cat "$folder/made"; exit 1; }
 PYTHONPATH=$folder python scripts/openapi/client.py "$address" "$ENRICH_KEY"

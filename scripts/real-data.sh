@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Loads the public companies of a data folder outside the repository, twice, and asks for some.
+# Imports public companies from a data folder outside the repository, twice, and looks up some.
 # Needs: Rust, the folder (with demo/companies.jsonl.gz: 24,191 companies in the native format).
 #
 #   bash scripts/real-data.sh ../shared/data
@@ -14,7 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 export ENRICH_DATA=$folder/data
 
 failures=0
-# expect WHAT WANTED GOT: the answer has to contain what is wanted.
+# expect WHAT WANTED GOT: GOT must contain WANTED.
 expect() {
     if [[ $3 == *"$2"* ]]; then
         printf 'ok    %s\n' "$1"
@@ -39,7 +39,7 @@ expect "Nestlé in CH is nestle.ch" '"domain":"nestle.ch"' \
 expect "Nestlé alone can't be told apart" '"confidence_level":0' \
     "$("$enrich" lookup /v1/cuf companyName=Nestlé)"
 
-# pages PATH FIELD DOMAIN URL…: each way to write the page finds the domain.
+# pages PATH FIELD DOMAIN URL…: every spelling of the page must find the domain.
 pages() {
     local path=$1 field=$2 domain=$3 url
     shift 3

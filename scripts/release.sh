@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the binary for others: target/dist/enrich, stripped, and its symbols in enrich.debug beside it.
-# A debugger, and the server itself for a backtrace, finds them there as long as both are in one folder.
+# Builds the binary for distribution: target/dist/enrich, stripped, with its symbols in enrich.debug.
+# A debugger, and the server itself for a backtrace, finds them if both files are in the same folder.
 # Needs objcopy (binutils).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo build --profile dist --bin enrich --locked
 cd target/dist
-# What cargo has made may be split already, where there was nothing to build.
+# If cargo had nothing to build, the binary is already stripped.
 if readelf --sections --wide enrich | grep -q '\.debug_line'; then
     objcopy --only-keep-debug enrich enrich.debug
     objcopy --strip-all --add-gnu-debuglink=enrich.debug enrich enrich.stripped

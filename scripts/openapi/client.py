@@ -1,4 +1,4 @@
-"""Asks three endpoints through the client that openapi-python-client makes of the document."""
+"""Calls three endpoints through the client that openapi-python-client makes from the document."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""What schemathesis cannot know by itself: what the document's own formats look like, and a key.
+"""Tells schemathesis what the document's own formats look like, and a valid key.
 
-Each format is made of texts as people write them. A key of the right shape is replaced by one that
-the server knows, so that what is behind the key is reached; one of a wrong shape, or none, stays.
+Each format generates texts as people write them. A well-formed key is replaced by a valid one, so that
+requests pass the check of the key. A malformed or missing key stays.
 """
 
 import os
@@ -63,7 +63,7 @@ formats = {
     "country": st.sampled_from(["Germany", "germany", "USA", "Holland", "de", "CHE", "UK"]),
     "country-code": st.sampled_from(["DE", "de", "CH", "UK", "EL", "XK", "gb"]),
 }
-# Every text that was made as one of a format.
+# All texts generated from a format.
 made = set()
 
 
@@ -78,10 +78,10 @@ for name, strategy in formats.items():
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Drops what only says that schemathesis does not know the formats.
+    """Drops failures that only show that schemathesis does not know the formats.
 
-    It also makes texts from the pattern alone, which need not be of the format and may be refused;
-    and it takes every text for one that is not of the format, which may be accepted.
+    It generates some texts from the pattern only; they may not fit the format and be refused. And as a
+    text that violates a format it uses any text, which may fit the format and be accepted.
     """
     if failure.code == "ST202" and response.status_code == 422 and isinstance(case.body, dict):
         refused = response.json()
@@ -103,12 +103,12 @@ def before_call(context, case, kwargs):
         key = body.get("apiKey")
         if isinstance(key, str) and KEY_SHAPE.fullmatch(key):
             body["apiKey"] = KEY
-    # Used twice for different questions, a name for a call is refused, as the document says.
     headers = case.headers or {}
-    # Generation 1 has its key in the body; one in the header would stand in for it.
+    # Version 1 has its key in the body; a valid one in the header would replace it.
     if case.path.startswith("/v1/"):
         headers.pop("x-api-key", None)
         (kwargs.get("headers") or {}).pop("x-api-key", None)
+    # An idempotency key that is used twice for different questions is refused, so make it unique.
     name = headers.get("Idempotency-Key")
     if isinstance(name, str) and re.fullmatch("[!-~]{1,255}", name):
         headers["Idempotency-Key"] = f"{name[:218]}-{uuid.uuid4()}"

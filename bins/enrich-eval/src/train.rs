@@ -229,9 +229,9 @@ fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
 /// The table in the format that `enrich-core` reads.
 fn table(weights: &[f64], curve: &[(f64, f64)]) -> String {
     let mut table = "\
-# What each feature of the evidence weighs, in log-odds (crates/enrich-core/src/matching), and the
-# calibration: raw probabilities and the share of such answers that were right in cross-validation.
-# Written by `enrich-eval train` (docs/matching.md); not edited by hand.
+# The weight of each feature in log-odds (crates/enrich-core/src/matching), and the calibration: raw
+# probabilities, each with the share of right answers in cross-validation.
+# Written by `enrich-eval train` (docs/matching.md). Do not edit by hand.
 "
     .to_owned();
     for (feature, weight) in Feature::ALL.iter().zip(weights) {

@@ -1,4 +1,4 @@
-// Chromium without anything of its own, watched: what it requests, what it complains about.
+// Starts Chromium with an empty profile, and records its requests and console messages.
 import { mkdtempSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ export class Browser {
     if (pictures) mkdirSync(pictures, { recursive: true });
     browser.folder = mkdtempSync(join(tmpdir(), "enrich-chromium-"));
     const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-    // Each context has storage of its own; the folder is for the rest.
+    // Each context has its own storage; the folder is for everything else.
     browser.chromium = await chromium.launch({ executablePath, args: ARGUMENTS, env: { ...process.env, HOME: browser.folder } });
     return browser;
   }
@@ -66,7 +66,7 @@ export class Browser {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.setViewportSize({ width, height });
       await page.waitForTimeout(250);
-      // Evaluated by the debugger, which the page's policy does not bind.
+      // The debugger evaluates it, to which the page's policy does not apply.
       const found = await page.evaluate(`${AXE}; axe.run({ resultTypes: ["violations"] })`);
       for (const violation of found.violations) {
         const nodes = violation.nodes.map((node) => `${node.target} ${node.failureSummary}`).join(" | ");

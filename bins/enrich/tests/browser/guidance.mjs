@@ -1,4 +1,4 @@
-// What the pages tell without being asked: the first call, low balances, fresh figures, the way back.
+// Guidance on the pages: the first call, low balances, refreshed figures, returning after a sign-in.
 import assert from "node:assert/strict";
 import { accept, calls, creditsLeft, generate, signIn, step, upload } from "./people.mjs";
 import { Server } from "./server.mjs";

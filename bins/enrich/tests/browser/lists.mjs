@@ -1,4 +1,4 @@
-// How a list is read: what was detected is shown, and can be chosen instead, before anything is charged.
+// The layout of a list: the page shows what it detected, and the owner can change it.
 import assert from "node:assert/strict";
 import { creditsLeft, figures, signIn, step, upload } from "./people.mjs";
 
@@ -29,7 +29,7 @@ async function delimiters(server, browser) {
   await signIn(page, server);
   await page.waitForURL("**/account/");
   const before = await creditsLeft(page);
-  // As spreadsheet programs write it: Windows-1252.
+  // Windows-1252, as spreadsheet programs write.
   await upload(page, server, "kunden.csv", Buffer.from(LIST, "latin1"), "/v1/cuf");
   const detected = await preview(page);
   assert.match(detected.layout, /^Read as CSV, `;` between columns, Windows-1252\./);

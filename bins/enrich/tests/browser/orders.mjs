@@ -1,4 +1,4 @@
-// What a list's form shows is what is started: values, ceilings, and nothing that a key press chose.
+// A list starts with what its form shows: values and ceilings, and nothing chosen by an accidental key.
 import assert from "node:assert/strict";
 import { creditsLeft, figures, signIn, step, upload } from "./people.mjs";
 

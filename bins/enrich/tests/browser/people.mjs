@@ -1,4 +1,4 @@
-// What every walk does: signing in, making keys, calling the interface, uploading a list.
+// Common steps: signing in, creating keys, calling endpoints, uploading a list.
 
 export const EMAIL = "ada@quill.example";
 export const PASSWORD = "correct horse battery";

@@ -1,4 +1,4 @@
-// The reference of the interface in /docs: an example of each generation is tried with a key.
+// The OpenAPI document at /docs: an example of each API version is called with a key.
 import assert from "node:assert/strict";
 import { generate, signIn, step } from "./people.mjs";
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The walk through the account page with the binary in target/debug. Takes a folder for pictures.
+# Tests the account page in a browser with the binary in target/debug. Takes a folder for pictures.
 set -euo pipefail
 pictures=${1:+$(realpath --canonicalize-missing "$1")}
 cd "$(dirname "$0")"

@@ -1,4 +1,4 @@
-// The service as a process on a data folder of its own, and the operator's commands.
+// A server process on its own data folder, and the operator's commands.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -1,5 +1,5 @@
-// The account page from the invitation to the sign-out, as its owner walks it: with JavaScript, without
-// it, and with the keyboard alone. Run it with `just browser`.
+// Uses the account page from the invitation to the sign-out: with JavaScript, without it, and with only
+// the keyboard. Run it with `just browser`.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
@@ -178,7 +178,7 @@ async function walkThroughAList(server, browser) {
   assert.match(await page.textContent("main"), /Highest cost in credits\s*900/);
   await browser.look(page, "bulk-order");
   const before = await creditsLeft(page);
-  // The page asks every two seconds; this is quicker.
+  // The page refreshes every two seconds; this is faster.
   const rowsDoneFrom = async (least) => {
     for (;;) {
       const shown = await (await page.request.get(`${server.url}${path}`)).text();

@@ -1,8 +1,8 @@
 //! The domain of Enrich: questions, prices, and the metering of look-ups.
 //!
 //! Every look-up has the same form: *find a subject by an identifier, return one of its attributes,
-//! and charge the endpoint's price if the attribute exists.* [`Service::answer`] does this. It uses
-//! external systems only through the ports in [`port`].
+//! and charge the endpoint's price if the attribute exists.* [`Service`] does this. It uses external
+//! systems only through the ports in [`port`].
 //!
 //! What is not here: SQL, HTTP, serde on domain types, the wall clock, field names and paths of the
 //! interface.
@@ -60,7 +60,8 @@ pub use repeat::{
 };
 pub use response_template::{BALANCE_HERE, ResponseTemplate};
 pub use service::{
-    Answer, Ask, Call, LookUp, LookUpAnswer, LookUpValue, Outcome, Service, ServicePorts,
+    AdmittedCall, Answer, Ask, Call, LookUp, LookUpAnswer, LookUpValue, Outcome, Service,
+    ServicePorts, WriteAnswer,
 };
 pub use subject::{
     Company, DirectoryRevision, DomainFacts, Employee, Employer, Found, Person, Site, Subject,

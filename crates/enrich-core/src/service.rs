@@ -32,12 +32,12 @@ use crate::port::misses::Misses;
 use crate::port::rate_limiter::RateLimiter;
 use crate::port::usage::{Usage, Use, UseOutcome};
 use crate::rate::{RateLimit, RateLimitStatus, RatePolicy};
-use crate::refusal::Refusal;
+use crate::refusal::{InvalidFields, Refusal};
 use crate::shortfall::Shortfalls;
 
 use metering::{MeteredCall, store_refusal};
 
-pub use call::{Answer, Ask, Call, Outcome};
+pub use call::{Answer, Ask, Call, Outcome, WriteAnswer};
 pub use look_up::{LookUp, LookUpAnswer};
 pub use look_up_value::LookUpValue;
 
@@ -68,6 +68,17 @@ pub struct Service {
     pub max_enrichment_items: Option<NonZeroU64>,
     in_flight: InFlight,
     shortfalls: Shortfalls,
+}
+
+/// A call whose key is identified and whose request is counted. It has to be answered, because the
+/// usage counters count answers and refusals.
+#[must_use]
+pub struct AdmittedCall<'a> {
+    service: &'a Service,
+    call: Call<'a>,
+    key: Arc<KeyInfo>,
+    rate_limit_status: Option<RateLimitStatus>,
+    now: Timestamp,
 }
 
 /// The ports that a service needs.
@@ -107,34 +118,33 @@ impl Service {
         }
     }
 
-    /// Runs all checks of a call and returns its answer.
-    pub async fn answer(&self, call: &Call<'_>) -> Outcome {
+    /// Makes the checks that need no fields: identifies the key and counts the request.
+    ///
+    /// # Errors
+    ///
+    /// The outcome of a call that is refused here.
+    pub async fn admit<'a>(&'a self, call: Call<'a>) -> Result<AdmittedCall<'a>, Outcome> {
         let now = self.clock.now();
         let key = match self.identify(call.key, now).await {
             Ok(key) => key,
             Err(refusal) => {
-                return Outcome {
-                    result: Err(refusal),
-                    key: None,
-                    rate_limit_status: None,
-                    remaining: None,
-                };
+                let (key, rate_limit_status, remaining) = (None, None, None);
+                return Err(Outcome { result: Err(refusal), key, rate_limit_status, remaining });
             }
         };
-        let rate_limit_status = match self.count_in_windows(&key, now).await {
-            Ok(rate_limit_status) => rate_limit_status,
-            Err(error) => {
-                return self.close(call, key, None, None, Err(store_refusal(error)), now).await;
+        let counted = self.count_in_windows(&key, now).await;
+        let mut admitted = AdmittedCall { service: self, call, key, rate_limit_status: None, now };
+        let refusal = match counted {
+            Ok(status) => {
+                admitted.rate_limit_status = Some(status);
+                if !status.is_over || self.rate_policy != RatePolicy::Reject {
+                    return Ok(admitted);
+                }
+                Refusal::OverRate(status)
             }
+            Err(error) => store_refusal(error),
         };
-        if rate_limit_status.is_over && self.rate_policy == RatePolicy::Reject {
-            let refused = Err(Refusal::OverRate(rate_limit_status));
-            return self.close(call, key, Some(rate_limit_status), None, refused, now).await;
-        }
-        let mut balance = None;
-        let metered = MeteredCall { call, key: &key, now };
-        let result = self.run(&metered, &mut balance).await;
-        self.close(call, key, Some(rate_limit_status), balance, result, now).await
+        Err(admitted.close(Err(refusal), None).await)
     }
 
     /// Counts a request of a key, and of its account if it has a limit. Returns the status of the
@@ -165,22 +175,37 @@ impl Service {
         }
         Err(Refusal::InvalidKey)
     }
+}
+
+impl AdmittedCall<'_> {
+    /// The caller's key.
+    pub fn key(&self) -> &KeyInfo {
+        &self.key
+    }
+
+    /// Makes the remaining checks, looks up, charges and answers. `ask` is the result of parsing the
+    /// fields.
+    pub async fn answer(self, ask: Result<Ask, InvalidFields>, write: WriteAnswer<'_>) -> Outcome {
+        let (service, call) = (self.service, &self.call);
+        let ask = match ask {
+            Ok(ask) => ask.bounded(call.price, service.max_enrichment_items),
+            Err(invalid) => return self.close(Err(Refusal::Fields(invalid)), None).await,
+        };
+        let (key, now) = (&*self.key, self.now);
+        let mut metered = MeteredCall { service, call, key, now, ask, write, balance: None };
+        let result = metered.run().await;
+        let balance = metered.balance;
+        self.close(result, balance).await
+    }
 
     /// Counts the call and builds its outcome.
-    async fn close(
-        &self,
-        call: &Call<'_>,
-        key: Arc<KeyInfo>,
-        rate_limit_status: Option<RateLimitStatus>,
-        balance: Option<Credits>,
-        result: Result<Answer, Refusal>,
-        now: Timestamp,
-    ) -> Outcome {
+    async fn close(self, result: Result<Answer, Refusal>, balance: Option<Credits>) -> Outcome {
+        let Self { service, call, key, rate_limit_status, now } = self;
         let remaining = match balance {
             Some(balance) => Some(balance),
-            None => self.ledger.cached_balance(key.account).await.ok().flatten(),
+            None => service.ledger.cached_balance(key.account).await.ok().flatten(),
         };
-        self.usage.count(Use {
+        service.usage.count(Use {
             account: key.account,
             key: key.id,
             endpoint: call.endpoint,

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use enrich_core::port::accounts::{AccountChanged, Accounts, KeyStored};
@@ -20,7 +20,7 @@ use enrich_core::{
     KeyInfo, KeyLimit, LookUp, LookUpAnswer, MemoryWindows, Needed, NewKey, Outcome, Price,
     Projection, Question, RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId,
     ResponseTemplate, Service, ServicePorts, StoredResponse, Subject, SubjectId, SuppressedValues,
-    Timestamp,
+    Timestamp, WriteAnswer,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -314,18 +314,33 @@ fn call_with(
     key: Option<&str>,
     price: Price,
     idempotency_key: Option<&str>,
-    read: &(dyn Fn() -> Result<Ask, InvalidFields> + Sync),
+    read: &dyn Fn() -> Result<Ask, InvalidFields>,
 ) -> Outcome {
     let items = world.items;
-    pollster::block_on(service.answer(&Call {
-        key,
-        endpoint: "/test",
-        price,
-        request_id: &RequestId::accept("r1").unwrap(),
-        idempotency_key,
-        read: &|_| read(),
-        write: &move |_, _| ResponseTemplate { items, body: b"balance \0".to_vec() },
-    }))
+    let write =
+        move |_: &Ask, _: Option<&Found>| ResponseTemplate { items, body: b"balance \0".to_vec() };
+    send(service, Call { key, idempotency_key, ..call_at(price) }, read, &write)
+}
+
+/// A call without a key.
+fn call_at(price: Price) -> Call<'static> {
+    static REQUEST_ID: LazyLock<RequestId> = LazyLock::new(|| RequestId::accept("r1").unwrap());
+    let request_id = &REQUEST_ID;
+    Call { key: None, endpoint: "/test", price, request_id, idempotency_key: None }
+}
+
+fn send(
+    service: &Service,
+    call: Call<'_>,
+    read: &dyn Fn() -> Result<Ask, InvalidFields>,
+    write: WriteAnswer<'_>,
+) -> Outcome {
+    pollster::block_on(async {
+        match service.admit(call).await {
+            Ok(admitted) => admitted.answer(read(), write).await,
+            Err(refused) => refused,
+        }
+    })
 }
 
 fn text(outcome: &Outcome) -> &str {
@@ -641,20 +656,13 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
     let seen = Mutex::new(Vec::new());
     let mut limits = |most: Option<u64>, price, limit| {
         service.max_enrichment_items = most.and_then(NonZeroU64::new);
-        pollster::block_on(service.answer(&Call {
-            key: Some(world.key.expose()),
-            endpoint: "/test",
-            price,
-            request_id: &RequestId::accept("r1").unwrap(),
-            idempotency_key: None,
-            read: &|_| Ok(Ask { limit, ..ask()? }),
-            write: &|ask, _| {
-                seen.lock().push(ask.limit);
-                ResponseTemplate { items: 1, body: Vec::new() }
-            },
-        }))
-        .result
-        .unwrap();
+        let write = |ask: &Ask, _: Option<&Found>| {
+            seen.lock().push(ask.limit);
+            ResponseTemplate { items: 1, body: Vec::new() }
+        };
+        let key = Some(world.key.expose());
+        let read = || Ok(Ask { limit, ..ask()? });
+        send(&service, Call { key, ..call_at(price) }, &read, &write).result.unwrap();
     };
     limits(None, Price::PerAnswer(3), None);
     limits(Some(20), Price::PerAnswer(3), None);
@@ -692,21 +700,13 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
         let (service, repeated) = (service(&world), Mutex::new(None));
         let key = Some(world.key.expose());
         let again = || call_with(&world, &service, key, Price::PerAnswer(1), Some("k1"), &ask);
-        pollster::block_on(service.answer(&Call {
-            key,
-            endpoint: "/test",
-            price: Price::PerAnswer(1),
-            request_id: &RequestId::accept("r1").unwrap(),
-            idempotency_key: Some("k1"),
-            read: &|_| ask(),
-            // While this answer is written, its call runs.
-            write: &|_, _| {
-                *repeated.lock() = Some(again().result);
-                ResponseTemplate { items: 1, body: b"balance \0".to_vec() }
-            },
-        }))
-        .result
-        .unwrap();
+        // While this answer is written, its call runs.
+        let write = |_: &Ask, _: Option<&Found>| {
+            *repeated.lock() = Some(again().result);
+            ResponseTemplate { items: 1, body: b"balance \0".to_vec() }
+        };
+        let call = Call { key, idempotency_key: Some("k1"), ..call_at(Price::PerAnswer(1)) };
+        send(&service, call, &ask, &write).result.unwrap();
         match repeated.into_inner().unwrap() {
             Ok(answer) => assert!(is_answered && answer.is_replayed, "{answer:?}"),
             Err(refusal) => {
@@ -747,18 +747,13 @@ fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
         Some(Projection::Employees { limit: Some(most) }) => *most,
         wanted => unreachable!("employees are wanted up to some number, not {wanted:?}"),
     };
-    pollster::block_on(service(world).answer(&Call {
-        key: Some(world.key.expose()),
-        endpoint: "/test",
-        price,
-        request_id: &RequestId::accept("r1").unwrap(),
-        idempotency_key: None,
-        read: &|_| Ok(Ask { projection: Projection::Employees { limit: None }, ..ask()? }),
-        write: &|_, _| ResponseTemplate {
-            items: world.items.min(read_most()),
-            body: b"balance \0".to_vec(),
-        },
-    }))
+    let read = || Ok(Ask { projection: Projection::Employees { limit: None }, ..ask()? });
+    let write = |_: &Ask, _: Option<&Found>| ResponseTemplate {
+        items: world.items.min(read_most()),
+        body: b"balance \0".to_vec(),
+    };
+    let key = Some(world.key.expose());
+    send(&service(world), Call { key, ..call_at(price) }, &read, &write)
 }
 
 #[test]

@@ -78,10 +78,14 @@ pub async fn respond(
         price: endpoint.price,
         request_id,
         idempotency_key: request.idempotency_key,
-        read: &|key| endpoint.read(&fields, key.country),
-        write: &endpoint.wire.write,
     };
-    let outcome = service.answer(&call).await;
+    let outcome = match service.admit(call).await {
+        Ok(admitted) => {
+            let ask = endpoint.read(&fields, admitted.key().country);
+            admitted.answer(ask, &endpoint.wire.write).await
+        }
+        Err(refused) => refused,
+    };
     written(api_version, outcome, request_id)
 }
 

@@ -37,10 +37,15 @@ impl Caller for MeteredCaller {
             price: endpoint.price,
             request_id: &RequestId::make(self.service.clock.now()),
             idempotency_key: Some(idempotency),
-            read: &|key| endpoint.read(&fields, key.country),
-            write: &endpoint.wire.write,
         };
-        match self.service.answer(&call).await.result {
+        let outcome = match self.service.admit(call).await {
+            Ok(admitted) => {
+                let ask = endpoint.read(&fields, admitted.key().country);
+                admitted.answer(ask, &endpoint.wire.write).await
+            }
+            Err(refused) => refused,
+        };
+        match outcome.result {
             Ok(answer) if !answer.is_found => Called::NotFound,
             // A replay is free; the row paid with its first charge.
             Ok(answer) => Called::found(&self.answers, &answer.body, answer.first_charge),

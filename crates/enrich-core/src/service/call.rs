@@ -7,7 +7,7 @@ use crate::account::KeyInfo;
 use crate::credits::{Credits, Price};
 use crate::question::{Projection, Question};
 use crate::rate::RateLimitStatus;
-use crate::refusal::{InvalidFields, Refusal};
+use crate::refusal::Refusal;
 use crate::repeat::RequestId;
 use crate::response_template::ResponseTemplate;
 use crate::subject::Found;
@@ -51,7 +51,8 @@ impl Ask {
     }
 }
 
-/// A call before any check.
+/// A call before any check, without its fields.
+#[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// The API key as sent.
     pub key: Option<&'a str>,
@@ -63,12 +64,11 @@ pub struct Call<'a> {
     pub request_id: &'a RequestId,
     /// The idempotency key as sent.
     pub idempotency_key: Option<&'a str>,
-    /// Parses the fields. Called after the key is identified and the request is counted.
-    pub read: &'a (dyn Fn(&KeyInfo) -> Result<Ask, InvalidFields> + Sync),
-    /// Writes the answer for the result, or for a miss. A template with zero items means a miss,
-    /// even if a subject was found without the attribute.
-    pub write: &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync),
 }
+
+/// Writes the answer for the result, or for a miss. A template with zero items means a miss, even if
+/// a subject was found without the attribute.
+pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -183,7 +183,7 @@ impl LookUp {
 }
 
 impl Service {
-    /// Makes a look-up with all checks of [`answer`](Self::answer), at the look-up's price. `pick`
+    /// Makes a look-up with all checks of a [`Call`], at the look-up's price. `pick`
     /// takes the attribute from the result; `None` and an empty list are free.
     ///
     /// ```
@@ -215,13 +215,15 @@ impl Service {
             price: look_up.price,
             request_id: &RequestId::make(self.clock.now()),
             idempotency_key: look_up.idempotency_key.as_deref(),
-            read: &|_| look_up.ask(),
-            write: &|ask, found| {
-                let picked = found.and_then(|found| Some((pick(found)?, found.confidence)));
-                write(ask, picked)
-            },
         };
-        let outcome = self.answer(&call).await;
+        let write_picked = |ask: &Ask, found: Option<&Found>| {
+            let picked = found.and_then(|found| Some((pick(found)?, found.confidence)));
+            write(ask, picked)
+        };
+        let outcome = match self.admit(call).await {
+            Ok(admitted) => admitted.answer(look_up.ask(), &write_picked).await,
+            Err(refused) => refused,
+        };
         let answer = outcome.result?;
         // The value stored under the key is another attribute.
         let kept = read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::account::{AccountId, KeyInfo};
+use crate::account::KeyInfo;
 use crate::credits::{Credits, Price};
 use crate::ledger_entry::ChargeId;
 use crate::port::error::StoreError;
@@ -15,13 +15,18 @@ use crate::subject::DirectoryRevision;
 use crate::suppressed::holds_suppressed;
 
 use super::Service;
-use super::call::{Answer, Ask, Call};
+use super::call::{Answer, Ask, Call, WriteAnswer};
 
-/// A call whose key is identified and whose request is counted.
+/// A call with its fields. Its key is identified and its request is counted.
 pub(super) struct MeteredCall<'a> {
+    pub(super) service: &'a Service,
     pub(super) call: &'a Call<'a>,
     pub(super) key: &'a KeyInfo,
     pub(super) now: Timestamp,
+    pub(super) ask: Ask,
+    pub(super) write: WriteAnswer<'a>,
+    /// The last balance seen, if any.
+    pub(super) balance: Option<Credits>,
 }
 
 /// A written answer that is not yet charged.
@@ -64,54 +69,40 @@ impl MeteredCall<'_> {
             idempotency,
         }
     }
-}
 
-impl Service {
-    /// Handles a call with its fields. `balance` is set to the last balance seen, if any.
-    pub(super) async fn run(
-        &self,
-        metered: &MeteredCall<'_>,
-        balance: &mut Option<Credits>,
-    ) -> Result<Answer, Refusal> {
-        let ask = (metered.call.read)(metered.key).map_err(Refusal::Fields)?;
-        let ask = ask.bounded(metered.call.price, self.max_enrichment_items);
-        match metered.call.idempotency_key {
-            None => self.find_and_charge(metered, &ask, None, balance).await,
+    /// Looks up, charges and writes the answer.
+    pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
+        match self.call.idempotency_key {
+            None => self.find_and_charge(None).await,
             // Boxed, because most calls have no idempotency key and then need no space for this
             // future.
-            Some(text) => Box::pin(self.run_once(metered, &ask, text, balance)).await,
+            Some(text) => Box::pin(self.run_once(text)).await,
         }
     }
 
     /// Handles a call with an idempotency key. A repeat gets the first answer.
-    async fn run_once(
-        &self,
-        metered: &MeteredCall<'_>,
-        ask: &Ask,
-        key: &str,
-        balance: &mut Option<Credits>,
-    ) -> Result<Answer, Refusal> {
+    async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
         // The same fields at another endpoint are another question.
-        let asked = [metered.call.endpoint.as_bytes(), &[0], &ask.asked].concat();
-        let account = metered.key.account;
-        let place = self.in_flight.enter(account, &key);
-        let kept = self.ledger.kept(account, &key, &asked, metered.now).await;
+        let asked = [self.call.endpoint.as_bytes(), &[0], &self.ask.asked].concat();
+        let account = self.key.account;
+        let place = self.service.in_flight.enter(account, &key);
+        let kept = self.service.ledger.kept(account, &key, &asked, self.now).await;
         match kept.map_err(store_refusal)? {
             // This also applies while another repeat is running: the first call has ended.
-            Some(kept) => self.replay(metered, ask, kept).await,
+            Some(kept) => self.replay(kept).await,
             None if place.is_none() => Err(Refusal::StillRunning),
             None => {
                 let named = Some((&key, &asked[..]));
-                let result = self.find_and_charge(metered, ask, named, balance).await;
+                let result = self.find_and_charge(named).await;
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
                 // Another process may have answered the first call, and charged the last credits
                 // for it, since the stored response was read.
-                let kept = self.ledger.kept(account, &key, &asked, metered.now).await;
+                let kept = self.service.ledger.kept(account, &key, &asked, self.now).await;
                 match kept.map_err(store_refusal)? {
-                    Some(kept) => self.replay(metered, ask, kept).await,
+                    Some(kept) => self.replay(kept).await,
                     None => result,
                 }
             }
@@ -121,168 +112,143 @@ impl Service {
     /// Checks the balance, looks up and charges. `named` is the idempotency key and the bytes of
     /// the question.
     async fn find_and_charge(
-        &self,
-        metered: &MeteredCall<'_>,
-        ask: &Ask,
+        &mut self,
         named: Option<(&IdempotencyKey, &[u8])>,
-        balance: &mut Option<Credits>,
     ) -> Result<Answer, Refusal> {
-        let before = self.check_balance(metered, ask, balance).await?;
-        let written = self.find_and_write(metered, ask, before, balance).await?;
+        let before = self.check_balance().await?;
+        let written = self.find_and_write(before).await?;
         let WrittenAnswer { template, revision, balance: before } = written;
         if template.items == 0 && named.is_none() {
             let body = ResponseTemplate::fill(&template.body, before);
             return Ok(Answer::first(body, Credits::ZERO, 0));
         }
 
-        let used = metered.call.price.of(template.items);
-        let charged = self.ledger.charge(metered.charge(&template, revision, named));
+        let used = self.call.price.of(template.items);
+        let charged = self.service.ledger.charge(self.charge(&template, revision, named));
         match charged.await.map_err(charge_refusal)? {
             Charged::Taken { balance: after } => {
-                *balance = Some(after);
-                self.shortfalls.note(metered.key.account, after);
+                self.balance = Some(after);
+                self.service.shortfalls.note(self.key.account, after);
                 let body = ResponseTemplate::fill(&template.body, after);
                 Ok(Answer::first(body, used, template.items))
             }
             Charged::Replayed(kept) => {
-                *balance = None;
-                self.replay(metered, ask, kept).await
+                self.balance = None;
+                self.replay(kept).await
             }
             Charged::Insufficient { balance: left } => {
-                *balance = Some(left);
-                self.shortfalls.count(metered.key.account, left, metered.now);
-                Err(metered.not_enough(Needed::MoreThanLeft, left))
+                self.balance = Some(left);
+                self.service.shortfalls.count(self.key.account, left, self.now);
+                Err(self.not_enough(Needed::MoreThanLeft, left))
             }
         }
     }
 
     /// The balance, if it covers the least price and the account may still make look-ups that may
     /// cost more than it has.
-    async fn check_balance(
-        &self,
-        metered: &MeteredCall<'_>,
-        ask: &Ask,
-        balance: &mut Option<Credits>,
-    ) -> Result<Credits, Refusal> {
-        let (account, price) = (metered.key.account, metered.call.price);
-        let before = self.enough(account, price.least()).await.map_err(store_refusal)?;
+    async fn check_balance(&mut self) -> Result<Credits, Refusal> {
+        let price = self.call.price;
+        let before = self.enough().await.map_err(store_refusal)?;
         let before = before.ok_or(Refusal::InvalidKey)?;
-        *balance = Some(before);
+        self.balance = Some(before);
         if before < price.least() {
-            return Err(metered.not_enough(Needed::Least(price.least()), before));
+            return Err(self.not_enough(Needed::Least(price.least()), before));
         }
-        if ask.may_cost_more_than(before, price)
-            && let Some(left) = self.probes_too_often(account, metered.now).await?
+        if self.ask.may_cost_more_than(before, price)
+            && let Some(left) = self.probes_too_often().await?
         {
-            *balance = Some(left);
-            return Err(metered.not_enough(Needed::PerhapsMore, left));
+            self.balance = Some(left);
+            return Err(self.not_enough(Needed::PerhapsMore, left));
         }
         Ok(before)
     }
 
     /// Looks up and writes the answer. Reads at most one item more than `before` pays for, and
     /// reads again if the balance now pays for a longer list.
-    async fn find_and_write(
-        &self,
-        metered: &MeteredCall<'_>,
-        ask: &Ask,
-        mut before: Credits,
-        balance: &mut Option<Credits>,
-    ) -> Result<WrittenAnswer, Refusal> {
-        let (account, call) = (metered.key.account, metered.call);
+    async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
+        let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
-            let most = most_items(call.price, before);
-            let projection = ask.projection.at_most(most);
+            let most = most_items(price, before);
+            let projection = self.ask.projection.at_most(most);
             // Drop the result as soon as the answer is written.
             let (template, revision) = {
-                let found =
-                    self.directory.find_for(account.into(), &ask.question, projection).await;
+                let question = &self.ask.question;
+                let found = service.directory.find_for(account.into(), question, projection).await;
                 let found = found.map_err(store_refusal)?;
                 if found.is_none() {
-                    self.count_miss(&ask.question, metered.now);
+                    self.count_miss();
                 }
-                let template = (call.write)(ask, found.as_ref());
+                let template = (self.write)(&self.ask, found.as_ref());
                 (template, found.map(|found| found.revision).unwrap_or_default())
             };
-            if projection == ask.projection || template.items < most {
+            if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
             // The list may be longer than what was read, and cost more than the balance.
             // It is not an answer, even if credits were granted since.
-            let now = self.ledger.balance(account).await.map_err(store_refusal)?;
+            let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
-            *balance = Some(now);
-            let used = call.price.of(template.items);
+            self.balance = Some(now);
+            let used = price.of(template.items);
             if now < used {
                 // Grants made after charging stopped are not visible.
-                if !self.ledger.is_charging() {
+                if !service.ledger.is_charging() {
                     return Err(Refusal::NotCharging);
                 }
-                self.shortfalls.count(account, now, metered.now);
-                return Err(metered.not_enough(Needed::MoreThanLeft, now));
+                service.shortfalls.count(account, now, self.now);
+                return Err(self.not_enough(Needed::MoreThanLeft, now));
             }
             before = now;
         }
     }
 
     /// Counts a company name for which no company was found.
-    fn count_miss(&self, question: &Question, now: Timestamp) {
-        let Some(misses) = &self.misses else { return };
-        if let Question::Company(CompanyRef::Name { name, .. }) = question {
-            misses.count(name, now);
+    fn count_miss(&self) {
+        let Some(misses) = &self.service.misses else { return };
+        if let Question::Company(CompanyRef::Name { name, .. }) = &self.ask.question {
+            misses.count(name, self.now);
         }
     }
 
     /// The balance, if the account has used up its daily refusals after look-ups that it could not
     /// pay, and has received no credits since.
-    async fn probes_too_often(
-        &self,
-        account: AccountId,
-        now: Timestamp,
-    ) -> Result<Option<Credits>, Refusal> {
-        let Some(least) = self.shortfalls.used_up(account, now) else { return Ok(None) };
+    async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
+        let (service, account) = (self.service, self.key.account);
+        let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
         // Read after `least`: concurrent charges only lower the balance, and only grants raise it.
-        let left = self.ledger.balance(account).await.map_err(store_refusal)?;
+        let left = service.ledger.balance(account).await.map_err(store_refusal)?;
         let left = left.ok_or(Refusal::InvalidKey)?;
         if left > least {
-            self.shortfalls.forget(account);
+            service.shortfalls.forget(account);
             return Ok(None);
         }
-        self.shortfalls.note(account, left);
+        service.shortfalls.note(account, left);
         Ok(Some(left))
     }
 
     /// Returns the first answer again. If it contains a value that was suppressed since, returns a
     /// miss. Either is free.
-    async fn replay(
-        &self,
-        metered: &MeteredCall<'_>,
-        ask: &Ask,
-        kept: StoredResponse,
-    ) -> Result<Answer, Refusal> {
+    async fn replay(&self, kept: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &kept {
-            let suppressed = self.directory.suppressed().await.map_err(store_refusal)?;
+            let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
             let suppressed = suppressed.filter(|values| values.count() > 0);
             let text = String::from_utf8_lossy(body);
             if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
-                let body = (metered.call.write)(ask, None).body;
+                let body = (self.write)(&self.ask, None).body;
                 let forgotten = StoredResponse::Answer { body, balance: *balance, items: 0 };
-                return replay(metered.call.price, forgotten);
+                return replay(self.call.price, forgotten);
             }
         }
-        replay(metered.call.price, kept)
+        replay(self.call.price, kept)
     }
 
-    /// The cached balance if it covers `least`; otherwise the exact balance, so that recent grants
-    /// count.
-    async fn enough(
-        &self,
-        account: AccountId,
-        least: Credits,
-    ) -> Result<Option<Credits>, StoreError> {
-        match self.ledger.cached_balance(account).await? {
-            Some(seen) if seen >= least => Ok(Some(seen)),
-            Some(_) | None => self.ledger.balance(account).await,
+    /// The cached balance if it covers the least price; otherwise the exact balance, so that recent
+    /// grants count.
+    async fn enough(&self) -> Result<Option<Credits>, StoreError> {
+        let (ledger, account) = (&self.service.ledger, self.key.account);
+        match ledger.cached_balance(account).await? {
+            Some(seen) if seen >= self.call.price.least() => Ok(Some(seen)),
+            Some(_) | None => ledger.balance(account).await,
         }
     }
 }

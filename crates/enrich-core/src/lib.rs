@@ -58,7 +58,7 @@ pub use refusal::{InvalidFields, Needed, Refusal};
 pub use repeat::{
     IdempotencyKey, IdempotencyRecord, InvalidIdempotencyKey, RequestId, StoredResponse,
 };
-pub use response_template::{BALANCE_HERE, ResponseTemplate};
+pub use response_template::{BodyTemplate, ResponseTemplate};
 pub use service::{
     AdmittedCall, Answer, Ask, Call, LookUp, LookUpAnswer, LookUpValue, Outcome, Service,
     ServicePorts, WriteAnswer,

@@ -5,6 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use crate::credits::Credits;
+use crate::response_template::BodyTemplate;
 
 /// The id of a request, from the caller or generated. It need not be unique.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -74,9 +75,8 @@ pub struct IdempotencyRecord {
     /// The question in a form that does not depend on encoding or API key: equal bytes mean the
     /// same question. The store keeps only a keyed hash of it.
     pub asked: Vec<u8>,
-    /// The answer with a gap for the balance ([`crate::ResponseTemplate::body`]). It is stored
-    /// encrypted.
-    pub body: Vec<u8>,
+    /// The answer. It is stored encrypted.
+    pub body: BodyTemplate,
 }
 
 impl IdempotencyRecord {
@@ -86,7 +86,7 @@ impl IdempotencyRecord {
 
 impl fmt::Debug for IdempotencyRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Keep(…)")
+        f.write_str("IdempotencyRecord(…)")
     }
 }
 
@@ -95,8 +95,8 @@ impl fmt::Debug for IdempotencyRecord {
 pub enum StoredResponse {
     /// The first answer to the same question.
     Answer {
-        /// Its bytes, with a gap for the balance.
-        body: Vec<u8>,
+        /// Its bytes.
+        body: BodyTemplate,
         /// The balance after the first answer.
         balance: Credits,
         /// The charged items; 0 for a miss.
@@ -110,7 +110,7 @@ impl fmt::Debug for StoredResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Answer { body, balance, items } => {
-                write!(f, "Answer({} bytes, balance {balance}, items {items})", body.len())
+                write!(f, "Answer({} bytes, balance {balance}, items {items})", body.bytes().len())
             }
             Self::OtherQuestion => f.write_str("OtherQuestion"),
         }
@@ -124,9 +124,10 @@ mod tests {
     #[test]
     fn debug_shows_nothing_of_what_was_asked_or_answered() {
         let key = IdempotencyKey::parse("order-4711").unwrap();
-        let (asked, body) = (b"ada@quill.example".to_vec(), b"+1 202 555 0143".to_vec());
+        let asked = b"ada@quill.example".to_vec();
+        let body = BodyTemplate::new(b"+1 202 555 0143".to_vec(), None);
         let kept = StoredResponse::Answer { body: body.clone(), balance: Credits(7), items: 2 };
         let shown = format!("{:?} {kept:?}", IdempotencyRecord { key, asked, body });
-        assert_eq!(shown, "Keep(…) Answer(15 bytes, balance 7, items 2)");
+        assert_eq!(shown, "IdempotencyRecord(…) Answer(15 bytes, balance 7, items 2)");
     }
 }

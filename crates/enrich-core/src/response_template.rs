@@ -8,31 +8,50 @@ use std::io::Write;
 
 use crate::credits::Credits;
 
-/// The byte that marks the gap. JSON cannot contain it: control characters are escaped in strings
-/// and not allowed elsewhere (RFC 8259, section 7).
-pub const BALANCE_HERE: u8 = 0;
-
 /// An answer before its charge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseTemplate {
     /// The number of items: 0 for a miss, 1 for a single answer.
     pub items: u64,
-    /// The bytes, with at most one [`BALANCE_HERE`].
-    pub body: Vec<u8>,
+    /// The bytes.
+    pub body: BodyTemplate,
 }
 
-impl ResponseTemplate {
+/// An answer's bytes, with at most one gap for the balance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BodyTemplate {
+    bytes: Vec<u8>,
+    balance_at: Option<usize>,
+}
+
+impl BodyTemplate {
+    /// Creates a template of `bytes`. The balance goes before the byte at `balance_at`; `None` if
+    /// the answer does not show it.
+    pub fn new(bytes: Vec<u8>, balance_at: Option<usize>) -> Self {
+        let balance_at = balance_at.map(|at| at.min(bytes.len()));
+        Self { bytes, balance_at }
+    }
+
+    /// The bytes without the balance.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The number of bytes before the balance; `None` if the answer does not show it.
+    pub fn balance_at(&self) -> Option<usize> {
+        self.balance_at
+    }
+
     /// Fills the gap with `balance` in decimal digits.
-    pub fn fill(body: &[u8], balance: Credits) -> Vec<u8> {
-        let Some(at) = body.iter().position(|&byte| byte == BALANCE_HERE) else {
-            return body.to_vec();
-        };
-        let mut filled = Vec::with_capacity(body.len() + 20);
-        filled.extend_from_slice(&body[..at]);
-        // Writing to memory cannot fail.
-        let _ = write!(filled, "{balance}");
-        filled.extend_from_slice(&body[at + 1..]);
-        filled
+    pub fn fill(self, balance: Credits) -> Vec<u8> {
+        let Self { mut bytes, balance_at } = self;
+        if let Some(at) = balance_at {
+            let tail = bytes.len() - at;
+            // Writing to memory cannot fail.
+            let _ = write!(bytes, "{balance}");
+            bytes[at..].rotate_left(tail);
+        }
+        bytes
     }
 }
 
@@ -41,12 +60,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_balance_fills_the_hole() {
-        assert_eq!(ResponseTemplate::fill(b"{\"n\":\0}", Credits(939)), b"{\"n\":939}");
+    fn the_balance_fills_the_gap() {
+        for (bytes, at) in [("{\"n\":}", 5), ("}", 0), ("{\"n\":", 5), ("{\"n\":", 9)] {
+            let filled = BodyTemplate::new(bytes.into(), Some(at)).fill(Credits(939));
+            let (head, tail) = bytes.split_at(at.min(bytes.len()));
+            assert_eq!(filled, format!("{head}939{tail}").into_bytes());
+        }
     }
 
     #[test]
-    fn an_answer_without_a_hole_stays_as_it_is() {
-        assert_eq!(ResponseTemplate::fill(b"{}", Credits(939)), b"{}");
+    fn an_answer_without_a_gap_stays_as_it_is() {
+        assert_eq!(BodyTemplate::new(b"{}".to_vec(), None).fill(Credits(939)), b"{}");
     }
 }

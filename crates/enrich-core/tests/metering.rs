@@ -15,12 +15,12 @@ use enrich_core::port::ledger::{
 };
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{
-    Account, AccountChange, AccountId, Answer, ApiKey, Ask, Call, Clock, Company, CompanyRef,
-    Confidence, Credits, DirectoryRevision, Entry, Found, IdempotencyKey, InvalidFields, KeyId,
-    KeyInfo, KeyLimit, LookUp, LookUpAnswer, MemoryWindows, Needed, NewKey, Outcome, Price,
-    Projection, Question, RateLimit, RateOverride, RatePolicy, RateScope, Refusal, RequestId,
-    ResponseTemplate, Service, ServicePorts, StoredResponse, Subject, SubjectId, SuppressedValues,
-    Timestamp, WriteAnswer,
+    Account, AccountChange, AccountId, Answer, ApiKey, Ask, BodyTemplate, Call, Clock, Company,
+    CompanyRef, Confidence, Credits, DirectoryRevision, Entry, Found, IdempotencyKey,
+    InvalidFields, KeyId, KeyInfo, KeyLimit, LookUp, LookUpAnswer, MemoryWindows, Needed, NewKey,
+    Outcome, Price, Projection, Question, RateLimit, RateOverride, RatePolicy, RateScope, Refusal,
+    RequestId, ResponseTemplate, Service, ServicePorts, StoredResponse, Subject, SubjectId,
+    SuppressedValues, Timestamp, WriteAnswer,
 };
 use enrich_text::Domain;
 use parking_lot::Mutex;
@@ -297,6 +297,15 @@ fn service_at(world: &Arc<World>, clock: Arc<dyn Clock>) -> Service {
     })
 }
 
+/// The answer "balance", and what it is.
+fn balance() -> BodyTemplate {
+    template("balance ", 8)
+}
+
+fn template(text: &str, balance_at: usize) -> BodyTemplate {
+    BodyTemplate::new(text.into(), Some(balance_at))
+}
+
 fn ask() -> Result<Ask, InvalidFields> {
     let question = Question::Company(CompanyRef::Domain(Domain::parse("quill.example").unwrap()));
     let (echo, asked) = (String::new(), b"asked".to_vec());
@@ -317,8 +326,7 @@ fn call_with(
     read: &dyn Fn() -> Result<Ask, InvalidFields>,
 ) -> Outcome {
     let items = world.items;
-    let write =
-        move |_: &Ask, _: Option<&Found>| ResponseTemplate { items, body: b"balance \0".to_vec() };
+    let write = move |_: &Ask, _: Option<&Found>| ResponseTemplate { items, body: balance() };
     send(service, Call { key, idempotency_key, ..call_at(price) }, read, &write)
 }
 
@@ -513,8 +521,7 @@ fn a_balance_too_low_for_what_was_found_gives_no_answer() {
 
 #[test]
 fn a_repeat_is_answered_before_the_balance_is_looked_at() {
-    let kept =
-        StoredResponse::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
+    let kept = StoredResponse::Answer { body: balance(), balance: Credits(5), items: 3 };
     let world = Arc::new(World { kept: Some(kept), balance: Credits::ZERO, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert_eq!(text(&outcome), "balance 5");
@@ -529,7 +536,11 @@ fn a_repeat_is_answered_before_the_balance_is_looked_at() {
 
 #[test]
 fn a_repeat_of_a_miss_is_a_miss() {
-    let kept = StoredResponse::Answer { body: b"nothing".to_vec(), balance: Credits(5), items: 0 };
+    let kept = StoredResponse::Answer {
+        body: BodyTemplate::new(b"nothing".to_vec(), None),
+        balance: Credits(5),
+        items: 0,
+    };
     let world = Arc::new(World { kept: Some(kept), ..World::new() });
     let answer = call(&world, Price::PerAnswer(1), Some("k1")).result.unwrap();
     assert!(answer.is_replayed && !answer.is_found && answer.items == 0, "{answer:?}");
@@ -627,7 +638,7 @@ fn a_repeated_look_up_returns_the_first_value_and_costs_nothing() {
 
 #[test]
 fn a_repeated_look_up_does_not_return_what_was_forgotten_since() {
-    let body = b"5\n100\n1\n22\nanybody@inkwell.example\n".to_vec();
+    let body = template("\n100\n1\n22\nanybody@inkwell.example\n", 0);
     let kept = StoredResponse::Answer { body, balance: Credits(5), items: 1 };
     let world = Arc::new(World { kept: Some(kept), has_forgotten: true, ..World::new() });
     let named = emails().idempotency_key("k1");
@@ -658,7 +669,7 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
         service.max_enrichment_items = most.and_then(NonZeroU64::new);
         let write = |ask: &Ask, _: Option<&Found>| {
             seen.lock().push(ask.limit);
-            ResponseTemplate { items: 1, body: Vec::new() }
+            ResponseTemplate { items: 1, body: BodyTemplate::default() }
         };
         let key = Some(world.key.expose());
         let read = || Ok(Ask { limit, ..ask()? });
@@ -673,10 +684,10 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
 
 #[test]
 fn a_repeat_of_what_was_forgotten_since_finds_nothing_and_costs_nothing() {
-    let body = b"{\"domain\":\"Shop.Inkwell.example\"} \0".to_vec();
+    let body = template("{\"domain\":\"Shop.Inkwell.example\"} ", 34);
     let kept = || StoredResponse::Answer { body: body.clone(), balance: Credits(5), items: 1 };
     let replayed = || {
-        let body = b"anybody@inkwell.example \0".to_vec();
+        let body = template("anybody@inkwell.example ", 24);
         Ok(Charged::Replayed(StoredResponse::Answer { body, balance: Credits(5), items: 1 }))
     };
     let known = World { kept: Some(kept()), ..World::new() };
@@ -693,8 +704,7 @@ fn a_repeat_of_what_was_forgotten_since_finds_nothing_and_costs_nothing() {
 
 #[test]
 fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
-    let kept =
-        StoredResponse::Answer { body: b"balance \0".to_vec(), balance: Credits(5), items: 3 };
+    let kept = StoredResponse::Answer { body: balance(), balance: Credits(5), items: 3 };
     for (kept_later, is_answered) in [(Some(kept), true), (None, false)] {
         let world = Arc::new(World { kept: None, kept_later, ..World::new() });
         let (service, repeated) = (service(&world), Mutex::new(None));
@@ -703,7 +713,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
         // While this answer is written, its call runs.
         let write = |_: &Ask, _: Option<&Found>| {
             *repeated.lock() = Some(again().result);
-            ResponseTemplate { items: 1, body: b"balance \0".to_vec() }
+            ResponseTemplate { items: 1, body: balance() }
         };
         let call = Call { key, idempotency_key: Some("k1"), ..call_at(Price::PerAnswer(1)) };
         send(&service, call, &ask, &write).result.unwrap();
@@ -720,7 +730,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
 #[test]
 fn a_repeat_that_another_process_answered_is_not_charged_again() {
     let replayed = || {
-        let body = b"balance \0".to_vec();
+        let body = balance();
         Ok(Charged::Replayed(StoredResponse::Answer { body, balance: Credits(5), items: 1 }))
     };
     let world = Arc::new(World { charge: replayed, ..World::new() });
@@ -731,11 +741,8 @@ fn a_repeat_that_another_process_answered_is_not_charged_again() {
 
 #[test]
 fn a_repeat_whose_first_call_took_the_last_credits_meanwhile_is_answered() {
-    let kept_later = Some(StoredResponse::Answer {
-        body: b"balance \0".to_vec(),
-        balance: Credits::ZERO,
-        items: 1,
-    });
+    let kept_later =
+        Some(StoredResponse::Answer { body: balance(), balance: Credits::ZERO, items: 1 });
     let world = Arc::new(World { kept_later, balance: Credits::ZERO, ..World::new() });
     let outcome = call(&world, Price::PerAnswer(1), Some("k1"));
     assert_eq!(text(&outcome), "balance 0");
@@ -750,7 +757,7 @@ fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
     let read = || Ok(Ask { projection: Projection::Employees { limit: None }, ..ask()? });
     let write = |_: &Ask, _: Option<&Found>| ResponseTemplate {
         items: world.items.min(read_most()),
-        body: b"balance \0".to_vec(),
+        body: balance(),
     };
     let key = Some(world.key.expose());
     send(&service(world), Call { key, ..call_at(price) }, &read, &write)

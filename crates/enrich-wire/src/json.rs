@@ -1,9 +1,10 @@
 //! Writes JSON answers with a gap for the balance.
 
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::io;
 
-use enrich_core::{BALANCE_HERE, Credits, InvalidFields, Refusal, ResponseTemplate};
+use enrich_core::{BodyTemplate, Credits, InvalidFields, Refusal, ResponseTemplate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
@@ -40,24 +41,43 @@ impl JsonSchema for BalanceHere {
     }
 }
 
-/// Compact JSON, with the gap in place of a 128-bit number.
-struct WithHole;
+/// Compact JSON, and where in it a 128-bit number is left out.
+#[derive(Default)]
+struct Gapped {
+    bytes: RefCell<Vec<u8>>,
+    gap_at: Cell<Option<usize>>,
+}
 
-impl Formatter for WithHole {
-    fn write_u128<W: ?Sized + io::Write>(&mut self, writer: &mut W, _: u128) -> io::Result<()> {
-        writer.write_all(&[BALANCE_HERE])
+impl io::Write for &Gapped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Formatter for &Gapped {
+    fn write_u128<W: ?Sized + io::Write>(&mut self, _: &mut W, _: u128) -> io::Result<()> {
+        self.gap_at.set(Some(self.bytes.borrow().len()));
+        Ok(())
     }
 }
 
 /// Writes an answer with `items` items; 0 for a miss.
 pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
-    let mut body = Vec::with_capacity(256);
-    let mut serializer = serde_json::Serializer::with_formatter(&mut body, WithHole);
+    let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
+    let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);
     // This cannot fail: writing to memory never does, and answers are structs of texts, numbers and
     // lists. If it did, the incomplete answer must not be charged.
     match answer.serialize(&mut serializer) {
-        Ok(()) => ResponseTemplate { items, body },
-        Err(_) => ResponseTemplate { items: 0, body: Vec::new() },
+        Ok(()) => {
+            let body = BodyTemplate::new(gapped.bytes.into_inner(), gapped.gap_at.get());
+            ResponseTemplate { items, body }
+        }
+        Err(_) => ResponseTemplate::default(),
     }
 }
 
@@ -112,12 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn the_balance_is_the_only_nul_whatever_the_input_holds() {
+    fn the_balance_goes_where_it_was_written_whatever_the_input_holds() {
         let answer = Answer { query: "\0 \u{0} {\"credit_count\":0}", credit_count: BalanceHere };
-        let template = written(1, &answer);
-        let holes = template.body.iter().filter(|&&byte| byte == BALANCE_HERE).count();
-        assert_eq!(holes, 1);
-        let filled = ResponseTemplate::fill(&template.body, enrich_core::Credits(939));
+        let filled = written(1, &answer).body.fill(Credits(939));
         assert!(filled.ends_with(b",\"credit_count\":939}"));
         assert!(serde_json::from_slice::<serde_json::Value>(&filled).is_ok());
     }

@@ -9,8 +9,8 @@ use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
 use enrich_core::port::usage::{DayCount, Usage as _, Use, UseOutcome};
 use enrich_core::{
-    Account, AccountId, ChargeId, Clock as _, Credits, DirectoryRevision, Entry, IdempotencyKey,
-    IdempotencyRecord, KeyId, NewKey, Price, RequestId, StoredResponse, Timestamp,
+    Account, AccountId, BodyTemplate, ChargeId, Clock as _, Credits, DirectoryRevision, Entry,
+    IdempotencyKey, IdempotencyRecord, KeyId, NewKey, Price, RequestId, StoredResponse, Timestamp,
 };
 use enrich_store::{Store, SystemClock};
 
@@ -30,6 +30,7 @@ const CLIENTS_EACH: usize = 5;
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";
+const ANSWER: &[u8] = br#"{"query":"quill.example","url":"Quill Ltd"}"#;
 /// All days of usage counters.
 const DAYS: (i64, i64) = (0, i64::MAX);
 
@@ -203,7 +204,7 @@ impl Original {
         let idempotency = idempotency.map(|key| IdempotencyRecord {
             key,
             asked: b"asked".to_vec(),
-            body: br#"{"query":"quill.example","url":"Quill Ltd"}"#.to_vec(),
+            body: BodyTemplate::new(ANSWER.to_vec(), None),
         });
         Ok(Charge {
             id: ChargeId::new(self.at),

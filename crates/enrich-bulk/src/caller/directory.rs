@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
-use enrich_core::{Credits, Refusal, ResponseTemplate};
+use enrich_core::{Credits, Refusal};
 use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
@@ -63,11 +63,11 @@ impl Caller for DirectoryCaller {
             }
             Err(error) => return Called::Failed(error.to_string()),
         };
-        let draft = (endpoint.wire.write)(&ask, found.as_ref());
-        if draft.items == 0 {
+        let template = (endpoint.wire.write)(&ask, found.as_ref());
+        if template.items == 0 {
             return Called::NotFound;
         }
-        let body = ResponseTemplate::fill(&draft.body, Credits::ZERO);
+        let body = template.body.fill(Credits::ZERO);
         Called::found(&self.answers, &body, Credits::ZERO)
     }
 

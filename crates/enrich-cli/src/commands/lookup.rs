@@ -6,7 +6,7 @@ mod shown;
 
 use clap::Args;
 use enrich_core::port::directory::Directory;
-use enrich_core::{Credits, Refusal, ResponseTemplate};
+use enrich_core::{Credits, Refusal};
 use enrich_store::Options;
 use enrich_text::Country;
 use enrich_wire::{ApiVersion, Endpoint, Fields, Value};
@@ -109,7 +109,7 @@ impl Lookup {
                 };
                 let explanation = self.explain.then(|| looked.explained(&store.directory));
                 let explanation = explanation.transpose()?;
-                (ResponseTemplate::fill(&template.body, Credits::ZERO), explanation, Verdict::Yes)
+                (template.body.fill(Credits::ZERO), explanation, Verdict::Yes)
             }
             Err(invalid) => {
                 let (_, body) = (api_version.refuse)(&Refusal::Fields(invalid));

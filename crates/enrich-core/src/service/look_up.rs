@@ -8,7 +8,7 @@ use crate::credits::{Credits, Price};
 use crate::question::{CompanyRef, PersonRef, Projection, Question};
 use crate::refusal::{InvalidFields, Refusal};
 use crate::repeat::RequestId;
-use crate::response_template::{BALANCE_HERE, ResponseTemplate};
+use crate::response_template::{BodyTemplate, ResponseTemplate};
 use crate::subject::Found;
 
 use super::Service;
@@ -247,14 +247,14 @@ struct StoredValue<T> {
 
 /// Writes an answer: the balance, the confidence and the value.
 fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> ResponseTemplate {
-    let mut body = vec![BALANCE_HERE, b'\n'];
+    let mut body = b"\n".to_vec();
     let limit = ask.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let items = picked.map_or(0, |(value, _)| value.items(limit));
     if let Some((value, confidence)) = picked.filter(|_| items > 0) {
         write_number(confidence.percent().into(), &mut body);
         value.write(limit, &mut body);
     }
-    ResponseTemplate { items, body }
+    ResponseTemplate { items, body: BodyTemplate::new(body, Some(0)) }
 }
 
 /// Reads an answer by [`write`] with its balance filled in; `None` for other bytes.

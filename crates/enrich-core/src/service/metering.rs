@@ -119,8 +119,7 @@ impl MeteredCall<'_> {
         let written = self.find_and_write(before).await?;
         let WrittenAnswer { template, revision, balance: before } = written;
         if template.items == 0 && named.is_none() {
-            let body = ResponseTemplate::fill(&template.body, before);
-            return Ok(Answer::first(body, Credits::ZERO, 0));
+            return Ok(Answer::first(template.body.fill(before), Credits::ZERO, 0));
         }
 
         let used = self.call.price.of(template.items);
@@ -129,8 +128,7 @@ impl MeteredCall<'_> {
             Charged::Taken { balance: after } => {
                 self.balance = Some(after);
                 self.service.shortfalls.note(self.key.account, after);
-                let body = ResponseTemplate::fill(&template.body, after);
-                Ok(Answer::first(body, used, template.items))
+                Ok(Answer::first(template.body.fill(after), used, template.items))
             }
             Charged::Replayed(kept) => {
                 self.balance = None;
@@ -232,7 +230,7 @@ impl MeteredCall<'_> {
         if let StoredResponse::Answer { body, balance, .. } = &kept {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
             let suppressed = suppressed.filter(|values| values.count() > 0);
-            let text = String::from_utf8_lossy(body);
+            let text = String::from_utf8_lossy(body.bytes());
             if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
                 let body = (self.write)(&self.ask, None).body;
                 let forgotten = StoredResponse::Answer { body, balance: *balance, items: 0 };
@@ -262,8 +260,7 @@ fn most_items(price: Price, balance: Credits) -> u64 {
 fn replay(price: Price, kept: StoredResponse) -> Result<Answer, Refusal> {
     match kept {
         StoredResponse::Answer { body, balance, items } => {
-            let body = ResponseTemplate::fill(&body, balance);
-            Ok(Answer::first(body, price.of(items), items).repeated())
+            Ok(Answer::first(body.fill(balance), price.of(items), items).repeated())
         }
         StoredResponse::OtherQuestion => Err(Refusal::IdempotencyKeyReused),
     }

@@ -14,10 +14,10 @@ use enrich_core::port::ledger::{
 };
 use enrich_core::port::usage::{DayCount, Usage, Use};
 use enrich_core::{
-    Account, AccountChange, AccountId, AccountStatus, ApiKey, Clock, Company, CompanyRef,
-    Confidence, Credits, DirectoryRevision, Entry, EntryKind, Found, IdempotencyKey, KeyId,
-    KeyInfo, KeyLimit, NewKey, Projection, Question, RateOverride, Site, StoredResponse, Subject,
-    SubjectId, SuppressedValues, Timestamp,
+    Account, AccountChange, AccountId, AccountStatus, ApiKey, BodyTemplate, Clock, Company,
+    CompanyRef, Confidence, Credits, DirectoryRevision, Entry, EntryKind, Found, IdempotencyKey,
+    KeyId, KeyInfo, KeyLimit, NewKey, Projection, Question, RateOverride, Site, StoredResponse,
+    Subject, SubjectId, SuppressedValues, Timestamp,
 };
 use enrich_sign_in::{
     EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
@@ -45,7 +45,7 @@ impl Clock for Watch {
 }
 
 /// What was asked, and the answer.
-type KeptAnswer = (Vec<u8>, Vec<u8>);
+type KeptAnswer = (Vec<u8>, BodyTemplate);
 
 #[derive(Default)]
 pub(crate) struct Ports {

@@ -10,13 +10,17 @@
 use std::time::{Duration, Instant};
 
 use enrich_core::{
-    AccountId, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, StoredResponse, Timestamp,
+    AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, StoredResponse,
+    Timestamp,
 };
 use enrich_store_sqlite::{Column, NotOurs, Purpose, SealError, Secret, Secrets};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 /// Length of the hash that authenticates a record's balance and charge.
 const TAG_BYTES: usize = 32;
+/// Marks the place of the balance in an encrypted response. It occurs nowhere before it: JSON escapes
+/// control characters, and the answers to programs begin with the balance.
+const BALANCE_MARK: u8 = 0;
 /// Once half of the space is used, an account may have one part in so many of it.
 const SHARES: u64 = 16;
 /// Maximum age of a count while there is space.
@@ -124,8 +128,11 @@ pub(super) fn seal(
     let names = names(secrets, account, &idempotency.key, &idempotency.asked);
     let associated_data =
         names.first().map(|name| associated_data(account, name, at)).unwrap_or_default();
-    let sealed =
-        secrets.current().seal(Purpose::KeptAnswer, &associated_data, &idempotency.body)?;
+    let sealed = secrets.current().seal(
+        Purpose::KeptAnswer,
+        &associated_data,
+        &encoded(&idempotency.body),
+    )?;
     Ok(ToKeep { names, sealed })
 }
 
@@ -153,7 +160,7 @@ pub(super) fn find(
             record_state = RecordState::Expired;
             continue;
         }
-        let body = record.open(secrets)?;
+        let body = decoded(record.open(secrets)?);
         return Ok(RecordState::StoredResponse(if record.name.asked_hash == name.asked_hash {
             let items = charged_items(connection, record.recorded)?;
             StoredResponse::Answer { body, balance: record.recorded.balance, items }
@@ -162,6 +169,23 @@ pub(super) fn find(
         }));
     }
     Ok(record_state)
+}
+
+/// A response as it is encrypted: with [`BALANCE_MARK`] in the place of the balance.
+fn encoded(body: &BodyTemplate) -> Vec<u8> {
+    let mut bytes = body.bytes().to_vec();
+    if let Some(at) = body.balance_at() {
+        bytes.insert(at, BALANCE_MARK);
+    }
+    bytes
+}
+
+fn decoded(mut bytes: Vec<u8>) -> BodyTemplate {
+    let balance_at = bytes.iter().position(|&byte| byte == BALANCE_MARK);
+    if let Some(at) = balance_at {
+        bytes.remove(at);
+    }
+    BodyTemplate::new(bytes, balance_at)
 }
 
 /// The number of items of a response, read from its charge.
@@ -367,6 +391,17 @@ fn associated_data(account: AccountId, name: &Name, at: Timestamp) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_response_keeps_the_place_of_its_balance() {
+        for (stored, filled) in
+            [(&b"{\"n\":\0}"[..], &b"{\"n\":7}"[..]), (b"{}", b"{}"), (b"\0", b"7")]
+        {
+            let body = decoded(stored.to_vec());
+            assert_eq!(encoded(&body), stored);
+            assert_eq!(body.fill(Credits(7)), filled);
+        }
+    }
 
     #[test]
     fn a_record_opens_without_a_voucher_only_if_a_build_before_sealed_it() {

@@ -8,7 +8,7 @@ use std::{env, thread};
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Ledger as _};
 use enrich_core::{
-    ChargeId, DirectoryRevision, IdempotencyKey, IdempotencyRecord, Price, RequestId,
+    BodyTemplate, ChargeId, DirectoryRevision, IdempotencyKey, IdempotencyRecord, Price, RequestId,
 };
 use pollster::block_on;
 
@@ -88,7 +88,7 @@ fn keyed(name: &str) -> Charge {
         idempotency: Some(IdempotencyRecord {
             key: IdempotencyKey::parse(name).unwrap(),
             asked: b"q".to_vec(),
-            body: b"a".to_vec(),
+            body: BodyTemplate::new(b"a".to_vec(), None),
         }),
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
 use enrich_core::{
-    Account, AccountId, ApiKey, ChargeId, DirectoryRevision, IdempotencyKey, IdempotencyRecord,
-    KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
+    Account, AccountId, ApiKey, BodyTemplate, ChargeId, DirectoryRevision, IdempotencyKey,
+    IdempotencyRecord, KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
 };
 use enrich_store::Store;
 use pollster::block_on;
@@ -92,7 +92,7 @@ impl Customer {
         let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
             asked: b"the question of ada@people.example".to_vec(),
-            body: b"the answer about ada@people.example".to_vec(),
+            body: BodyTemplate::new(b"the answer about ada@people.example".to_vec(), None),
         };
         Charge { idempotency: Some(idempotency), ..self.charge() }
     }

@@ -2,8 +2,8 @@
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{
-    AccountId, ChargeId, Credits, DirectoryRevision, EntryKind, IdempotencyKey, IdempotencyRecord,
-    KeyId, Price, RequestId, StoredResponse, Timestamp,
+    AccountId, BodyTemplate, ChargeId, Credits, DirectoryRevision, EntryKind, IdempotencyKey,
+    IdempotencyRecord, KeyId, Price, RequestId, StoredResponse, Timestamp,
 };
 use futures_util::future::join_all;
 
@@ -63,7 +63,7 @@ impl Customer {
         let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
             asked: asked.as_bytes().to_vec(),
-            body: [b"the answer to ", asked.as_bytes()].concat(),
+            body: body_for(asked),
         };
         Charge { at, idempotency: Some(idempotency), ..self.charge(items) }
     }
@@ -84,8 +84,17 @@ impl Customer {
     }
 }
 
+/// An answer that shows the balance in its middle.
+fn body_for(asked: &str) -> BodyTemplate {
+    let begin = b"the answer, with ";
+    BodyTemplate::new(
+        [begin, &b" credits left, to "[..], asked.as_bytes()].concat(),
+        Some(begin.len()),
+    )
+}
+
 fn answer_to(asked: &str, balance: u64, items: u64) -> StoredResponse {
-    let body = [b"the answer to ", asked.as_bytes()].concat();
+    let body = body_for(asked);
     StoredResponse::Answer { body, balance: Credits(balance), items }
 }
 

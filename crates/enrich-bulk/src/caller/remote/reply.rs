@@ -88,7 +88,7 @@ impl RemoteAnswers {
 mod tests {
     use enrich_core::{
         Ask, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Found, Person,
-        Projection, Question, ResponseTemplate, Site, Subject, SubjectId,
+        Projection, Question, Site, Subject, SubjectId,
     };
     use enrich_text::{Domain, Network};
 
@@ -168,13 +168,14 @@ mod tests {
                     Some(Found { subject, confidence, revision })
                 });
                 for found in found.iter().chain([&None]) {
-                    let draft = (endpoint.wire.write)(&ask, found.as_ref());
-                    let body = ResponseTemplate::fill(&draft.body, Credits(9));
+                    let template = (endpoint.wire.write)(&ask, found.as_ref());
+                    let items = template.items;
+                    let body = template.body.fill(Credits(9));
                     let answer = answers.answers.read(&body).unwrap();
-                    assert_eq!(answers.items(&answer), draft.items, "{path}");
+                    assert_eq!(answers.items(&answer), items, "{path}");
                     let columns = answers.answers.columns.len();
                     assert_eq!(answers.answers.values(answer).len(), columns, "{path}");
-                    most = most.max(draft.items);
+                    most = most.max(items);
                 }
                 assert!(most > 0, "{path} found nothing: it shows nothing here");
             }

@@ -3,7 +3,7 @@ use std::path::Path;
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Charge, Charged, Grant, Granted, Ledger as _};
 use enrich_core::{
-    Account, AccountId, ApiKey, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
+    Account, AccountId, ApiKey, BodyTemplate, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
     IdempotencyRecord, KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
 };
 use enrich_store::Store;
@@ -53,7 +53,7 @@ impl LoneWriter {
         let idempotency = idempotency.map(|key| IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
             asked: b"q".to_vec(),
-            body: vec![b'x'; 2_000],
+            body: BodyTemplate::new(vec![b'x'; 2_000], None),
         });
         Charge {
             id: ChargeId::new(now()),
@@ -247,7 +247,7 @@ fn a_full_database_takes_nothing_and_charging_goes_on() {
 fn one_that_does_not_fit_takes_nobody_along() {
     let mut lone = LoneWriter::with_credits(1_000);
     let mut large = lone.charge(Some("large"));
-    large.idempotency.as_mut().unwrap().body = vec![b'x'; 1_000_000];
+    large.idempotency.as_mut().unwrap().body = BodyTemplate::new(vec![b'x'; 1_000_000], None);
     lone.pragma("max_page_count", lone.pages() + 8);
     let group = vec![lone.charge(None), large, lone.charge(None)];
     let decided = lone.settle(group);

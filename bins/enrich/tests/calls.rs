@@ -14,7 +14,7 @@ use enrich_core::{
     Service, Timestamp,
 };
 use enrich_store::Store;
-use enrich_wire::{ApiVersion, Endpoint, Request, Response, respond};
+use enrich_wire::{ApiVersion, CallRecord, Endpoint, Request, Response, respond};
 use pollster::block_on;
 
 #[path = "support/import.rs"]
@@ -135,6 +135,7 @@ impl Call {
 /// What came of a call, and the balance around it.
 struct Shown {
     response: Response,
+    record: CallRecord,
     before: Credits,
     after: Credits,
 }
@@ -176,8 +177,9 @@ fn send(world: &World, api_version: &ApiVersion, endpoint: &Endpoint, file: &Pat
         idempotency_key: call.header("idempotency-key"),
         body: call.body.as_bytes(),
     };
-    let response = block_on(respond(&world.service, api_version, endpoint, &request_id, request));
-    Shown { response, before, after: world.balance(account) }
+    let call = respond(&world.service, api_version, endpoint, &request_id, request);
+    let (response, record) = block_on(call);
+    Shown { response, record, before, after: world.balance(account) }
 }
 
 /// The fields of an object as they stand in its text, in order.
@@ -258,12 +260,12 @@ fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
         let statuses = [&found, &invalid, &no_credits, &nothing, &unknown_key]
             .map(|shown| shown.response.status);
         assert_eq!(statuses, [200, 422, 400, 200, 401], "{path}");
-        assert_eq!(found.response.is_found, Some(true), "{path}");
-        assert_eq!(nothing.response.is_found, Some(false), "{path}");
+        assert_eq!(found.record.is_found, Some(true), "{path}");
+        assert_eq!(nothing.record.is_found, Some(false), "{path}");
 
         let paid = found.before.minus(found.after).unwrap();
         assert!(paid >= endpoint.price.least(), "{path}: an answer costs something");
-        assert_eq!(paid, found.response.used, "{path}");
+        assert_eq!(paid, found.record.used, "{path}");
         for shown in [&invalid, &no_credits, &nothing, &unknown_key] {
             assert_eq!(shown.before, shown.after, "{path}: only an answer costs something");
         }

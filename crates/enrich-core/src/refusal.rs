@@ -1,5 +1,4 @@
-//! The reasons why a call is refused. Each API version maps them to a status and a body in one
-//! match.
+//! The reasons why the service refuses a call.
 
 use crate::credits::{Credits, Price};
 use crate::rate::RateLimitStatus;
@@ -25,36 +24,6 @@ pub enum Needed {
 /// Why a call is refused. The text is for the caller: it says what to do and contains no input.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// No endpoint has this path.
-    #[error("there is no endpoint at this path; check it against the list of endpoints")]
-    NoSuchPath,
-    /// The path exists, but not with this method.
-    #[error("this path takes {allow} requests; send one")]
-    WrongMethod {
-        /// The allowed method.
-        allow: &'static str,
-    },
-    /// The body exceeds the size limit.
-    #[error("the body is larger than {limit_bytes} bytes; send the fields of one look-up")]
-    BodyTooLarge {
-        /// The size limit.
-        limit_bytes: usize,
-    },
-    /// The body did not arrive in time.
-    #[error("the body did not arrive within {limit_seconds} seconds; send it in one go")]
-    BodyTooSlow {
-        /// The time limit.
-        limit_seconds: u64,
-    },
-    /// The body is neither a JSON object nor a form.
-    #[error("the body cannot be read: {0}")]
-    Undecodable(String),
-    /// No key was sent.
-    #[error("no API key was sent; send it {place}")]
-    MissingKey {
-        /// Where to send the key, in words.
-        place: &'static str,
-    },
     /// The key is malformed, unknown, revoked, or its account is suspended. The caller is not shown
     /// which.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
@@ -110,9 +79,6 @@ pub enum Refusal {
          repeat later or without the key"
     )]
     IdempotencyStoreFull,
-    /// The process is shutting down.
-    #[error("the service is shutting down; nothing was charged, repeat in a second")]
-    ShuttingDown,
 }
 
 impl Refusal {
@@ -120,16 +86,10 @@ impl Refusal {
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::OverRate(rate_limit_status) => Some(rate_limit_status.reset_seconds),
-            Self::StillRunning | Self::Overloaded | Self::ShuttingDown => Some(1),
+            Self::StillRunning | Self::Overloaded => Some(1),
             Self::OutcomeUnknown(_) | Self::NotCharging => Some(30),
             Self::IdempotencyStoreFull => Some(60),
-            Self::NoSuchPath
-            | Self::WrongMethod { .. }
-            | Self::BodyTooLarge { .. }
-            | Self::BodyTooSlow { .. }
-            | Self::Undecodable(_)
-            | Self::MissingKey { .. }
-            | Self::InvalidKey
+            Self::InvalidKey
             | Self::Fields(_)
             | Self::BadIdempotencyKey(_)
             | Self::IdempotencyKeyReused

@@ -166,8 +166,8 @@ impl Service {
     }
 
     /// Finds the key. All invalid keys get the same refusal.
-    async fn identify(&self, key: Option<&str>, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
-        let key = key.and_then(|text| ApiKey::parse(text).ok()).ok_or(Refusal::InvalidKey)?;
+    async fn identify(&self, key: &str, now: Timestamp) -> Result<Arc<KeyInfo>, Refusal> {
+        let key = ApiKey::parse(key).map_err(|_| Refusal::InvalidKey)?;
         let found = self.accounts.find_key(&key).await.map_err(store_refusal)?;
         let info = found.ok_or(Refusal::InvalidKey)?;
         if info.is_accepted(now) {

@@ -314,13 +314,13 @@ fn ask() -> Result<Ask, InvalidFields> {
 
 /// Sends a call with the right key.
 fn call(world: &Arc<World>, price: Price, idempotency_key: Option<&str>) -> Outcome {
-    call_with(world, &service(world), Some(world.key.expose()), price, idempotency_key, &ask)
+    call_with(world, &service(world), world.key.expose(), price, idempotency_key, &ask)
 }
 
 fn call_with(
     world: &Arc<World>,
     service: &Service,
-    key: Option<&str>,
+    key: &str,
     price: Price,
     idempotency_key: Option<&str>,
     read: &dyn Fn() -> Result<Ask, InvalidFields>,
@@ -334,7 +334,7 @@ fn call_with(
 fn call_at(price: Price) -> Call<'static> {
     static REQUEST_ID: LazyLock<RequestId> = LazyLock::new(|| RequestId::accept("r1").unwrap());
     let request_id = &REQUEST_ID;
-    Call { key: None, endpoint: "/test", price, request_id, idempotency_key: None }
+    Call { key: "", endpoint: "/test", price, request_id, idempotency_key: None }
 }
 
 fn send(
@@ -381,7 +381,7 @@ fn nothing_found_is_not_charged() {
 fn a_caller_without_a_key_learns_nothing_about_the_fields() {
     let world = Arc::new(World::new());
     let read = || unreachable!("fields are read after the key is known");
-    let keys = [None, Some(""), Some("enr_live_wrong")];
+    let keys = ["", "enr_live_wrong"];
     let service = service(&world);
     for key in keys {
         let outcome = call_with(&world, &service, key, Price::PerAnswer(1), None, &read);
@@ -433,7 +433,7 @@ fn the_window_is_counted_before_the_fields_are_read() {
     service.rate_limit = RateLimit::new(1, 60).unwrap();
     service.rate_policy = RatePolicy::Reject;
     let bad = || Err(InvalidFields(vec![("name", "is required".to_owned())]));
-    let key = Some(world.key.expose());
+    let key = world.key.expose();
     let send = || call_with(&world, &service, key, Price::PerAnswer(1), None, &bad).result;
     assert!(matches!(send(), Err(Refusal::Fields(_))));
     assert!(matches!(send(), Err(Refusal::OverRate(_))));
@@ -444,7 +444,7 @@ fn the_observing_policy_answers_beyond_the_limit_and_tells_once() {
     let world = Arc::new(World::new());
     let mut service = service(&world);
     service.rate_limit = RateLimit::new(1, 60).unwrap();
-    let key = Some(world.key.expose());
+    let key = world.key.expose();
     let send = || call_with(&world, &service, key, Price::PerAnswer(1), None, &ask);
     let outcomes = [send(), send(), send()];
     assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
@@ -466,7 +466,7 @@ fn the_keys_of_an_account_share_its_limit() {
         service.rate_policy = policy;
         service.rate_limiter = Arc::new(MemoryWindows::default());
         let send = |key: &ApiKey| {
-            call_with(&world, &service, Some(key.expose()), Price::PerAnswer(1), None, &ask)
+            call_with(&world, &service, key.expose(), Price::PerAnswer(1), None, &ask)
         };
         let (one, two) = (&world.key, &second.0);
         let outcomes = [one, two, two, one, two].map(send);
@@ -489,7 +489,7 @@ fn a_limit_of_the_account_that_leaves_more_does_not_show() {
     let world = Arc::new(World::new());
     let mut service = service(&world);
     service.account_rate_limit = RateLimit::new(1_000, 60);
-    let key = Some(world.key.expose());
+    let key = world.key.expose();
     let outcome = call_with(&world, &service, key, Price::PerAnswer(1), None, &ask);
     let rate_limit_status = outcome.rate_limit_status.unwrap();
     assert_eq!((rate_limit_status.scope, rate_limit_status.remaining), (RateScope::Key, 99));
@@ -671,7 +671,7 @@ fn a_setting_bounds_the_lists_of_answers_with_one_price_alone() {
             seen.lock().push(ask.limit);
             ResponseTemplate { items: 1, body: BodyTemplate::default() }
         };
-        let key = Some(world.key.expose());
+        let key = world.key.expose();
         let read = || Ok(Ask { limit, ..ask()? });
         send(&service, Call { key, ..call_at(price) }, &read, &write).result.unwrap();
     };
@@ -708,7 +708,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
     for (kept_later, is_answered) in [(Some(kept), true), (None, false)] {
         let world = Arc::new(World { kept: None, kept_later, ..World::new() });
         let (service, repeated) = (service(&world), Mutex::new(None));
-        let key = Some(world.key.expose());
+        let key = world.key.expose();
         let again = || call_with(&world, &service, key, Price::PerAnswer(1), Some("k1"), &ask);
         // While this answer is written, its call runs.
         let write = |_: &Ask, _: Option<&Found>| {
@@ -759,7 +759,7 @@ fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
         items: world.items.min(read_most()),
         body: balance(),
     };
-    let key = Some(world.key.expose());
+    let key = world.key.expose();
     send(&service(world), Call { key, ..call_at(price) }, &read, &write)
 }
 
@@ -779,7 +779,7 @@ fn no_more_of_a_list_is_read_than_can_be_paid() {
 /// Asks for a list with a limit, or for all of it.
 fn ask_for(world: &Arc<World>, service: &Service, limit: Option<u64>) -> Result<Answer, Refusal> {
     let read = || Ok(Ask { limit, ..ask()? });
-    let key = Some(world.key.expose());
+    let key = world.key.expose();
     call_with(world, service, key, Price::PerItems(5), None, &read).result
 }
 
@@ -814,8 +814,7 @@ fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid()
     assert_eq!(world.lookups(), 100);
     // What can be paid whatever is found is looked up, and so is all on the next day.
     let _ = ask_for(&world, &service, Some(10));
-    let single =
-        call_with(&world, &service, Some(world.key.expose()), Price::PerAnswer(2), None, &ask);
+    let single = call_with(&world, &service, world.key.expose(), Price::PerAnswer(2), None, &ask);
     assert!(single.key.is_some());
     assert_eq!(world.lookups(), 102);
     clock.0.store(86_400, Ordering::Relaxed);

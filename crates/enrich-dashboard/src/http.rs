@@ -6,6 +6,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use bytes::Bytes;
+use enrich_wire::CallRecord;
 use futures_util::stream::{self, LocalBoxStream, StreamExt};
 
 /// The methods that the pages accept.
@@ -129,8 +130,10 @@ pub struct Response {
 pub struct Call {
     /// The endpoint's path.
     pub path: &'static str,
-    /// The endpoint's response.
-    pub response: enrich_wire::Response,
+    /// The status of the endpoint's response.
+    pub status: u16,
+    /// The record of the call.
+    pub record: CallRecord,
 }
 
 impl fmt::Debug for Response {

@@ -6,7 +6,7 @@ use enrich_core::{
     Credits, InvalidFields, InvalidIdempotencyKey, Needed, Price, RateLimit, RateLimitStatus,
     RateScope, Refusal,
 };
-use enrich_wire::{ApiVersion, MAX_BODY_BYTES};
+use enrich_wire::{ApiVersion, MAX_BODY_BYTES, RequestRefusal};
 use serde_json::{Map, Value, json};
 
 use crate::headers;
@@ -25,7 +25,7 @@ struct RefusalDescription {
 }
 
 /// One refusal of each kind, in the order of the checks.
-fn samples(api_version: &ApiVersion) -> Vec<Refusal> {
+fn samples(api_version: &ApiVersion) -> Vec<RequestRefusal> {
     let limit = RateLimit::default();
     let rate_limit_status = RateLimitStatus {
         limit,
@@ -37,13 +37,7 @@ fn samples(api_version: &ApiVersion) -> Vec<Refusal> {
     };
     let fault = || Box::<dyn std::error::Error + Send + Sync>::from("not told");
     let fields = vec![("companyName", "is required".to_owned())];
-    vec![
-        Refusal::NoSuchPath,
-        Refusal::WrongMethod { allow: "POST" },
-        Refusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES },
-        Refusal::BodyTooSlow { limit_seconds: 10 },
-        Refusal::Undecodable("it is not a JSON object".to_owned()),
-        Refusal::MissingKey { place: api_version.key_place.in_words() },
+    let of_service = [
         Refusal::InvalidKey,
         Refusal::OverRate(rate_limit_status),
         Refusal::Fields(InvalidFields(fields)),
@@ -60,32 +54,51 @@ fn samples(api_version: &ApiVersion) -> Vec<Refusal> {
         Refusal::NotCharging,
         Refusal::Overloaded,
         Refusal::IdempotencyStoreFull,
-        Refusal::ShuttingDown,
-    ]
+    ];
+    let mut samples = vec![
+        RequestRefusal::NoSuchPath,
+        RequestRefusal::WrongMethod { allow: "POST" },
+        RequestRefusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES },
+        RequestRefusal::BodyTooSlow { limit_seconds: 10 },
+        RequestRefusal::Undecodable("it is not a JSON object".to_owned()),
+        RequestRefusal::MissingKey { place: api_version.key_place.in_words() },
+    ];
+    samples.extend(of_service.map(RequestRefusal::Service));
+    samples.push(RequestRefusal::ShuttingDown);
+    samples
 }
 
-fn told(refusal: &Refusal) -> RefusalDescription {
+fn described(refusal: &RequestRefusal) -> RefusalDescription {
     let of_path =
         |name, when| RefusalDescription { name, when, is_of_endpoint: false, can_know_key: false };
-    let early =
-        |name, when| RefusalDescription { name, when, is_of_endpoint: true, can_know_key: false };
-    let keyed =
-        |name, when| RefusalDescription { name, when, is_of_endpoint: true, can_know_key: true };
     match refusal {
-        Refusal::NoSuchPath => of_path("no_such_path", "No endpoint has this path."),
-        Refusal::WrongMethod { .. } => {
+        RequestRefusal::NoSuchPath => of_path("no_such_path", "No endpoint has this path."),
+        RequestRefusal::WrongMethod { .. } => {
             of_path("wrong_method", "The path takes another method; `Allow` says which.")
         }
-        Refusal::BodyTooLarge { .. } => early("too_large", "The body is larger than 64 KiB."),
-        Refusal::BodyTooSlow { .. } => early("too_slow", "The body did not arrive in time."),
-        Refusal::Undecodable(_) => early(
+        RequestRefusal::BodyTooLarge { .. } => {
+            early("too_large", "The body is larger than 64 KiB.")
+        }
+        RequestRefusal::BodyTooSlow { .. } => early("too_slow", "The body did not arrive in time."),
+        RequestRefusal::Undecodable(_) => early(
             "undecodable",
             "The body is neither a JSON object nor a form, has a field twice, nests deeper than 32 \
              levels or has more than 64 fields.",
         ),
-        Refusal::MissingKey { .. } => {
+        RequestRefusal::MissingKey { .. } => {
             early("missing_key", "No API key was sent; the message says where it goes.")
         }
+        RequestRefusal::ShuttingDown => {
+            early("shutting_down", "The service is shutting down; nothing was charged.")
+        }
+        RequestRefusal::Service(refusal) => described_of_service(refusal),
+    }
+}
+
+fn described_of_service(refusal: &Refusal) -> RefusalDescription {
+    let keyed =
+        |name, when| RefusalDescription { name, when, is_of_endpoint: true, can_know_key: true };
+    match refusal {
         Refusal::InvalidKey => early("unknown_key", "The API key is invalid."),
         Refusal::OverRate(_) => keyed(
             "over_rate",
@@ -121,10 +134,11 @@ fn told(refusal: &Refusal) -> RefusalDescription {
         Refusal::IdempotencyStoreFull => {
             keyed("keeps_full", "No more answers can be kept for an `Idempotency-Key`.")
         }
-        Refusal::ShuttingDown => {
-            early("shutting_down", "The service is shutting down; nothing was charged.")
-        }
     }
+}
+
+fn early(name: &'static str, when: &'static str) -> RefusalDescription {
+    RefusalDescription { name, when, is_of_endpoint: true, can_know_key: false }
 }
 
 /// The name of a version's schema for refusals.
@@ -139,34 +153,34 @@ pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
 
 /// The responses of all refusals by status, each with whether endpoints answer it.
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
-    let mut by_status: BTreeMap<u16, Vec<(Refusal, Vec<u8>)>> = BTreeMap::new();
+    let mut by_status: BTreeMap<u16, Vec<(RequestRefusal, Vec<u8>)>> = BTreeMap::new();
     for refusal in samples(api_version) {
         let (status, body) = (api_version.refuse)(&refusal);
         by_status.entry(status).or_default().push((refusal, body));
     }
     let responses = by_status.into_iter().map(|(status, refusals)| {
-        let is_of_endpoint = refusals.iter().any(|(refusal, _)| told(refusal).is_of_endpoint);
+        let is_of_endpoint = refusals.iter().any(|(refusal, _)| described(refusal).is_of_endpoint);
         (status, (response(api_version, &refusals), is_of_endpoint))
     });
     responses.collect()
 }
 
 /// The response for one status.
-fn response(api_version: &ApiVersion, refusals: &[(Refusal, Vec<u8>)]) -> Value {
-    let told_of = || refusals.iter().map(|(refusal, _)| told(refusal));
-    let when: Vec<&str> = told_of().map(|told| told.when).collect();
-    let can_know_key = told_of().any(|told| told.can_know_key);
+fn response(api_version: &ApiVersion, refusals: &[(RequestRefusal, Vec<u8>)]) -> Value {
+    let descriptions = || refusals.iter().map(|(refusal, _)| described(refusal));
+    let when: Vec<&str> = descriptions().map(|description| description.when).collect();
+    let can_know_key = descriptions().any(|description| description.can_know_key);
     let has_retry_after =
         refusals.iter().all(|(refusal, _)| refusal.retry_after_seconds().is_some());
     let mut headers = headers::of_refusal(can_know_key, has_retry_after);
-    if refusals.iter().any(|(refusal, _)| matches!(refusal, Refusal::WrongMethod { .. })) {
+    if refusals.iter().any(|(refusal, _)| matches!(refusal, RequestRefusal::WrongMethod { .. })) {
         headers["Allow"] = json!({ "description": "The method.", "schema": { "type": "string" } });
     }
     let examples: Map<String, Value> = refusals
         .iter()
         .map(|(refusal, body)| {
             let body: Value = serde_json::from_slice(body).unwrap_or_default();
-            (told(refusal).name.to_owned(), json!({ "value": body }))
+            (described(refusal).name.to_owned(), json!({ "value": body }))
         })
         .collect();
     json!({

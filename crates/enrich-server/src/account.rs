@@ -27,7 +27,7 @@ use crate::encoding::{self, Encoding};
 use crate::error_chain::error_chain;
 use crate::header::text;
 use crate::state::{AppState, ListenerState};
-use crate::unrouted::{self, plain};
+use crate::unrouted;
 
 /// Prefix of all paths of the account page.
 const ROOT: &str = "/account";
@@ -99,7 +99,7 @@ async fn answer(
     // Boxed, so that each page allocates only what it needs.
     let response = Box::pin(dashboard.answer(asked)).await;
     note(app, &context, &response);
-    context.answer(ROOT, plain(response.status, Vec::new()));
+    context.answer(ROOT, response.status, None);
     sent(response, encoding, of_page)
 }
 
@@ -176,7 +176,8 @@ fn note(app: &AppState, context: &CallContext, response: &Response) {
         error!(endpoint = ROOT, request_id, error, "a page failed on our side");
     }
     if let Some(call) = &response.call {
-        app.metrics.count(call.path, &call.response, context.started().elapsed());
+        let took = context.started().elapsed();
+        app.metrics.count(call.path, call.status, Some(&call.record), took);
     }
 }
 

@@ -11,9 +11,9 @@ use tracing::warn;
 use crate::context::CallContext;
 use crate::error_chain::error_chain;
 use crate::guard::is_not_escaped;
-use crate::response::response_with;
+use crate::response::unmetered;
 use crate::state::{AppState, ListenerState};
-use crate::unrouted::{options, plain, wrong_method};
+use crate::unrouted::{options, wrong_method};
 
 const JSON: &str = "application/json";
 const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -93,7 +93,7 @@ async fn answer(
         AdminPage::Metrics => (200, PROMETHEUS_TEXT, metrics(app).await),
     };
     let headers = vec![("content-type", content_type.into()), ("cache-control", "no-store".into())];
-    let mut sent = response_with(&context, page.path(), plain(status, headers), body);
+    let mut sent = unmetered(&context, page.path(), status, headers, body);
     if page.is_open() {
         let anybody = HeaderValue::from_static("*");
         sent.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, anybody);

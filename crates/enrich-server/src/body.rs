@@ -13,8 +13,7 @@ use actix_web::http::header::{
 };
 use actix_web::rt::time::sleep;
 use actix_web::web::Payload;
-use enrich_core::Refusal;
-use enrich_wire::MAX_BODY_BYTES;
+use enrich_wire::{MAX_BODY_BYTES, RequestRefusal};
 use futures_util::StreamExt;
 
 /// Initial capacity limit in bytes; few calls have a larger body.
@@ -23,7 +22,7 @@ const USUAL_BYTES: usize = 4096;
 /// A body that was refused.
 pub(crate) struct Unread {
     /// The reason.
-    pub(crate) refusal: Refusal,
+    pub(crate) refusal: RequestRefusal,
     /// Whether the body was nevertheless read to its end, so that the connection can be reused.
     pub(crate) is_at_end: bool,
 }
@@ -41,12 +40,12 @@ pub(crate) async fn read(
     let bytes = match within(limit, pin!(collect(body, declared))).await {
         Some(collected) => collected.map_err(|refusal| Unread { refusal, is_at_end: false })?,
         None => {
-            let refusal = Refusal::BodyTooSlow { limit_seconds: limit.as_secs() };
+            let refusal = RequestRefusal::BodyTooSlow { limit_seconds: limit.as_secs() };
             return Err(Unread { refusal, is_at_end: false });
         }
     };
     if is_encoded(headers) {
-        let refusal = Refusal::Undecodable("it is compressed; send it as it is".to_owned());
+        let refusal = RequestRefusal::Undecodable("it is compressed; send it as it is".to_owned());
         return Err(Unread { refusal, is_at_end: true });
     }
     Ok(bytes)
@@ -67,13 +66,13 @@ fn declared_length(headers: &HeaderMap) -> u64 {
     value.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
 }
 
-async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, Refusal> {
+async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRefusal> {
     // Allocates for bytes that arrived, not for the declared length: the client may not send them.
     let likely = usize::try_from(declared).unwrap_or(0).min(USUAL_BYTES);
     let mut bytes = Vec::with_capacity(likely);
     while let Some(chunk) = body.next().await {
-        let chunk =
-            chunk.map_err(|_| Refusal::Undecodable("it does not arrive whole".to_owned()))?;
+        let chunk = chunk
+            .map_err(|_| RequestRefusal::Undecodable("it does not arrive whole".to_owned()))?;
         if bytes.len() + chunk.len() > MAX_BODY_BYTES {
             return Err(too_large());
         }
@@ -101,8 +100,8 @@ async fn within<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Option<F
     .await
 }
 
-fn too_large() -> Refusal {
-    Refusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES }
+fn too_large() -> RequestRefusal {
+    RequestRefusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES }
 }
 
 /// Whether `Content-Encoding` names any coding except `identity` (RFC 9110, section 8.4).

@@ -9,7 +9,7 @@ use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::error::ErrorInternalServerError;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest};
 use enrich_core::{Clock, RequestId};
-use enrich_wire::Response;
+use enrich_wire::CallRecord;
 
 use crate::body;
 use crate::connection::ConnectionSignals;
@@ -34,8 +34,10 @@ struct Fields {
 pub(crate) struct Answered {
     /// The label of the endpoint or page in log and metrics.
     pub(crate) label: &'static str,
-    /// The response without headers and body.
-    pub(crate) response: Response,
+    /// The response's status.
+    pub(crate) status: u16,
+    /// The record of a call; `None` for a page.
+    pub(crate) record: Option<CallRecord>,
 }
 
 impl FromRequest for CallContext {
@@ -93,8 +95,8 @@ impl CallContext {
     }
 
     /// Stores the response for the log and the metrics.
-    pub(crate) fn answer(&self, label: &'static str, response: Response) {
-        self.0.answered.replace(Some(Answered { label, response }));
+    pub(crate) fn answer(&self, label: &'static str, status: u16, record: Option<CallRecord>) {
+        self.0.answered.replace(Some(Answered { label, status, record }));
     }
 
     /// Takes the stored response.

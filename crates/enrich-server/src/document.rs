@@ -9,8 +9,8 @@ use enrich_openapi::{SITE, SiteFile};
 use crate::context::CallContext;
 use crate::encoding::{self, Encoding};
 use crate::guard::is_not_escaped;
-use crate::response::response_with;
-use crate::unrouted::{options, plain, wrong_method};
+use crate::response::unmetered;
+use crate::unrouted::{options, wrong_method};
 
 /// The page may load its own files and images inside its style sheet, and send requests only to its
 /// own host.
@@ -45,23 +45,20 @@ async fn answer(
         0 => "no-store".into(),
         seconds => format!("max-age={seconds}").into(),
     };
-    let response = plain(
-        200,
-        vec![
-            ("content-type", file.content_type.into()),
-            ("cache-control", cache_control),
-            ("content-security-policy", POLICY.into()),
-            ("referrer-policy", "no-referrer".into()),
-            ("x-content-type-options", "nosniff".into()),
-        ],
-    );
+    let headers = vec![
+        ("content-type", file.content_type.into()),
+        ("cache-control", cache_control),
+        ("content-security-policy", POLICY.into()),
+        ("referrer-policy", "no-referrer".into()),
+        ("x-content-type-options", "nosniff".into()),
+    ];
     let encoding = encoding::accepted(request.headers());
     let content = match encoding {
         Encoding::Identity => file.content,
         Encoding::Gzip => file.gzip,
         Encoding::Brotli => file.brotli,
     };
-    let mut sent = response_with(&context, file.path, response, Bytes::from_static(content));
+    let mut sent = unmetered(&context, file.path, 200, headers, Bytes::from_static(content));
     encoding::set_encoding_headers(&mut sent, encoding);
     let anybody = HeaderValue::from_static("*");
     sent.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, anybody);

@@ -6,7 +6,7 @@ use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use actix_web::web::{self, Data, Payload, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use enrich_core::Refusal;
-use enrich_wire::{ApiVersion, Endpoint, Request, refuse, respond};
+use enrich_wire::{ApiVersion, Endpoint, Request, RequestRefusal, refuse, respond};
 use futures_util::FutureExt;
 
 use crate::body;
@@ -66,7 +66,7 @@ async fn answer(
 ) -> HttpResponse {
     let refused = |why| refusal(endpoint.path, api_version, why, &context);
     if listener.app.is_closing() {
-        return refused(Refusal::ShuttingDown);
+        return refused(RequestRefusal::ShuttingDown);
     }
     let body = match body::read(request.headers(), &mut body, listener.app.body_timeout).await {
         Ok(body) => body,
@@ -94,9 +94,8 @@ async fn answer(
     let answer = Box::pin(respond(&listener.app.service, api_version, endpoint, id, call));
     // A panic is a bug, but the client still gets an answer. Whether the charge was written is
     // unknown.
-    let answer = AssertUnwindSafe(answer)
-        .catch_unwind()
-        .await
-        .unwrap_or_else(|_| refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()), id));
+    let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
+        refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)
+    });
     response(&context, endpoint.path, answer)
 }

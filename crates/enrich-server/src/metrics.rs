@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use enrich_core::DirectoryRevision;
-use enrich_wire::Response;
+use enrich_wire::CallRecord;
 use metrics::{Counter, Histogram, Unit, counter, gauge, histogram, with_local_recorder};
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusRecorder};
@@ -79,18 +79,25 @@ impl Metrics {
     }
 
     /// Counts an answer. `endpoint` is a path of the tables, a page's label, or `other`.
-    pub(crate) fn count(&self, endpoint: &'static str, response: &Response, took: Duration) {
+    pub(crate) fn count(
+        &self,
+        endpoint: &'static str,
+        status: u16,
+        record: Option<&CallRecord>,
+        took: Duration,
+    ) {
         match self.usual.get(endpoint) {
-            Some(usual) if response.status == USUAL_STATUS => {
-                self.count_usual(usual, endpoint, response, took);
+            Some(usual) if status == USUAL_STATUS => {
+                self.count_usual(usual, endpoint, record, took);
             }
             _ => self.recording(|| {
-                let status = response.status.to_string();
+                let status = status.to_string();
                 counter!(REQUESTS, "endpoint" => endpoint, "status" => status).increment(1);
                 histogram!(DURATION, "endpoint" => endpoint).record(took);
             }),
         }
-        if response.rate_limit_status.is_some_and(|rate_limit_status| rate_limit_status.is_over) {
+        let rate_limit_status = record.and_then(|record| record.rate_limit_status);
+        if rate_limit_status.is_some_and(|status| status.is_over) {
             self.overruns.increment(1);
         }
     }
@@ -99,23 +106,22 @@ impl Metrics {
         &self,
         usual: &Usual,
         endpoint: &'static str,
-        response: &Response,
+        record: Option<&CallRecord>,
         took: Duration,
     ) {
         let answered = || counter!(REQUESTS, "endpoint" => endpoint, "status" => "200");
         usual.answered.get_or_init(|| self.recording(answered)).increment(1);
         let duration = || histogram!(DURATION, "endpoint" => endpoint);
         usual.took.get_or_init(|| self.recording(duration)).record(took);
-        if response.used.0 > 0 {
+        let Some(record) = record else { return };
+        if record.used.0 > 0 {
             let credits = || counter!(CREDITS, "endpoint" => endpoint);
-            usual.credits.get_or_init(|| self.recording(credits)).increment(response.used.0);
+            usual.credits.get_or_init(|| self.recording(credits)).increment(record.used.0);
         }
         let lookups = |found| counter!(LOOKUPS, "endpoint" => endpoint, "found" => found);
-        let (known, found) = match response.is_found {
+        let (known, found) = match record.is_found {
             Some(true) => (&usual.found, "true"),
             Some(false) => (&usual.not_found, "false"),
-            // Only look-ups and replays have a key and no refusal.
-            None if response.key.is_none() => return,
             None => {
                 return self.recording(|| counter!(REPLAYS, "endpoint" => endpoint).increment(1));
             }

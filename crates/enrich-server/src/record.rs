@@ -13,7 +13,7 @@ use actix_web::http::Method;
 use actix_web::http::header::HeaderValue;
 use actix_web::middleware::Next;
 use enrich_core::{RateScope, Refusal};
-use enrich_wire::Response;
+use enrich_wire::{CallRecord, RequestRefusal};
 use tracing::field::display;
 use tracing::{error, info, warn};
 
@@ -40,7 +40,7 @@ pub(crate) async fn record(
         next.call(request).await?
     } else {
         let api_version = api_version_of(request.path());
-        let refused = refusal(OTHER, api_version, Refusal::Overloaded, &context);
+        let refused = refusal(OTHER, api_version, Refusal::Overloaded.into(), &context);
         request.into_response(refused)
     };
     if !sent.headers().contains_key(REQUEST_ID)
@@ -49,51 +49,51 @@ pub(crate) async fn record(
         sent.headers_mut().insert(REQUEST_ID, id);
     }
     if let Some(answered) = context.take_answered() {
-        let record = Record { app, request_id: context.request_id().as_str(), method };
-        record.write(&answered, context.started().elapsed());
+        let recorder = Recorder { app, request_id: context.request_id().as_str(), method };
+        recorder.write(&answered, context.started().elapsed());
     }
     Ok(sent)
 }
 
-/// The data of a recorded response.
-struct Record<'a> {
+/// Records the response of a request.
+struct Recorder<'a> {
     app: &'a AppState,
     request_id: &'a str,
     method: &'static str,
 }
 
-impl Record<'_> {
+impl Recorder<'_> {
     fn write(&self, answered: &Answered, took: Duration) {
-        let Answered { label, response } = answered;
-        self.app.metrics.count(label, response, took);
-        self.log_refusal(label, response);
-        self.log_overrun(response);
+        let &Answered { label, status, ref record } = answered;
+        self.app.metrics.count(label, status, record.as_ref(), took);
+        if let Some(record) = record {
+            self.log_refusal(label, status, record);
+            self.log_overrun(record);
+        }
         if self.app.logs_requests {
-            let (endpoint, request_id, status) = (label, self.request_id, response.status);
+            let (endpoint, request_id) = (label, self.request_id);
             let method = self.method;
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-            let key = response.key.as_ref().map(|key| display(key.id));
+            let key = record.as_ref().and_then(|record| record.key.as_ref());
+            let key = key.map(|key| display(key.id));
             info!(method, endpoint, status, micros, request_id, key, "answered");
         }
     }
 
-    fn log_refusal(&self, endpoint: &'static str, response: &Response) {
-        let (request_id, status) = (self.request_id, response.status);
-        match &response.refusal {
-            Some(refusal @ (Refusal::Failed(_) | Refusal::OutcomeUnknown(_))) => {
+    fn log_refusal(&self, endpoint: &'static str, status: u16, record: &CallRecord) {
+        let Some(RequestRefusal::Service(refusal)) = &record.refusal else { return };
+        let request_id = self.request_id;
+        match refusal {
+            Refusal::Failed(_) | Refusal::OutcomeUnknown(_) => {
                 let error = error_chain(refusal);
                 error!(endpoint, status, request_id, error, "a request failed on our side");
             }
-            Some(
-                refusal @ (Refusal::NotCharging
-                | Refusal::Overloaded
-                | Refusal::IdempotencyStoreFull),
-            ) => {
+            Refusal::NotCharging | Refusal::Overloaded | Refusal::IdempotencyStoreFull => {
                 let Some(unlogged) = self.app.log_throttle.admit(refusal, Instant::now()) else {
                     return;
                 };
                 let error = refusal.to_string();
-                let account = response.key.as_ref().map(|key| display(key.account));
+                let account = record.key.as_ref().map(|key| display(key.account));
                 warn!(
                     endpoint,
                     status, request_id, account, error, unlogged, "a request was turned away"
@@ -103,8 +103,8 @@ impl Record<'_> {
         }
     }
 
-    fn log_overrun(&self, response: &Response) {
-        let (Some(key), Some(rate)) = (&response.key, &response.rate_limit_status) else { return };
+    fn log_overrun(&self, record: &CallRecord) {
+        let (Some(key), Some(rate)) = (&record.key, &record.rate_limit_status) else { return };
         if !rate.is_first_over {
             return;
         }

@@ -6,33 +6,50 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use bytes::Bytes;
-use enrich_core::Refusal;
-use enrich_wire::{ApiVersion, Response, refuse};
+use enrich_wire::{ApiVersion, CallRecord, RequestRefusal, Response, refuse};
 
 use crate::chunked_body;
 use crate::context::CallContext;
 
-/// Converts an API response. `label` names it in log and metrics.
+type Headers = Vec<(&'static str, Cow<'static, str>)>;
+
+/// Converts the response of a call. `label` names it in log and metrics.
 pub(crate) fn response(
     context: &CallContext,
     label: &'static str,
-    mut response: Response,
+    (response, record): (Response, CallRecord),
 ) -> HttpResponse {
-    let body = std::mem::take(&mut response.body);
-    response_with(context, label, response, body.into())
+    let Response { status, headers, body } = response;
+    context.answer(label, status, Some(record));
+    sent(status, headers, body.into())
 }
 
-/// Converts with `body` as the body. Shared bytes are not copied.
-pub(crate) fn response_with(
+/// Creates a response that is not metered. Shared bytes are not copied.
+pub(crate) fn unmetered(
     context: &CallContext,
     label: &'static str,
-    mut response: Response,
+    status: u16,
+    headers: Headers,
     body: Bytes,
 ) -> HttpResponse {
-    let status = StatusCode::from_u16(response.status);
-    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    context.answer(label, status, None);
+    sent(status, headers, body)
+}
+
+/// Writes a refusal in the form of a version.
+pub(crate) fn refusal(
+    label: &'static str,
+    api_version: &'static ApiVersion,
+    refusal: RequestRefusal,
+    context: &CallContext,
+) -> HttpResponse {
+    response(context, label, refuse(api_version, refusal, context.request_id()))
+}
+
+fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut sent = HttpResponse::with_body(status, chunked_body::body(body));
-    for (name, value) in std::mem::take(&mut response.headers) {
+    for (name, value) in headers {
         let value = match value {
             Cow::Borrowed(text) => HeaderValue::from_static(text),
             Cow::Owned(text) => {
@@ -43,16 +60,5 @@ pub(crate) fn response_with(
         };
         sent.headers_mut().append(HeaderName::from_static(name), value);
     }
-    context.answer(label, response);
     sent
-}
-
-/// Writes a refusal in the form of a version.
-pub(crate) fn refusal(
-    label: &'static str,
-    api_version: &'static ApiVersion,
-    refusal: Refusal,
-    context: &CallContext,
-) -> HttpResponse {
-    response(context, label, refuse(api_version, refusal, context.request_id()))
 }

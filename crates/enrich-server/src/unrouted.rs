@@ -1,14 +1,12 @@
 //! Answers requests that match no route, or a route with another method.
 
-use std::borrow::Cow;
-
 use actix_web::http::Method;
 use actix_web::{HttpRequest, HttpResponse};
-use enrich_core::{Credits, Refusal};
-use enrich_wire::Response;
+use bytes::Bytes;
+use enrich_wire::RequestRefusal;
 
 use crate::context::{CallContext, OTHER};
-use crate::response::{refusal, response};
+use crate::response::{refusal, unmetered};
 use crate::versions::api_version_of;
 
 /// How long a browser may cache a preflight answer, in seconds (24 hours).
@@ -17,7 +15,7 @@ const PREFLIGHT_SECONDS: &str = "86400";
 /// Answers that the path does not exist.
 pub(crate) async fn not_found(request: HttpRequest, context: CallContext) -> HttpResponse {
     let api_version = api_version_of(request.path());
-    refusal(OTHER, api_version, Refusal::NoSuchPath, &context)
+    refusal(OTHER, api_version, RequestRefusal::NoSuchPath, &context)
 }
 
 /// Answers that the path accepts only the methods in `allow`.
@@ -28,7 +26,7 @@ pub(crate) fn wrong_method(
     allow: &'static str,
 ) -> HttpResponse {
     let api_version = api_version_of(request.path());
-    refusal(label, api_version, Refusal::WrongMethod { allow }, context)
+    refusal(label, api_version, RequestRefusal::WrongMethod { allow }, context)
 }
 
 /// Answers `OPTIONS`; `None` for other methods. If pages of any origin may read the path
@@ -52,19 +50,5 @@ pub(crate) fn options(
             ("access-control-max-age", PREFLIGHT_SECONDS.into()),
         ]);
     }
-    Some(response(context, label, plain(204, headers)))
-}
-
-/// A response that is not charged.
-pub(crate) fn plain(status: u16, headers: Vec<(&'static str, Cow<'static, str>)>) -> Response {
-    Response {
-        status,
-        headers,
-        body: Vec::new(),
-        used: Credits::ZERO,
-        is_found: None,
-        key: None,
-        rate_limit_status: None,
-        refusal: None,
-    }
+    Some(unmetered(context, label, 204, headers, Bytes::new()))
 }

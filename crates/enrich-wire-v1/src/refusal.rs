@@ -1,7 +1,7 @@
 //! Refusals of version 1: `{"type","message"}`, with `fields` if fields are invalid.
 
 use enrich_core::Refusal;
-use enrich_wire::FieldFaults;
+use enrich_wire::{FieldFaults, RequestRefusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,26 +27,29 @@ enum Fault {
 }
 
 /// Returns the status and body of a refusal.
-pub(crate) fn write(refusal: &Refusal) -> (u16, Vec<u8>) {
+pub(crate) fn write(refusal: &RequestRefusal) -> (u16, Vec<u8>) {
     let (status, kind) = match refusal {
-        Refusal::NotEnoughCredits { .. } => (400, Fault::InvalidRequest),
-        Refusal::MissingKey { .. } | Refusal::InvalidKey => (401, Fault::InvalidRequest),
-        Refusal::NoSuchPath => (404, Fault::InvalidRequest),
-        Refusal::WrongMethod { .. } => (405, Fault::InvalidRequest),
-        Refusal::BodyTooSlow { .. } => (408, Fault::InvalidRequest),
-        Refusal::StillRunning => (409, Fault::InvalidRequest),
-        Refusal::BodyTooLarge { .. } => (413, Fault::InvalidRequest),
-        Refusal::Undecodable(_)
-        | Refusal::Fields(_)
-        | Refusal::BadIdempotencyKey(_)
-        | Refusal::IdempotencyKeyReused => (422, Fault::InvalidRequest),
-        Refusal::OverRate(_) => (429, Fault::InvalidRequest),
-        Refusal::Failed(_) => (500, Fault::ApiError),
-        Refusal::OutcomeUnknown(_)
-        | Refusal::NotCharging
-        | Refusal::Overloaded
-        | Refusal::IdempotencyStoreFull
-        | Refusal::ShuttingDown => (503, Fault::ApiError),
+        RequestRefusal::MissingKey { .. } => (401, Fault::InvalidRequest),
+        RequestRefusal::NoSuchPath => (404, Fault::InvalidRequest),
+        RequestRefusal::WrongMethod { .. } => (405, Fault::InvalidRequest),
+        RequestRefusal::BodyTooSlow { .. } => (408, Fault::InvalidRequest),
+        RequestRefusal::BodyTooLarge { .. } => (413, Fault::InvalidRequest),
+        RequestRefusal::Undecodable(_) => (422, Fault::InvalidRequest),
+        RequestRefusal::ShuttingDown => (503, Fault::ApiError),
+        RequestRefusal::Service(refusal) => match refusal {
+            Refusal::NotEnoughCredits { .. } => (400, Fault::InvalidRequest),
+            Refusal::InvalidKey => (401, Fault::InvalidRequest),
+            Refusal::StillRunning => (409, Fault::InvalidRequest),
+            Refusal::Fields(_) | Refusal::BadIdempotencyKey(_) | Refusal::IdempotencyKeyReused => {
+                (422, Fault::InvalidRequest)
+            }
+            Refusal::OverRate(_) => (429, Fault::InvalidRequest),
+            Refusal::Failed(_) => (500, Fault::ApiError),
+            Refusal::OutcomeUnknown(_)
+            | Refusal::NotCharging
+            | Refusal::Overloaded
+            | Refusal::IdempotencyStoreFull => (503, Fault::ApiError),
+        },
     };
     let body = Body { kind, message: refusal.to_string(), fields: FieldFaults::of(refusal) };
     (status, serde_json::to_vec(&body).unwrap_or_default())

@@ -1,6 +1,6 @@
 //! The rows of the endpoint tables, and the definition of an API version.
 
-use enrich_core::{Ask, Found, InvalidFields, Price, Refusal, ResponseTemplate};
+use enrich_core::{Ask, Found, InvalidFields, Price, ResponseTemplate};
 use enrich_text::Country;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::field::Field;
 use crate::input::Fields;
 use crate::kind::Kind;
+use crate::refusal::RequestRefusal;
 use crate::unknown;
 
 /// An endpoint: one row of an API version's table.
@@ -102,7 +103,7 @@ pub struct ApiVersion {
     /// The schema of a whole answer, from the schema of an endpoint's answer.
     pub answer: fn(&mut SchemaGenerator, Schema) -> Schema,
     /// Returns the status and body of a refusal.
-    pub refuse: fn(&Refusal) -> (u16, Vec<u8>),
+    pub refuse: fn(&RequestRefusal) -> (u16, Vec<u8>),
     /// The schema of a refusal's body.
     pub refusal: fn(&mut SchemaGenerator) -> Schema,
 }

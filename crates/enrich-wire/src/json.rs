@@ -9,6 +9,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 
+use crate::refusal::RequestRefusal;
+
 /// The placeholder for the balance in an answer's type. The balance is known only after the charge.
 #[derive(Clone, Copy, Debug)]
 pub struct BalanceHere;
@@ -87,9 +89,9 @@ pub struct FieldFaults<'a>(&'a InvalidFields);
 
 impl<'a> FieldFaults<'a> {
     /// The invalid fields of `refusal`; `None` if it has another reason.
-    pub fn of(refusal: &'a Refusal) -> Option<Self> {
+    pub fn of(refusal: &'a RequestRefusal) -> Option<Self> {
         match refusal {
-            Refusal::Fields(invalid) => Some(Self(invalid)),
+            RequestRefusal::Service(Refusal::Fields(invalid)) => Some(Self(invalid)),
             _ => None,
         }
     }

@@ -12,6 +12,7 @@ mod field;
 mod input;
 mod json;
 mod kind;
+mod refusal;
 mod respond;
 mod unknown;
 
@@ -21,4 +22,5 @@ pub use field::Field;
 pub use input::{Fields, Input, Value};
 pub use json::{BalanceHere, FieldFaults, written};
 pub use kind::Kind;
-pub use respond::{Request, Response, refuse, respond};
+pub use refusal::RequestRefusal;
+pub use respond::{CallRecord, Request, Response, refuse, respond};

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use enrich_core::{Call, Credits, KeyInfo, Outcome, RateLimitStatus, Refusal, RequestId, Service};
+use enrich_core::{Call, Credits, KeyInfo, Outcome, RateLimitStatus, RequestId, Service};
 
 use crate::body;
 use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
 use crate::input::{Fields, Value};
+use crate::refusal::RequestRefusal;
 
 /// The parts of an HTTP request that endpoints read. Header values that are not text are decoded
 /// with replacement characters, which no rule accepts. `Debug` shows neither keys nor inputs.
@@ -32,7 +33,7 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// An HTTP response, with the facts that the server counts and logs.
+/// An HTTP response.
 #[derive(Debug)]
 pub struct Response {
     /// The status.
@@ -41,16 +42,21 @@ pub struct Response {
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body: JSON.
     pub body: Vec<u8>,
+}
+
+/// What a server counts and logs of a call.
+#[derive(Debug)]
+pub struct CallRecord {
     /// Credits charged.
     pub used: Credits,
-    /// Whether something was found; `None` if there was no look-up.
+    /// Whether something was found; `None` for a repeat and a refusal.
     pub is_found: Option<bool>,
     /// The key of the call, if it was identified.
     pub key: Option<Arc<KeyInfo>>,
     /// The rate-limit status of the key.
     pub rate_limit_status: Option<RateLimitStatus>,
     /// Why the call was refused.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<RequestRefusal>,
 }
 
 /// Answers a request to `endpoint`.
@@ -60,20 +66,21 @@ pub async fn respond(
     endpoint: &Endpoint,
     request_id: &RequestId,
     request: Request<'_>,
-) -> Response {
+) -> (Response, CallRecord) {
     let fields = match body::decode(request.content_type, request.body) {
         Ok(fields) => fields,
         Err(fault) => {
-            return refuse(api_version, Refusal::Undecodable(fault.to_string()), request_id);
+            let undecodable = RequestRefusal::Undecodable(fault.to_string());
+            return refuse(api_version, undecodable, request_id);
         }
     };
     let place = api_version.key_place;
     let Some(key) = sent_key(place, &fields, &request) else {
-        let missing = Refusal::MissingKey { place: place.in_words() };
+        let missing = RequestRefusal::MissingKey { place: place.in_words() };
         return refuse(api_version, missing, request_id);
     };
     let call = Call {
-        key: Some(key),
+        key,
         endpoint: endpoint.path,
         price: endpoint.price,
         request_id,
@@ -86,14 +93,76 @@ pub async fn respond(
         }
         Err(refused) => refused,
     };
-    written(api_version, outcome, request_id)
+    let Outcome { result, key, rate_limit_status, remaining } = outcome;
+    let head = Head { request_id, remaining, rate_limit_status };
+    match result {
+        Ok(answer) => {
+            let mut headers = head.headers(answer.used);
+            if answer.is_replayed {
+                headers.push(("idempotency-replayed", "true".into()));
+            }
+            let is_found = (!answer.is_replayed).then_some(answer.is_found);
+            let record =
+                CallRecord { used: answer.used, is_found, key, rate_limit_status, refusal: None };
+            (Response { status: 200, headers, body: answer.body }, record)
+        }
+        Err(refusal) => refused(api_version, refusal.into(), head, key),
+    }
 }
 
 /// Refuses a request that reached no endpoint, or whose body was not read.
-pub fn refuse(api_version: &ApiVersion, refusal: Refusal, request_id: &RequestId) -> Response {
-    let outcome =
-        Outcome { result: Err(refusal), key: None, rate_limit_status: None, remaining: None };
-    written(api_version, outcome, request_id)
+pub fn refuse(
+    api_version: &ApiVersion,
+    refusal: RequestRefusal,
+    request_id: &RequestId,
+) -> (Response, CallRecord) {
+    let head = Head { request_id, remaining: None, rate_limit_status: None };
+    refused(api_version, refusal, head, None)
+}
+
+fn refused(
+    api_version: &ApiVersion,
+    refusal: RequestRefusal,
+    head: Head<'_>,
+    key: Option<Arc<KeyInfo>>,
+) -> (Response, CallRecord) {
+    let (status, body) = (api_version.refuse)(&refusal);
+    let mut headers = head.headers(Credits::ZERO);
+    let retry_after = refusal.retry_after_seconds();
+    headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string().into())));
+    if let RequestRefusal::WrongMethod { allow } = refusal {
+        headers.push(("allow", allow.into()));
+    }
+    let (rate_limit_status, refusal) = (head.rate_limit_status, Some(refusal));
+    let record =
+        CallRecord { used: Credits::ZERO, is_found: None, key, rate_limit_status, refusal };
+    (Response { status, headers, body }, record)
+}
+
+/// What the headers of all responses show.
+struct Head<'a> {
+    request_id: &'a RequestId,
+    remaining: Option<Credits>,
+    rate_limit_status: Option<RateLimitStatus>,
+}
+
+impl Head<'_> {
+    fn headers(&self, used: Credits) -> Vec<(&'static str, Cow<'static, str>)> {
+        let mut headers = Vec::with_capacity(8);
+        headers.push(("content-type", Cow::Borrowed("application/json")));
+        headers.push(("cache-control", Cow::Borrowed("no-store")));
+        headers.push(("x-request-id", self.request_id.as_str().to_owned().into()));
+        headers.push(("x-credits-used", number(used.0)));
+        headers.extend(self.remaining.map(|left| ("x-credits-remaining", number(left.0))));
+        if let Some(RateLimitStatus { limit, remaining, reset_seconds, .. }) =
+            self.rate_limit_status
+        {
+            let (requests, seconds) = (limit.requests(), limit.window_seconds());
+            headers.push(("ratelimit-policy", window("q", requests, "w", seconds)));
+            headers.push(("ratelimit", window("r", remaining, "t", reset_seconds)));
+        }
+        headers
+    }
 }
 
 /// The key from the API version's own place, else from the other, else from `Authorization`. A
@@ -117,53 +186,6 @@ fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) 
 fn bearer_token(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.trim().split_once([' ', '\t'])?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-}
-
-fn written(api_version: &ApiVersion, outcome: Outcome, request_id: &RequestId) -> Response {
-    let Outcome { result, key, rate_limit_status, remaining } = outcome;
-    let used = result.as_ref().map_or(Credits::ZERO, |answer| answer.used);
-    let mut headers = Vec::with_capacity(8);
-    headers.push(("content-type", Cow::Borrowed("application/json")));
-    headers.push(("cache-control", Cow::Borrowed("no-store")));
-    headers.push(("x-request-id", request_id.as_str().to_owned().into()));
-    headers.push(("x-credits-used", number(used.0)));
-    headers.extend(remaining.map(|left| ("x-credits-remaining", number(left.0))));
-    if let Some(rate_limit_status) = &rate_limit_status {
-        let (requests, seconds) =
-            (rate_limit_status.limit.requests(), rate_limit_status.limit.window_seconds());
-        let (left, reset) = (rate_limit_status.remaining, rate_limit_status.reset_seconds);
-        headers.push(("ratelimit-policy", window("q", requests, "w", seconds)));
-        headers.push(("ratelimit", window("r", left, "t", reset)));
-    }
-    match result {
-        Ok(answer) => {
-            if answer.is_replayed {
-                headers.push(("idempotency-replayed", "true".into()));
-            }
-            let is_found = (!answer.is_replayed).then_some(answer.is_found);
-            let (status, body, refusal) = (200, answer.body, None);
-            Response { status, headers, body, used, is_found, key, rate_limit_status, refusal }
-        }
-        Err(refusal) => {
-            let (status, body) = (api_version.refuse)(&refusal);
-            let retry_after = refusal.retry_after_seconds();
-            headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string().into())));
-            if let Refusal::WrongMethod { allow } = refusal {
-                headers.push(("allow", allow.into()));
-            }
-            let refusal = Some(refusal);
-            Response {
-                status,
-                headers,
-                body,
-                used,
-                is_found: None,
-                key,
-                rate_limit_status,
-                refusal,
-            }
-        }
-    }
 }
 
 fn number(number: u64) -> Cow<'static, str> {

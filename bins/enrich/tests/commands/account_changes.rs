@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::fixture::{Fixture, call, server, text};
+use crate::fixture::{Fixture, call, recorded_call, server, text};
 
 /// Within which a running server follows.
 const A_SECOND: Duration = Duration::from_secs(1);
@@ -173,8 +173,9 @@ fn a_national_number_is_read_with_the_accounts_country() {
     let store = fixture.store();
     let service = server(&store);
     let ask = |key: &str, number: &str| {
-        let response = call(&service, key, "mti", "r", json!({"phoneNumber": number}));
-        (response.status, response.is_found)
+        let asked = json!({"phoneNumber": number});
+        let (response, record) = recorded_call(&service, key, "mti", "r", asked);
+        (response.status, record.is_found)
     };
     assert_eq!(ask(&british, "07700 900123"), (200, Some(true)));
     assert_eq!(ask(&british, "+44 7700 900123"), (200, Some(true)));
@@ -199,10 +200,10 @@ fn the_lists_of_enrichment_answers_are_as_long_as_the_operator_allows() {
     let store = fixture.store();
     let mut service = server(&store);
     let counts = |service: &_, path: &str, asked: Value| {
-        let response = call(service, &key, path, "r", asked);
+        let (response, record) = recorded_call(service, &key, path, "r", asked);
         let body: Value = serde_json::from_slice(&response.body).unwrap();
         let count = |name: &str| body[name].as_array().unwrap().len();
-        (response.used.0, count("emails"), count("phones"))
+        (record.used.0, count("emails"), count("phones"))
     };
     let company = || json!({"companyName": "Quill Ltd"});
     let person = || json!({"linkedin": "linkedin.com/in/ada-penn-example"});

@@ -3,7 +3,7 @@
 use enrich_core::port::ledger::Ledger;
 use enrich_core::{AccountId, ApiKey, Credits};
 
-use crate::fixture::{Fixture, call, server, text};
+use crate::fixture::{Fixture, recorded_call, server, text};
 
 const NOBODY: &str = "019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70";
 
@@ -127,17 +127,18 @@ fn a_running_server_counts_a_grant_from_the_next_request_on() {
     let (account, key) = fixture.account(0);
     let store = fixture.store();
     let service = server(&store);
-    let ask = || call(&service, &key, "cuf", "r", serde_json::json!({"companyName": "Quill"}));
-    assert_eq!(ask().status, 400);
+    let asked = serde_json::json!({"companyName": "Quill"});
+    let ask = || recorded_call(&service, &key, "cuf", "r", asked.clone());
+    assert_eq!(ask().0.status, 400);
     let granted = fixture.json(&["credits", "grant", &account, "2", "--note", "invoice 1042"]);
     assert_eq!(granted, serde_json::json!({"account": account, "balance": 2}));
-    let answer = ask();
-    assert_eq!((answer.status, answer.used), (200, Credits(1)));
+    let (answer, record) = ask();
+    assert_eq!((answer.status, record.used), (200, Credits(1)));
     assert_eq!(fixture.json(&["credits", "show", &account])["balance"], 1);
     let id: AccountId = account.parse().unwrap();
     fixture.json(&["credits", "grant", &account, "-1"]);
     assert_eq!(pollster::block_on(store.ledger.balance(id)).unwrap(), Some(Credits::ZERO));
-    assert_eq!(ask().status, 400);
+    assert_eq!(ask().0.status, 400);
 }
 
 #[test]

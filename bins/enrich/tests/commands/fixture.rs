@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use enrich_core::{ApiKey, RequestId, Service};
 use enrich_store::Store;
-use enrich_wire::{Request, Response};
+use enrich_wire::{CallRecord, Request, Response};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -123,8 +123,19 @@ pub(crate) fn call(
     key: &str,
     name: &str,
     request_id: &str,
-    mut body: Value,
+    body: Value,
 ) -> Response {
+    recorded_call(service, key, name, request_id, body).0
+}
+
+/// The same with the call's record.
+pub(crate) fn recorded_call(
+    service: &Service,
+    key: &str,
+    name: &str,
+    request_id: &str,
+    mut body: Value,
+) -> (Response, CallRecord) {
     assert!(ApiKey::parse(key).is_ok());
     body["apiKey"] = key.into();
     let body = body.to_string();

@@ -105,7 +105,7 @@ impl Fixture {
             let request = Request { body: body.as_bytes(), ..Request::default() };
             let request_id = RequestId::accept(request_id).unwrap();
             let answer = enrich_wire::respond(&service, version, endpoint, &request_id, request);
-            assert_eq!(pollster::block_on(answer).status, 200);
+            assert_eq!(pollster::block_on(answer).0.status, 200);
         }
         drop(service);
         drop(store);

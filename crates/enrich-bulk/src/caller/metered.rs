@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_core::{ApiKey, Call, RequestId, Service};
+use enrich_wire::RequestRefusal;
 
 use super::directory::wire_fields;
 use super::{Asked, Called, Caller, RowFields};
@@ -32,7 +33,7 @@ impl Caller for MeteredCaller {
         let Asked { api_version, endpoint } = self.asked;
         let fields = wire_fields(fields);
         let call = Call {
-            key: Some(self.key.expose()),
+            key: self.key.expose(),
             endpoint: endpoint.path,
             price: endpoint.price,
             request_id: &RequestId::make(self.service.clock.now()),
@@ -50,6 +51,7 @@ impl Caller for MeteredCaller {
             // A replay is free; the row paid with its first charge.
             Ok(answer) => Called::found(&self.answers, &answer.body, answer.first_charge),
             Err(refusal) => {
+                let refusal = RequestRefusal::from(refusal);
                 let (status, _) = (api_version.refuse)(&refusal);
                 let after = refusal.retry_after_seconds().map(u64::from).map(Duration::from_secs);
                 Called::refused(status, after, refusal.to_string())

@@ -112,7 +112,7 @@ impl Lookup {
                 (template.body.fill(Credits::ZERO), explanation, Verdict::Yes)
             }
             Err(invalid) => {
-                let (_, body) = (api_version.refuse)(&Refusal::Fields(invalid));
+                let (_, body) = (api_version.refuse)(&Refusal::Fields(invalid).into());
                 (body, None, Verdict::No)
             }
         };

@@ -55,7 +55,7 @@ impl Ask {
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// The API key as sent.
-    pub key: Option<&'a str>,
+    pub key: &'a str,
     /// The endpoint's path, used in charges and usage counters.
     pub endpoint: &'static str,
     /// The endpoint's price rule.

@@ -210,7 +210,7 @@ impl Service {
         pick: impl for<'a> Fn(&'a Found) -> Option<&'a V> + Send + Sync,
     ) -> Result<LookUpAnswer<V::Owned>, Refusal> {
         let call = Call {
-            key: Some(key.expose()),
+            key: key.expose(),
             endpoint: look_up.purpose,
             price: look_up.price,
             request_id: &RequestId::make(self.clock.now()),

@@ -6,7 +6,7 @@
 use askama::Template;
 use enrich_core::RequestId;
 use enrich_sign_in::Token;
-use enrich_wire::{ApiVersion, Endpoint, Request, respond};
+use enrich_wire::{ApiVersion, CallRecord, Endpoint, Request, respond};
 use serde_json::Value;
 
 use crate::account_session::AccountSession;
@@ -95,19 +95,20 @@ pub(crate) async fn call(
     };
     let request_id = RequestId::make(context.now);
     let service = &context.dashboard.service;
-    let response =
+    let (response, record) =
         respond(service, chosen.api_version, chosen.endpoint, &request_id, request).await;
     let address = context.dashboard.address(context.request);
     let cut_key = format!("{}…", key.hint);
     let outcome = Outcome {
         curl: curl::command(&address, chosen.api_version, chosen.endpoint, &cut_key, &body),
         status: response.status,
-        said: said(&response),
+        said: said(&record),
         request_id: request_id.to_string(),
         body: indented(&response.body),
     };
     let shown = shown(context, session, chosen, Ok(Some(outcome))).await?;
-    Ok(Response { call: Some(Call { path: chosen.endpoint.path, response }), ..shown })
+    let call = Call { path: chosen.endpoint.path, status: response.status, record };
+    Ok(Response { call: Some(call), ..shown })
 }
 
 /// The endpoint at a path; the first endpoint if no path is given.
@@ -132,10 +133,10 @@ fn typed<'a>(context: &'a PageContext<'_>, field: &str) -> &'a str {
 }
 
 /// A sentence that describes the result.
-fn said(response: &enrich_wire::Response) -> String {
-    let used = Number(response.used.0);
-    let credits = if response.used.0 == 1 { "credit was" } else { "credits were" };
-    match (&response.refusal, response.is_found) {
+fn said(record: &CallRecord) -> String {
+    let used = Number(record.used.0);
+    let credits = if record.used.0 == 1 { "credit was" } else { "credits were" };
+    match (&record.refusal, record.is_found) {
         (Some(_), _) => "Refused; nothing was charged.".to_owned(),
         (None, Some(true)) => format!("Found; {used} {credits} charged."),
         (None, Some(false)) => "Nothing found; nothing was charged.".to_owned(),

@@ -7,6 +7,8 @@ mod commands;
 mod examples;
 #[path = "documents/links.rs"]
 mod links;
+#[path = "documents/metrics.rs"]
+mod metrics;
 #[path = "documents/page.rs"]
 mod page;
 #[path = "documents/runbook.rs"]

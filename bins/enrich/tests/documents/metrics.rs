@@ -1,0 +1,20 @@
+//! The reference of metrics lists those that the server has.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::page::{pages, root};
+
+#[test]
+fn the_reference_has_every_metric_and_no_other() {
+    let source = fs::read_to_string(root().join("crates/enrich-server/src/metrics.rs")).unwrap();
+    let texts: BTreeSet<String> = source.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    let known: BTreeSet<String> =
+        texts.into_iter().filter(|text| text.starts_with("enrich_")).collect();
+    let reference = Path::new("docs/reference/metrics.md");
+    let page = pages().into_iter().find(|page| page.path == reference).unwrap();
+    let rows = page.prose().into_iter().filter_map(|line| line.strip_prefix("| `enrich_"));
+    let documented = rows.map(|row| format!("enrich_{}", row.split('`').next().unwrap()));
+    assert_eq!(documented.collect::<BTreeSet<_>>(), known);
+}

@@ -40,7 +40,7 @@ impl BenchArgs {
     }
 
     /// Measures in a new folder, which is kept if something failed.
-    pub(crate) fn apart<T>(
+    pub(crate) fn in_new_folder<T>(
         scratch: &Scratch,
         prefix: &str,
         err: &mut dyn Write,

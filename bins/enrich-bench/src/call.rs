@@ -97,8 +97,9 @@ impl Call {
             ensure!(there == Some(value), "{}, where {place} should be {value}", text());
         }
         let used = if outcome == Outcome::Found { price } else { 0 };
-        let told = answer.header("x-credits-used").context("an answer without X-Credits-Used")?;
-        ensure!(told == used.to_string(), "{} for {told} credits, not {used}", text());
+        let counted =
+            answer.header("x-credits-used").context("an answer without X-Credits-Used")?;
+        ensure!(counted == used.to_string(), "{} for {counted} credits, not {used}", text());
         let is_replayed = answer.header("idempotency-replayed") == Some("true");
         ensure!(
             is_replayed == (outcome == Outcome::Replayed),

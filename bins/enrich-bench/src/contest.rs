@@ -20,16 +20,16 @@ use crate::part::Part;
 use crate::prober::{Sampled, check_sample, send};
 use crate::process::Process;
 use crate::program::Program;
-use crate::reconciliation::{Books, Expected, Prices};
+use crate::reconciliation::{Expected, Prices, Reconciliation};
 use crate::workload::{Plan, Workload};
-use crate::wrk::{Said, Wrk};
+use crate::wrk::{Wrk, WrkSummary};
 
 /// The largest difference between the sizes of the yardstick's and the service's answers, as a
 /// share.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 /// What all contests of a run share.
-pub(crate) struct Ground {
+pub(crate) struct Setup {
     pub(crate) program: Program,
     pub(crate) wrk: PathBuf,
     pub(crate) prices: Prices,
@@ -69,7 +69,7 @@ struct Service {
     outcome: Outcome,
     /// The requests of the check before anything is timed.
     sample: Vec<Sampled>,
-    books: Books,
+    reconciliation: Reconciliation,
     /// Time from the start of the process to its first charged answer.
     first_answer: Duration,
 }
@@ -84,11 +84,11 @@ pub(crate) struct Account {
 
 impl Contest {
     /// Starts the servers, draws the requests, and checks the answers to a sample of them.
-    pub(crate) fn open(ground: &Ground, workload: Workload) -> anyhow::Result<Self> {
+    pub(crate) fn open(setup: &Setup, workload: Workload) -> anyhow::Result<Self> {
         let (mut services, mut notes, mut first) = (Vec::new(), Vec::new(), None);
-        for (place, (world, folder)) in ground.worlds.iter().enumerate() {
-            let name = world.which.told();
-            let opened = Service::open(ground, workload, place, world, folder);
+        for (place, (world, folder)) in setup.worlds.iter().enumerate() {
+            let name = world.spec.description();
+            let opened = Service::open(setup, workload, place, world, folder);
             let (service, plan, answers) =
                 opened.with_context(|| format!("the service, {name}"))?;
             notes.extend(plan.note.as_ref().map(|note| format!("{name}: {note}")));
@@ -96,14 +96,14 @@ impl Contest {
             first.get_or_insert((plan, answers));
         }
         let (plan, answers) = first.context("there is no folder to serve")?;
-        let yardstick = Server::yardstick(ground, workload, &plan, &answers);
+        let yardstick = Server::yardstick(setup, workload, &plan, &answers);
         let yardstick = yardstick.context("the yardstick")?;
         Ok(Self { workload, yardstick, services, notes })
     }
 
     /// Loads every server in turn, the yardstick first in even rounds and last in odd ones. Returns
     /// the measurements of the yardstick, then of the services.
-    pub(crate) fn round(&mut self, ground: &Ground, load: Load) -> anyhow::Result<Vec<Part>> {
+    pub(crate) fn round(&mut self, setup: &Setup, load: Load) -> anyhow::Result<Vec<Part>> {
         let mut parts = vec![None; 1 + self.services.len()];
         let mut order: Vec<usize> = (0..parts.len()).collect();
         if load.round % 2 == 1 {
@@ -111,14 +111,14 @@ impl Contest {
         }
         for place in order {
             let at = place.saturating_sub(1);
-            if let Some(calls) = self.workload.redraw(&ground.worlds[at].0, load.round)? {
-                self.server(place).wrk.send_from_now_on(&calls)?;
+            if let Some(calls) = self.workload.redraw(&setup.worlds[at].0, load.round)? {
+                self.server(place).wrk.replace_calls(&calls)?;
             }
             let part = match place.checked_sub(1) {
                 None => self.yardstick.part(self.workload, load).map(|(_, part)| part),
-                Some(at) => self.services[at].part(self.workload, load, &ground.prices),
+                Some(at) => self.services[at].part(self.workload, load, &setup.prices),
             };
-            parts[place] = Some(part.with_context(|| self.told(ground, place, load))?);
+            parts[place] = Some(part.with_context(|| self.description(setup, place, load))?);
         }
         Ok(parts.into_iter().flatten().collect())
     }
@@ -127,10 +127,10 @@ impl Contest {
         place.checked_sub(1).map_or(&self.yardstick, |at| &self.services[at].server)
     }
 
-    fn told(&self, ground: &Ground, place: usize, load: Load) -> String {
+    fn description(&self, setup: &Setup, place: usize, load: Load) -> String {
         let server = match place.checked_sub(1) {
             None => "the yardstick".to_owned(),
-            Some(at) => format!("the service, {}", ground.worlds[at].0.which.told()),
+            Some(at) => format!("the service, {}", setup.worlds[at].0.spec.description()),
         };
         let Load { connections, round, .. } = load;
         format!("{}, {connections} connections, round {round}, {server}", self.workload)
@@ -140,7 +140,7 @@ impl Contest {
     pub(crate) fn close(self) -> anyhow::Result<Vec<Account>> {
         self.yardstick.serving.stop()?;
         let close = |service: Service| {
-            let (charges, credits) = service.books.charged();
+            let (charges, credits) = service.reconciliation.charged();
             service.server.serving.stop()?;
             Ok(Account { charges, credits, first_answer: service.first_answer })
         };
@@ -150,15 +150,15 @@ impl Contest {
 
 impl Service {
     fn open(
-        ground: &Ground,
+        setup: &Setup,
         workload: Workload,
         place: usize,
         world: &World,
         folder: &Path,
     ) -> anyhow::Result<(Self, Plan, Vec<Answer>)> {
-        let Ground { program, prices, .. } = ground;
+        let Setup { program, prices, .. } = setup;
         let credits_before = program.balances(folder)?;
-        let log = ground.folder.join(format!("service-{place}.log"));
+        let log = setup.folder.join(format!("service-{place}.log"));
         let log = File::options().create(true).append(true).open(log)?;
         let started = Instant::now();
         let serving = program.serve(folder, &workload.options(), log)?;
@@ -166,29 +166,31 @@ impl Service {
         first_answer(world, address, prices)?;
         let first_answer = started.elapsed();
 
-        let mut books = Books::new(program, folder.to_owned(), address, credits_before);
+        let mut reconciliation =
+            Reconciliation::new(program, folder.to_owned(), address, credits_before);
         let plan = workload.plan(world, address, prices)?;
-        books.turn()?;
+        reconciliation.reconcile()?;
         let answers = check_sample(address, &plan.sample, plan.outcome, prices)?;
         let asked = plan.sample.len() as u64;
-        books.expect(&Expected { outcome: plan.outcome, answers: asked..=asked }, prices)?;
-        let server = Server::new(ground, serving, &format!("{workload}-{place}"), &plan)?;
+        reconciliation
+            .expect(&Expected { outcome: plan.outcome, answers: asked..=asked }, prices)?;
+        let server = Server::new(setup, serving, &format!("{workload}-{place}"), &plan)?;
         let (outcome, sample) = (plan.outcome, plan.sample.clone());
-        Ok((Self { server, outcome, sample, books, first_answer }, plan, answers))
+        Ok((Self { server, outcome, sample, reconciliation, first_answer }, plan, answers))
     }
 
     fn part(&mut self, workload: Workload, load: Load, prices: &Prices) -> anyhow::Result<Part> {
-        let looks_at_answers = load.round == 0 && workload != Workload::Keyed;
-        let (loaded, looked_at) = if looks_at_answers {
-            self.looked_at(workload, load, prices)?
+        let checks_answers = load.round == 0 && workload != Workload::Keyed;
+        let (loaded, checked) = if checks_answers {
+            self.checked(workload, load, prices)?
         } else {
             (self.server.part(workload, load)?, 0)
         };
-        let (said, part) = loaded;
+        let (summary, part) = loaded;
         // Requests of connections that were closed at the end may have been answered too.
-        let least = said.requests + looked_at;
+        let least = summary.requests + checked;
         let answers = least..=least + load.connections as u64;
-        self.books.expect(&Expected { outcome: self.outcome, answers }, prices)?;
+        self.reconciliation.expect(&Expected { outcome: self.outcome, answers }, prices)?;
         Ok(part)
     }
 }
@@ -197,15 +199,15 @@ impl Service {
     /// Loads the server and sends the sample at the same time, checking each answer: answers must
     /// match their requests under load too. Nothing is timed meanwhile. Returns the number of
     /// checked answers.
-    fn looked_at(
+    fn checked(
         &self,
         workload: Workload,
         load: Load,
         prices: &Prices,
-    ) -> anyhow::Result<((Said, Part), u64)> {
+    ) -> anyhow::Result<((WrkSummary, Part), u64)> {
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
-            let looking = scope.spawn(|| {
+            let checking = scope.spawn(|| {
                 let (address, mut number) = (self.server.serving.address(), 0);
                 while !is_over.load(Ordering::Relaxed) {
                     number += check_sample(address, &self.sample, self.outcome, prices)?.len();
@@ -214,9 +216,9 @@ impl Service {
             });
             let loaded = self.server.part(workload, load);
             is_over.store(true, Ordering::Relaxed);
-            let looked_at = looking.join().map_err(|_| anyhow!("the check panicked"))?;
-            let looked_at = looked_at.context("while it was loaded")?;
-            Ok((loaded?, looked_at))
+            let checked = checking.join().map_err(|_| anyhow!("the check panicked"))?;
+            let checked = checked.context("while it was loaded")?;
+            Ok((loaded?, checked))
         })
     }
 }
@@ -232,17 +234,17 @@ fn first_answer(world: &World, address: SocketAddr, prices: &Prices) -> anyhow::
 }
 
 impl Server {
-    fn new(ground: &Ground, serving: Serving, name: &str, plan: &Plan) -> anyhow::Result<Self> {
-        let folder = ground.folder.join(name);
+    fn new(setup: &Setup, serving: Serving, name: &str, plan: &Plan) -> anyhow::Result<Self> {
+        let folder = setup.folder.join(name);
         fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
-        let wrk = Wrk::new(&ground.wrk, &folder, &plan.requests)?;
+        let wrk = Wrk::new(&setup.wrk, &folder, &plan.requests)?;
         let process = Process::with_id(serving.process_id())?;
         Ok(Self { serving, process, wrk })
     }
 
     /// Starts a yardstick whose answers have the sizes of `answers`, which a service gave.
     fn yardstick(
-        ground: &Ground,
+        setup: &Setup,
         workload: Workload,
         plan: &Plan,
         answers: &[Answer],
@@ -260,26 +262,26 @@ impl Server {
             (size - wanted).abs() <= wanted * SIZE_TOLERANCE,
             "its answers have {size:.0} bytes and the service's {wanted:.0}"
         );
-        Self::new(ground, serving, &format!("{workload}-yardstick"), plan)
+        Self::new(setup, serving, &format!("{workload}-yardstick"), plan)
     }
 
-    fn part(&self, workload: Workload, load: Load) -> anyhow::Result<(Said, Part)> {
+    fn part(&self, workload: Workload, load: Load) -> anyhow::Result<(WrkSummary, Part)> {
         let Load { connections, seconds, round } = load;
         let name = format!("{workload}-{connections}-{round}");
         let before = self.process.processor_micros()?;
-        let said = self.wrk.run(self.serving.address(), (connections, seconds), round, &name)?;
+        let summary = self.wrk.run(self.serving.address(), (connections, seconds), round, &name)?;
         let used = self.process.processor_micros()?.saturating_sub(before);
         let private_bytes = self.process.private_bytes()? as f64;
-        said.check()?;
+        summary.check()?;
         let part = Part {
-            requests_per_second: said.requests_a_second(),
-            p50_micros: said.p50 as f64,
-            p99_micros: said.p99 as f64,
-            p99_9_micros: said.p99_9 as f64,
-            processor_micros: used as f64 / said.requests as f64,
+            requests_per_second: summary.requests_a_second(),
+            p50_micros: summary.p50 as f64,
+            p99_micros: summary.p99 as f64,
+            p99_9_micros: summary.p99_9 as f64,
+            processor_micros: used as f64 / summary.requests as f64,
             private_bytes,
         };
-        Ok((said, part))
+        Ok((summary, part))
     }
 }
 

@@ -16,15 +16,15 @@ use serde::Serialize;
 
 use crate::bench_args::BenchArgs;
 use crate::call::Call;
-use crate::folder::{self, Scratch, Which, World};
+use crate::folder::{self, FolderSpec, Scratch, World};
 use crate::generated::Generated;
 use crate::machine::Machine;
 use crate::metrics::Tally;
-use crate::names::{Drawing, Kind};
+use crate::names::{Kind, NameGenerator};
 use crate::part::median;
 use crate::prepare::prepare;
 use crate::process::Process;
-use crate::reconciliation::Books;
+use crate::reconciliation::Reconciliation;
 use crate::report::write_table;
 use crate::workload::Workload;
 use crate::wrk::{self, Requests, Wrk};
@@ -110,12 +110,12 @@ struct Seen {
 }
 
 /// A service under load.
-struct Ground {
+struct Setup {
     address: SocketAddr,
     process: Process,
     calm: Wrk,
     flooding: Wrk,
-    books: Books,
+    reconciliation: Reconciliation,
 }
 
 impl Flood {
@@ -123,7 +123,7 @@ impl Flood {
         wrk::find(&self.wrk)?;
         let scratch = self.place.scratch()?;
         let measure = |folder: &Path, err: &mut dyn Write| self.measure(&scratch, folder, err);
-        let report = BenchArgs::apart(&scratch, "flood-", err, measure)?;
+        let report = BenchArgs::in_new_folder(&scratch, "flood-", err, measure)?;
         self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
     }
@@ -135,26 +135,31 @@ impl Flood {
         err: &mut dyn Write,
     ) -> anyhow::Result<Report> {
         let program = self.place.program()?;
-        let which = Which { companies: self.companies, charges: 0 };
-        let keys = prepare(scratch, &program, which, err)?;
+        let spec = FolderSpec { companies: self.companies, charges: 0 };
+        let keys = prepare(scratch, &program, spec, err)?;
         let data = folder.join("data");
-        folder::copy(&scratch.folder(which), &data)?;
-        let world = World { which, generated: Generated::new(self.companies), keys };
+        folder::copy(&scratch.folder(spec), &data)?;
+        let world = World { spec, generated: Generated::new(self.companies), keys };
         let before = program.prove(&data)?;
         let serving = program.serve(&data, &[], File::create(folder.join("service.log"))?)?;
         let address = serving.address();
-        let mut ground = Ground {
+        let mut setup = Setup {
             address,
             process: Process::with_id(serving.process_id())?,
             calm: self.calm(&world, folder)?,
             flooding: self.flooding(&world, folder)?,
-            books: Books::new(&program, data.clone(), address, program.balances(&data)?),
+            reconciliation: Reconciliation::new(
+                &program,
+                data.clone(),
+                address,
+                program.balances(&data)?,
+            ),
         };
         let numbers: Vec<u16> = std::iter::once(0).chain(self.flood.iter().copied()).collect();
         let mut seen = vec![Vec::new(); numbers.len()];
         for round in 0..=self.rounds {
             for (number, seen) in numbers.iter().zip(&mut seen) {
-                let one = self.part(&mut ground, *number, round)?;
+                let one = self.part(&mut setup, *number, round)?;
                 writeln!(err, "round {round}, a flood of {number}: {one:?}")?;
                 // The first round is the warm-up.
                 if round > 0 {
@@ -162,7 +167,7 @@ impl Flood {
                 }
             }
         }
-        let (charges, credits) = ground.books.charged();
+        let (charges, credits) = setup.reconciliation.charged();
         serving.stop()?;
         let after = program.prove(&data)?;
         let grown = (after.charges - before.charges, after.charged - before.charged);
@@ -184,28 +189,28 @@ impl Flood {
 
     /// Loads the service, beside a flood if there is one, and checks its counters: every domain was
     /// found; every name was found, missed or refused.
-    fn part(&self, ground: &mut Ground, flood: u16, round: u64) -> anyhow::Result<Seen> {
+    fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);
-        let said = thread::scope(|scope| {
+        let summary = thread::scope(|scope| {
             let flooding = (flood > 0).then(|| {
                 let load = (usize::from(flood), seconds + LONGER_SECONDS);
-                let (wrk, address) = (&ground.flooding, ground.address);
+                let (wrk, address) = (&setup.flooding, setup.address);
                 scope.spawn(move || wrk.run(address, load, round, "flood"))
             });
-            let said = ground.calm.run(ground.address, (calm, seconds), round, "calm")?;
+            let summary = setup.calm.run(setup.address, (calm, seconds), round, "calm")?;
             if let Some(flooding) = flooding {
                 // wrk counts refused searches as failed; the service's counters distinguish them.
                 flooding.join().map_err(|_| anyhow!("the flood panicked"))??;
             }
-            anyhow::Ok(said)
+            anyhow::Ok(summary)
         })?;
-        said.check()?;
-        let private_bytes = ground.process.private_bytes()? as f64;
-        let searches = searches(&ground.books.turn()?, flood > 0)?;
+        summary.check()?;
+        let private_bytes = setup.process.private_bytes()? as f64;
+        let searches = searches(&setup.reconciliation.reconcile()?, flood > 0)?;
         let lasted = (seconds + LONGER_SECONDS) as f64;
         Ok(Seen {
-            requests_per_second: said.requests_a_second(),
-            p99_micros: said.p99 as f64,
+            requests_per_second: summary.requests_a_second(),
+            p99_micros: summary.p99 as f64,
             searched_per_second: searches.0 as f64 / lasted,
             refused_per_second: searches.1 as f64 / lasted,
             private_bytes,
@@ -220,7 +225,7 @@ impl Flood {
 
     /// All requests of the flood use one account.
     fn flooding(&self, world: &World, folder: &Path) -> anyhow::Result<Wrk> {
-        let names = Drawing::new(world.generated, 1).names(Kind::Misspelt, NAMES)?;
+        let names = NameGenerator::new(world.generated, 1).names(Kind::Misspelt, NAMES)?;
         let keys = vec![world.keys.hot.clone()];
         let call = |name: &str| Call::new(FLOODED, "companyName", name);
         let calls =
@@ -272,7 +277,7 @@ fn rows(numbers: &[u16], seen: &[Vec<Seen>]) -> Option<Vec<Row>> {
 
 impl Report {
     fn write_markdown(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        writeln!(out, "{} on {}.", self.program, self.machine.told())?;
+        writeln!(out, "{} on {}.", self.program, self.machine.description())?;
         writeln!(
             out,
             "Look-ups by domain over {} connections among {} companies, alone and beside a flood \

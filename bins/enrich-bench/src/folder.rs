@@ -22,7 +22,7 @@ pub(crate) struct Scratch(PathBuf);
 
 /// Identifies a data folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Which {
+pub(crate) struct FolderSpec {
     pub(crate) companies: u64,
     /// Charges in its ledger before the measurement.
     pub(crate) charges: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Keys {
 /// A folder as the workloads use it: its data, and the keys of its accounts.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    pub(crate) which: Which,
+    pub(crate) spec: FolderSpec,
     pub(crate) generated: Generated,
     pub(crate) keys: Keys,
 }
@@ -56,22 +56,22 @@ impl Scratch {
         &self.0
     }
 
-    pub(crate) fn folder(&self, which: Which) -> PathBuf {
-        self.0.join(which.name())
+    pub(crate) fn folder(&self, spec: FolderSpec) -> PathBuf {
+        self.0.join(spec.name())
     }
 
     /// Whether a folder was prepared completely.
-    pub(crate) fn is_ready(&self, which: Which) -> bool {
-        self.beside(which, "ready").exists()
+    pub(crate) fn is_ready(&self, spec: FolderSpec) -> bool {
+        self.beside(spec, "ready").exists()
     }
 
-    pub(crate) fn set_ready(&self, which: Which) -> anyhow::Result<()> {
-        Ok(fs::write(self.beside(which, "ready"), "")?)
+    pub(crate) fn set_ready(&self, spec: FolderSpec) -> anyhow::Result<()> {
+        Ok(fs::write(self.beside(spec, "ready"), "")?)
     }
 
     /// The keys of a folder's accounts; `None` if it has none yet.
-    pub(crate) fn keys(&self, which: Which) -> anyhow::Result<Option<Keys>> {
-        let path = self.beside(which, "keys");
+    pub(crate) fn keys(&self, spec: FolderSpec) -> anyhow::Result<Option<Keys>> {
+        let path = self.beside(spec, "keys");
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Some(Keys::read(&text).with_context(|| path.display().to_string())?)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -80,8 +80,8 @@ impl Scratch {
     }
 
     /// Saves the keys of a folder's accounts, readable only by their owner.
-    pub(crate) fn keep_keys(&self, which: Which, keys: &Keys) -> anyhow::Result<()> {
-        let path = self.beside(which, "keys");
+    pub(crate) fn keep_keys(&self, spec: FolderSpec, keys: &Keys) -> anyhow::Result<()> {
+        let path = self.beside(spec, "keys");
         let mut options = OpenOptions::new();
         let file = options.write(true).create(true).truncate(true).mode(0o600).open(&path);
         let mut file = file.with_context(|| path.display().to_string())?;
@@ -89,12 +89,12 @@ impl Scratch {
         Ok(file.sync_all()?)
     }
 
-    fn beside(&self, which: Which, kind: &str) -> PathBuf {
-        self.0.join(format!("{}.{kind}", which.name()))
+    fn beside(&self, spec: FolderSpec, kind: &str) -> PathBuf {
+        self.0.join(format!("{}.{kind}", spec.name()))
     }
 }
 
-impl Which {
+impl FolderSpec {
     fn name(self) -> String {
         match self.charges {
             0 => format!("companies-{}", self.companies),
@@ -103,22 +103,22 @@ impl Which {
     }
 
     /// Its description in tables.
-    pub(crate) fn told(self) -> String {
-        let companies = format!("{} companies", told(self.companies));
+    pub(crate) fn description(self) -> String {
+        let companies = format!("{} companies", in_words(self.companies));
         match self.charges {
             0 => companies,
-            charges => format!("{companies}, {} charges before", told(charges)),
+            charges => format!("{companies}, {} charges before", in_words(charges)),
         }
     }
 }
 
 /// A number for people: `10,000`, `1 million`.
-fn told(number: u64) -> String {
+fn in_words(number: u64) -> String {
     const MILLION: u64 = 1_000_000;
     match number {
         0..=999 => number.to_string(),
         _ if number.is_multiple_of(MILLION) => format!("{} million", number / MILLION),
-        _ => format!("{},{:03}", told(number / 1000), number % 1000),
+        _ => format!("{},{:03}", in_words(number / 1000), number % 1000),
     }
 }
 
@@ -159,17 +159,17 @@ pub(crate) fn copy(original: &Path, copy: &Path) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    const SMALL: Which = Which { companies: 10_000, charges: 0 };
+    const SMALL: FolderSpec = FolderSpec { companies: 10_000, charges: 0 };
 
     #[test]
     fn folders_are_told_by_what_they_hold() {
         assert_eq!(
-            (SMALL.name().as_str(), SMALL.told().as_str()),
+            (SMALL.name().as_str(), SMALL.description().as_str()),
             ("companies-10000", "10,000 companies")
         );
-        let large = Which { companies: 10_000_000, charges: 2_500_000 };
+        let large = FolderSpec { companies: 10_000_000, charges: 2_500_000 };
         assert_eq!(large.name(), "companies-10000000-charges-2500000");
-        assert_eq!(large.told(), "10 million companies, 2,500,000 charges before");
+        assert_eq!(large.description(), "10 million companies, 2,500,000 charges before");
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Machine {
     }
 
     /// The description on one line.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let Self { processors, model, kernel, memory_bytes, file_system } = self;
         let gib = *memory_bytes as f64 / f64::from(1 << 30);
         format!("{processors} processors, {model}; {gib:.1} GiB; Linux {kernel}; {file_system}")
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn this_machine_is_told() {
-        let told = Machine::with_data_in(Path::new(".")).unwrap().told();
-        assert!(told.contains("GiB; Linux "), "{told}");
+        let text = Machine::with_data_in(Path::new(".")).unwrap().description();
+        assert!(text.contains("GiB; Linux "), "{text}");
     }
 }

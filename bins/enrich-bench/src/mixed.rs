@@ -377,14 +377,14 @@ fn list(texts: &[String]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::{Keys, Which};
+    use crate::folder::{FolderSpec, Keys};
     use crate::generated::Generated;
 
     #[test]
     fn every_endpoint_has_inputs_among_a_few_thousand_companies() {
         let keys = Keys { many: Vec::new(), hot: String::new() };
-        let which = Which { companies: 5000, charges: 0 };
-        let world = World { which, generated: Generated::new(5000), keys };
+        let spec = FolderSpec { companies: 5000, charges: 0 };
+        let world = World { spec, generated: Generated::new(5000), keys };
         let people = People::of(&world).unwrap();
         let mut chance = fastrand::Rng::with_seed(1);
         for (path, inputs) in &ENDPOINTS {

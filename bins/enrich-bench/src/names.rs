@@ -19,10 +19,10 @@ use enrich_core::{Company, CompanyRef, Confidence, Found, Projection, Question};
 use enrich_store::{Options, SqliteDirectory, Store};
 
 use self::drawn::Asked;
-pub(crate) use self::drawn::{Drawing, Kind};
+pub(crate) use self::drawn::{Kind, NameGenerator};
 use self::report::{Report, Row, Timed, Wrong, latencies, share};
 use crate::bench_args::BenchArgs;
-use crate::folder::{self, Which};
+use crate::folder::{self, FolderSpec};
 use crate::generated::Generated;
 use crate::machine::Machine;
 use crate::prepare::prepare;
@@ -80,16 +80,16 @@ impl Names {
             rows: Vec::new(),
         };
         for companies in self.companies.iter().copied() {
-            let which = Which { companies, charges: 0 };
-            if !scratch.is_ready(which) {
-                prepare(&scratch, &self.place.program()?, which, err)?;
+            let spec = FolderSpec { companies, charges: 0 };
+            if !scratch.is_ready(spec) {
+                prepare(&scratch, &self.place.program()?, spec, err)?;
             }
             let copies = tempfile::Builder::new().prefix("names-").tempdir_in(scratch.path())?;
             let copy = copies.path().join("data");
-            folder::copy(&scratch.folder(which), &copy)?;
+            folder::copy(&scratch.folder(spec), &copy)?;
             read_through(&copy.join(folder::SHARED))?;
             let rows = self.measure(&copy, Generated::new(companies), err);
-            report.rows.extend(rows.with_context(|| which.told())?);
+            report.rows.extend(rows.with_context(|| spec.description())?);
         }
         self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
@@ -130,10 +130,10 @@ impl Names {
         generated: Generated,
         kind: Kind,
     ) -> anyhow::Result<Option<Row>> {
-        let warming = Drawing::new(generated, WARMING).names(kind, NAMES)?;
+        let warming = NameGenerator::new(generated, WARMING).names(kind, NAMES)?;
         ask(directory, &warming, Duration::from_secs(self.warmup))?;
         drop(warming);
-        let names = Drawing::new(generated, TIMED).names(kind, NAMES)?;
+        let names = NameGenerator::new(generated, TIMED).names(kind, NAMES)?;
         let before = process.processor_micros()?;
         let all = ask(directory, &names, Duration::from_secs(self.seconds))?;
         let used = process.processor_micros()?.saturating_sub(before);

@@ -13,7 +13,7 @@ use enrich_core::{
 use enrich_store::{Store, SystemClock};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use crate::folder::{self, Keys, Scratch, Which};
+use crate::folder::{self, FolderSpec, Keys, Scratch};
 use crate::generated::Generated;
 use crate::program::Program;
 
@@ -52,8 +52,8 @@ pub(crate) struct Prepare {
 impl Prepare {
     pub(crate) fn run(self, err: &mut dyn Write) -> anyhow::Result<()> {
         let (scratch, program) = (Scratch::at(&self.scratch)?, Program::at(&self.enrich)?);
-        let which = Which { companies: self.companies, charges: self.charges };
-        prepare(&scratch, &program, which, err).map(|_| ())
+        let spec = FolderSpec { companies: self.companies, charges: self.charges };
+        prepare(&scratch, &program, spec, err).map(|_| ())
     }
 }
 
@@ -61,13 +61,13 @@ impl Prepare {
 pub(crate) fn prepare(
     scratch: &Scratch,
     program: &Program,
-    which: Which,
+    spec: FolderSpec,
     err: &mut dyn Write,
 ) -> anyhow::Result<Keys> {
-    let plain = Which { charges: 0, ..which };
+    let plain = FolderSpec { charges: 0, ..spec };
     if !scratch.is_ready(plain) {
-        writeln!(err, "making a folder of {}", plain.told())?;
-        program.import(&scratch.folder(plain), Generated::new(which.companies).lines())?;
+        writeln!(err, "making a folder of {}", plain.description())?;
+        program.import(&scratch.folder(plain), Generated::new(spec.companies).lines())?;
         scratch.set_ready(plain)?;
     }
     let keys = match scratch.keys(plain)? {
@@ -79,12 +79,12 @@ pub(crate) fn prepare(
             keys
         }
     };
-    if which.charges == 0 {
+    if spec.charges == 0 {
         return Ok(keys);
     }
-    if !scratch.is_ready(which) {
-        let charged = scratch.folder(which);
-        if scratch.keys(which)?.is_none() {
+    if !scratch.is_ready(spec) {
+        let charged = scratch.folder(spec);
+        if scratch.keys(spec)?.is_none() {
             // An earlier copy was not completed.
             match std::fs::remove_dir_all(&charged) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -92,13 +92,13 @@ pub(crate) fn prepare(
                 }
                 _ => folder::copy(&scratch.folder(plain), &charged)?,
             }
-            scratch.keep_keys(which, &keys)?;
+            scratch.keep_keys(spec, &keys)?;
         }
-        writeln!(err, "making a folder of {}", which.told())?;
-        add_charges(&charged, which.charges, err)?;
-        scratch.set_ready(which)?;
+        writeln!(err, "making a folder of {}", spec.description())?;
+        add_charges(&charged, spec.charges, err)?;
+        scratch.set_ready(spec)?;
     }
-    scratch.keys(which)?.context("the keys of its accounts are gone; remove the folder")
+    scratch.keys(spec)?.context("the keys of its accounts are gone; remove the folder")
 }
 
 fn open(folder: &Path) -> anyhow::Result<Store> {

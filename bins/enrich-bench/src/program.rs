@@ -82,10 +82,10 @@ impl Program {
         }
         let output = child.wait_with_output()?;
         ensure!(output.status.success(), "`enrich import` ended with {}", output.status);
-        let told: Value = serde_json::from_slice(&output.stdout)?;
+        let report: Value = serde_json::from_slice(&output.stdout)?;
         ensure!(
-            told["read"] == given && told["rejected"] == 0,
-            "`enrich import` was given {given} lines and says {told}"
+            report["read"] == given && report["rejected"] == 0,
+            "`enrich import` was given {given} lines and says {report}"
         );
         Ok(())
     }

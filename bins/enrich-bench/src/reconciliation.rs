@@ -24,7 +24,7 @@ const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 pub(crate) type Prices = BTreeMap<String, u64>;
 
 /// The reconciliation of one service, from its start.
-pub(crate) struct Books {
+pub(crate) struct Reconciliation {
     program: Program,
     folder: PathBuf,
     address: SocketAddr,
@@ -40,7 +40,7 @@ pub(crate) struct Expected {
     pub(crate) answers: RangeInclusive<u64>,
 }
 
-impl Books {
+impl Reconciliation {
     /// Begins with a service that was just started on a folder with `credits` credits in all.
     pub(crate) fn new(
         program: &Program,
@@ -56,7 +56,7 @@ impl Books {
     ///
     /// Closed connections may still be served, so the counters are read until they stand still and
     /// agree with the balances. It is an error if they never do.
-    pub(crate) fn turn(&mut self) -> anyhow::Result<Tally> {
+    pub(crate) fn reconcile(&mut self) -> anyhow::Result<Tally> {
         let started = Instant::now();
         loop {
             let tally = self.settled()?;
@@ -94,7 +94,7 @@ impl Books {
 
     /// Checks that the counters since the last turn are the expected ones.
     pub(crate) fn expect(&mut self, expected: &Expected, prices: &Prices) -> anyhow::Result<()> {
-        expected.check(&self.turn()?, prices)
+        expected.check(&self.reconcile()?, prices)
     }
 
     /// Charges and credits from the service's start to the last turn.
@@ -114,9 +114,9 @@ impl Expected {
                 Outcome::Missed => (0, answers, 0),
                 Outcome::Replayed => (0, 0, answers),
             };
-            let told = (counts.refused, counts.found, counts.missed, counts.replayed);
+            let counted = (counts.refused, counts.found, counts.missed, counts.replayed);
             ensure!(
-                told == (0, found, missed, replayed) && counts.credits == found * price,
+                counted == (0, found, missed, replayed) && counts.credits == found * price,
                 "not every answer of {path} is {:?}, at {price} credits each: {counts:?}",
                 self.outcome
             );

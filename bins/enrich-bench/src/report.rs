@@ -79,7 +79,7 @@ impl Report {
     /// Writes the tables. Numbers in brackets are ratios to the yardstick.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let Settings { rounds, seconds, warmup_seconds } = self.settings;
-        writeln!(out, "{} on {}.", self.program, self.machine.told())?;
+        writeln!(out, "{} on {}.", self.program, self.machine.description())?;
         writeln!(
             out,
             "Medians of {rounds} rounds of {seconds} seconds after {warmup_seconds} seconds of \

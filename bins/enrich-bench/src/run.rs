@@ -7,8 +7,8 @@ use anyhow::{Context, ensure};
 use clap::Args;
 
 use crate::bench_args::BenchArgs;
-use crate::contest::{Account, Contest, Ground, Load};
-use crate::folder::{self, Scratch, Which, World};
+use crate::contest::{Account, Contest, Load, Setup};
+use crate::folder::{self, FolderSpec, Scratch, World};
 use crate::generated::Generated;
 use crate::machine::Machine;
 use crate::part::Part;
@@ -78,7 +78,7 @@ impl Run {
         ensure!(are_distinct(&self.companies), "a number of companies is named twice");
         let scratch = self.place.scratch()?;
         let measure = |folder: &Path, err: &mut dyn Write| self.measure(&scratch, folder, err);
-        let report = BenchArgs::apart(&scratch, "run-", err, measure)?;
+        let report = BenchArgs::in_new_folder(&scratch, "run-", err, measure)?;
         self.place.write(&report)?;
         Ok(report.write_markdown(out)?)
     }
@@ -89,14 +89,14 @@ impl Run {
         folder: &Path,
         err: &mut dyn Write,
     ) -> anyhow::Result<Report> {
-        let ground = self.ground(scratch, folder, err)?;
-        let ledgers = ground.worlds.iter().map(|(_, folder)| {
-            let before = ground.program.prove(folder)?;
+        let setup = self.setup(scratch, folder, err)?;
+        let ledgers = setup.worlds.iter().map(|(_, folder)| {
+            let before = setup.program.prove(folder)?;
             anyhow::Ok(Ledger { before, charges: 0, credits: 0 })
         });
         let mut ledgers = ledgers.collect::<Result<Vec<_>, _>>()?;
         let mut report = Report {
-            program: ground.program.version()?,
+            program: setup.program.version()?,
             machine: Machine::with_data_in(scratch.path())?,
             settings: Settings {
                 rounds: self.rounds,
@@ -109,7 +109,7 @@ impl Run {
         };
         let mut first_answers = vec![Vec::new(); ledgers.len()];
         for workload in self.workloads.iter().copied() {
-            let accounts = self.contest(&ground, workload, &mut report, err);
+            let accounts = self.contest(&setup, workload, &mut report, err);
             let accounts = accounts.with_context(|| format!("workload {workload}"))?;
             for (place, account) in accounts.into_iter().enumerate() {
                 let Account { charges, credits, first_answer } = account;
@@ -119,12 +119,12 @@ impl Run {
             }
         }
         for (((world, folder), ledger), seconds) in
-            ground.worlds.iter().zip(ledgers).zip(first_answers)
+            setup.worlds.iter().zip(ledgers).zip(first_answers)
         {
-            let name = world.which.told();
+            let name = world.spec.description();
             writeln!(err, "proving the ledger, and checking both databases: {name}")?;
             let Proof { charges, seconds: took, .. } =
-                ledger.prove(&ground.program, folder).with_context(|| name.clone())?;
+                ledger.prove(&setup.program, folder).with_context(|| name.clone())?;
             let note = format!("{name}: `ledger verify` walked {charges} charges in {took:.1} s");
             report.notes.push(note);
             report.first_answers.push(FirstAnswers { server: name, seconds });
@@ -133,53 +133,53 @@ impl Run {
     }
 
     /// The folders of this run, prepared and copied.
-    fn ground(
+    fn setup(
         &self,
         scratch: &Scratch,
         folder: &Path,
         err: &mut dyn Write,
-    ) -> anyhow::Result<Ground> {
+    ) -> anyhow::Result<Setup> {
         let program = self.place.program()?;
         let plain = self.companies.iter().map(|companies| (*companies, 0));
         let charged = self.companies.first().copied().zip(self.ledger_charges);
         let mut worlds = Vec::new();
         for (companies, charges) in plain.chain(charged) {
-            let which = Which { companies, charges };
-            let keys = prepare(scratch, &program, which, err)?;
+            let spec = FolderSpec { companies, charges };
+            let keys = prepare(scratch, &program, spec, err)?;
             let copy = folder.join(format!("data-{}", worlds.len()));
-            folder::copy(&scratch.folder(which), &copy)?;
-            worlds.push((World { which, generated: Generated::new(companies), keys }, copy));
+            folder::copy(&scratch.folder(spec), &copy)?;
+            worlds.push((World { spec, generated: Generated::new(companies), keys }, copy));
         }
         let prices = program.prices()?;
-        Ok(Ground { program, wrk: self.wrk.clone(), prices, folder: folder.to_owned(), worlds })
+        Ok(Setup { program, wrk: self.wrk.clone(), prices, folder: folder.to_owned(), worlds })
     }
 
     /// Runs a workload with each number of connections, and adds its rows to the report.
     fn contest(
         &self,
-        ground: &Ground,
+        setup: &Setup,
         workload: Workload,
         report: &mut Report,
         err: &mut dyn Write,
     ) -> anyhow::Result<Vec<Account>> {
-        let mut contest = Contest::open(ground, workload)?;
+        let mut contest = Contest::open(setup, workload)?;
         let notes = contest.notes.drain(..);
         report.notes.extend(notes.map(|note| format!("{workload}, {note}")));
         for connections in self.connections.iter().copied().map(usize::from) {
             let warm = Load { connections, seconds: self.warmup, round: 0 };
-            contest.round(ground, warm)?;
+            contest.round(setup, warm)?;
             let mut rounds = Vec::new();
             for round in 1..=self.rounds {
                 let load = Load { connections, seconds: self.seconds, round };
-                let parts = contest.round(ground, load)?;
+                let parts = contest.round(setup, load)?;
                 writeln!(
                     err,
                     "{workload}, {connections} connections, round {round}: {}",
-                    told(&parts)
+                    rates(&parts)
                 )?;
                 rounds.push(parts);
             }
-            let services = ground.worlds.iter().map(|(world, _)| world.which.told());
+            let services = setup.worlds.iter().map(|(world, _)| world.spec.description());
             let servers = std::iter::once("yardstick".to_owned()).chain(services);
             report.rows.extend(Row::all(workload, connections, servers, &rounds));
         }
@@ -210,7 +210,7 @@ impl Ledger {
 }
 
 /// The requests per second of each server, as a progress message.
-fn told(parts: &[Part]) -> String {
+fn rates(parts: &[Part]) -> String {
     let rates = parts.iter().map(|part| format!("{:.0}/s", part.requests_per_second));
     rates.collect::<Vec<_>>().join(", ")
 }

@@ -85,13 +85,13 @@ impl Workload {
         address: SocketAddr,
         prices: &Prices,
     ) -> anyhow::Result<Plan> {
-        let mut chance = fastrand::Rng::with_seed(world.which.companies);
+        let mut chance = fastrand::Rng::with_seed(world.spec.companies);
         let (keys, mut note) = (self.keys(world), None);
         let mut prober = Prober::new(address, prices, &keys, chance.fork());
         let calls = match self {
             Self::Found | Self::Hot | Self::Keyed => companies(world, CALLS, &mut chance)?,
             Self::Repeats => companies(world, REPEATS, &mut chance)?,
-            Self::Missing => nobodies(world, CALLS, &mut chance)?,
+            Self::Missing => unknown_domains(world, CALLS, &mut chance)?,
             Self::Mixed => mixed::calls(world, &mut prober, &mut chance)?,
             Self::Name => {
                 let names = names(world, &mut chance)?;
@@ -122,12 +122,12 @@ impl Workload {
     /// Draws other calls for a round, unless the calls are fixed. The warm-up gets more, to page a
     /// large directory into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
-        let mut chance = fastrand::Rng::with_seed(world.which.companies ^ (round + 1) << 48);
+        let mut chance = fastrand::Rng::with_seed(world.spec.companies ^ (round + 1) << 48);
         let number = if round == 0 { WARMING_CALLS } else { CALLS };
-        let number = number.min(usize::try_from(world.which.companies)?.max(CALLS));
+        let number = number.min(usize::try_from(world.spec.companies)?.max(CALLS));
         let calls = match self {
             Self::Found | Self::Hot | Self::Keyed => companies(world, number, &mut chance)?,
-            Self::Missing => nobodies(world, number, &mut chance)?,
+            Self::Missing => unknown_domains(world, number, &mut chance)?,
             Self::Repeats | Self::Mixed | Self::Name => return Ok(None),
         };
         self.halves(&calls, &self.keys(world)).map(Some)
@@ -181,7 +181,11 @@ fn companies(
 
 /// Unknown domains that are alphabetically close to known ones, so that misses are spread over the
 /// whole index like hits.
-fn nobodies(world: &World, number: usize, chance: &mut fastrand::Rng) -> anyhow::Result<Vec<Call>> {
+fn unknown_domains(
+    world: &World,
+    number: usize,
+    chance: &mut fastrand::Rng,
+) -> anyhow::Result<Vec<Call>> {
     let call = |_| {
         let company = world.generated.any_company(chance)?;
         let label = company.domain().trim_end_matches(".example");
@@ -222,13 +226,13 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::folder::{Keys, Which};
+    use crate::folder::{FolderSpec, Keys};
     use crate::generated::Generated;
 
     fn plan(workload: Workload) -> Plan {
         let keys = Keys { many: vec!["k1".to_owned(), "k2".to_owned()], hot: "k3".to_owned() };
-        let which = Which { companies: 1000, charges: 0 };
-        let world = World { which, generated: Generated::new(1000), keys };
+        let spec = FolderSpec { companies: 1000, charges: 0 };
+        let world = World { spec, generated: Generated::new(1000), keys };
         let nobody = "127.0.0.1:9".parse().unwrap();
         workload.plan(&world, nobody, &Prices::new()).unwrap()
     }
@@ -265,15 +269,15 @@ mod tests {
     #[test]
     fn every_round_draws_other_calls_of_which_nobody_s_are_nobody_s() {
         let keys = Keys { many: vec!["k1".to_owned()], hot: "k3".to_owned() };
-        let which = Which { companies: 1000, charges: 0 };
-        let world = World { which, generated: Generated::new(1000), keys };
+        let spec = FolderSpec { companies: 1000, charges: 0 };
+        let world = World { spec, generated: Generated::new(1000), keys };
         let drawn = |round| Workload::Missing.redraw(&world, round).unwrap().unwrap();
         assert_ne!(drawn(1), drawn(2));
         assert!(Workload::Mixed.redraw(&world, 1).unwrap().is_none());
         let there: HashSet<String> = (0..1000)
             .map(|index| world.generated.company(index).unwrap().domain().to_owned())
             .collect();
-        for call in nobodies(&world, 1000, &mut fastrand::Rng::with_seed(1)).unwrap() {
+        for call in unknown_domains(&world, 1000, &mut fastrand::Rng::with_seed(1)).unwrap() {
             assert!(!there.contains(&call.inputs[0].1), "{}", call.inputs[0].1);
         }
     }

@@ -102,7 +102,7 @@ pub(crate) struct Wrk {
 
 /// The summary that it prints.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct WrkSummary {
     /// Answers within the time limit.
     pub(crate) requests: u64,
     micros: u64,
@@ -154,12 +154,12 @@ impl Wrk {
         }
         fs::write(&script, text)?;
         let wrk = Self { program: program.to_owned(), script, calls };
-        wrk.send_from_now_on(&requests.calls)?;
+        wrk.replace_calls(&requests.calls)?;
         Ok(wrk)
     }
 
     /// Sends these calls from the next load on.
-    pub(crate) fn send_from_now_on(&self, calls: &[Halves]) -> anyhow::Result<()> {
+    pub(crate) fn replace_calls(&self, calls: &[Halves]) -> anyhow::Result<()> {
         let parts = calls.iter().flat_map(|call| [&call.before, &call.behind]);
         fs::write(&self.calls, ended(parts)?).with_context(|| self.calls.display().to_string())
     }
@@ -171,7 +171,7 @@ impl Wrk {
         (connections, seconds): (usize, u64),
         order: u64,
         name: &str,
-    ) -> anyhow::Result<Said> {
+    ) -> anyhow::Result<WrkSummary> {
         let output = Command::new(&self.program)
             .args(["--threads", &THREADS.min(connections).to_string()])
             .args(["--connections", &connections.to_string()])
@@ -187,7 +187,7 @@ impl Wrk {
         if !output.status.success() {
             bail!("wrk ended with {}: {text}{errors}", output.status);
         }
-        Said::read(&text).with_context(|| format!("wrk said: {text}{errors}"))
+        WrkSummary::read(&text).with_context(|| format!("wrk said: {text}{errors}"))
     }
 }
 
@@ -202,7 +202,7 @@ fn ended<'a>(texts: impl Iterator<Item = &'a String>) -> anyhow::Result<Vec<u8>>
     Ok(bytes)
 }
 
-impl Said {
+impl WrkSummary {
     /// Parses the script's line in wrk's output.
     fn read(text: &str) -> anyhow::Result<Self> {
         let line = text.lines().find(|line| line.starts_with('{'));
@@ -232,25 +232,25 @@ mod tests {
 
     #[test]
     fn the_line_is_found_among_what_wrk_says_itself() {
-        let said = Said::read(TEXT).unwrap();
-        assert_eq!((said.p50, said.p99, said.p99_9), (100, 900, 1500));
-        assert!((said.requests_a_second() - 1000.0).abs() < 1e-9);
-        said.check().unwrap();
+        let summary = WrkSummary::read(TEXT).unwrap();
+        assert_eq!((summary.p50, summary.p99, summary.p99_9), (100, 900, 1500));
+        assert!((summary.requests_a_second() - 1000.0).abs() < 1e-9);
+        summary.check().unwrap();
     }
 
     #[test]
     fn one_request_that_failed_is_one_too_many() {
         for kind in ["connect", "read", "write", "status", "timeout"] {
             let text = TEXT.replace(&format!("\"{kind}\":0"), &format!("\"{kind}\":1"));
-            let error = Said::read(&text).unwrap().check().unwrap_err().to_string();
+            let error = WrkSummary::read(&text).unwrap().check().unwrap_err().to_string();
             assert!(error.contains(&format!("{kind}: 1")), "{error}");
         }
-        assert!(Said::read(&TEXT.replace("2000,", "0,")).unwrap().check().is_err());
+        assert!(WrkSummary::read(&TEXT.replace("2000,", "0,")).unwrap().check().is_err());
     }
 
     #[test]
     fn a_missing_line_is_an_error() {
-        assert!(Said::read("unable to connect to 127.0.0.1:1 Connection refused").is_err());
+        assert!(WrkSummary::read("unable to connect to 127.0.0.1:1 Connection refused").is_err());
     }
 
     #[test]

@@ -66,7 +66,7 @@ struct Asked {
 
 impl Asked {
     /// Whether a candidate has exactly this name.
-    fn is_borne(&self) -> bool {
+    fn has_exact_name(&self) -> bool {
         let same = Feature::SameSquashed as usize;
         self.example.choices.iter().any(|choice| choice.features[same] > 0.0)
     }
@@ -85,7 +85,8 @@ impl Train {
         for query in queries::read(&self.catalogue.set, &self.half, "observed")? {
             if let Some(query) = contrasted(query) {
                 all.extend(
-                    asked(&store, query, CONTRAST, CONTRAST_WEIGHT)?.filter(|one| !one.is_borne()),
+                    asked(&store, query, CONTRAST, CONTRAST_WEIGHT)?
+                        .filter(|one| !one.has_exact_name()),
                 );
             }
         }

@@ -138,7 +138,7 @@ pub(crate) fn run(
         }
         summaries.push(summary);
     }
-    Broken::unless_none(broken)
+    Broken::if_any(broken)
 }
 
 /// Watches a server while it is attacked.

@@ -20,7 +20,7 @@ pub(crate) struct Audit {
 
 /// New rows, in the judge's form.
 #[derive(Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct NewRows {
     /// Charges.
     pub(crate) charges: Vec<Row>,
     /// Grants: account, note, credits.
@@ -62,14 +62,14 @@ impl Audit {
     ///
     /// [`Broken`] when a sequence has a gap, a row was changed or is missing, or a balance is not
     /// the sum of its rows. Other errors when the ledger cannot be read.
-    pub(crate) fn read(&mut self, store: &Store) -> Result<News> {
-        let mut news = News::default();
+    pub(crate) fn read(&mut self, store: &Store) -> Result<NewRows> {
+        let mut new_rows = NewRows::default();
         for (place, fold) in self.folds.iter_mut().enumerate() {
-            fold.read(store, place, &mut news)?;
+            fold.read(store, place, &mut new_rows)?;
         }
         let faults = self.folds.iter_mut().flat_map(|fold| fold.faults.drain(..));
-        Broken::unless_none(faults.collect())?;
-        Ok(news)
+        Broken::if_any(faults.collect())?;
+        Ok(new_rows)
     }
 
     /// The number of rows read so far.
@@ -110,12 +110,12 @@ impl Audit {
                 "accounts, rows, granted, charged and charges are {ours:?}; verify says {theirs:?}"
             ));
         }
-        Broken::unless_none(broken)
+        Broken::if_any(broken)
     }
 }
 
 impl Fold {
-    fn read(&mut self, store: &Store, place: usize, news: &mut News) -> Result<()> {
+    fn read(&mut self, store: &Store, place: usize, new_rows: &mut NewRows) -> Result<()> {
         if let Some(last) = self.last.clone() {
             let before = last.sequence - 1;
             let page = pollster::block_on(store.ledger.entries(self.account, before, 1))?;
@@ -132,17 +132,17 @@ impl Fold {
                 break;
             }
             for entry in page {
-                self.take(entry, place, news);
+                self.take(entry, place, new_rows);
             }
         }
-        let told = pollster::block_on(store.ledger.balance(self.account))?;
-        if told.map(|credits| i128::from(credits.0)) != Some(self.balance) {
-            self.fault(format!("the rows add up to {}, the balance is {told:?}", self.balance));
+        let balance = pollster::block_on(store.ledger.balance(self.account))?;
+        if balance.map(|credits| i128::from(credits.0)) != Some(self.balance) {
+            self.fault(format!("the rows add up to {}, the balance is {balance:?}", self.balance));
         }
         Ok(())
     }
 
-    fn take(&mut self, entry: Entry, place: usize, news: &mut News) {
+    fn take(&mut self, entry: Entry, place: usize, new_rows: &mut NewRows) {
         let expected = self.last.as_ref().map_or(0, |last| last.sequence) + 1;
         if (entry.account, entry.sequence) != (self.account, expected) {
             self.fault(format!("row {expected} is {entry:?}"));
@@ -158,7 +158,7 @@ impl Fold {
                 }
                 self.charges += 1;
                 self.charged += entry.credits.unsigned_abs();
-                news.charges.push(Row {
+                new_rows.charges.push(Row {
                     account: place,
                     id: entry.id,
                     endpoint: endpoint.clone(),
@@ -169,7 +169,7 @@ impl Fold {
             }
             EntryKind::Grant => {
                 self.granted += i128::from(entry.credits);
-                news.grants.push((place, entry.note.clone(), entry.credits));
+                new_rows.grants.push((place, entry.note.clone(), entry.credits));
             }
             EntryKind::Adjustment { .. } => {
                 self.fault(format!("an adjustment that nobody made: {entry:?}"));
@@ -219,7 +219,7 @@ mod tests {
         let mut fold = fold();
         for (sequence, credits, balance) in rows {
             let entry = grant(&fold, *sequence, *credits, *balance);
-            fold.take(entry, 0, &mut News::default());
+            fold.take(entry, 0, &mut NewRows::default());
         }
         fold.faults.len()
     }

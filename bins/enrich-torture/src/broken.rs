@@ -21,14 +21,14 @@ impl Broken {
     }
 
     /// Fails if any promise is broken.
-    pub(crate) fn unless_none(broken: Vec<String>) -> Result<()> {
+    pub(crate) fn if_any(broken: Vec<String>) -> Result<()> {
         if broken.is_empty() { Ok(()) } else { Err(Self(broken).into()) }
     }
 
     /// Fails if the judge found anything.
-    pub(crate) fn unless_innocent(breaches: &[Breach]) -> Result<()> {
-        let told = breaches.iter().map(|Breach { kind, what }| format!("{kind:?}: {what}"));
-        Self::unless_none(told.collect())
+    pub(crate) fn if_any_breach(breaches: &[Breach]) -> Result<()> {
+        let texts = breaches.iter().map(|Breach { kind, what }| format!("{kind:?}: {what}"));
+        Self::if_any(texts.collect())
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
         let error = Broken::because("x");
         let error = Err::<(), _>(error).context("round 3").context("the folder").unwrap_err();
         assert!(error.downcast_ref::<Broken>().is_some());
-        assert!(Broken::unless_none(Vec::new()).is_ok());
+        assert!(Broken::if_any(Vec::new()).is_ok());
     }
 
     #[test]

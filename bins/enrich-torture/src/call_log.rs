@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::connection::Reply;
 
 /// Part of the message of the only refusal after which the charge is unknown.
-const NOBODY_KNOWS: &str = "cannot be told";
+const OUTCOME_UNKNOWN: &str = "cannot be told";
 
 /// A request and its end.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) enum End {
     /// A complete answer.
     Answered(Answer),
     /// No complete answer: the connection broke, and the outcome is unknown.
-    Silence,
+    NoAnswer,
 }
 
 /// A complete answer.
@@ -85,7 +85,7 @@ impl Call {
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),
-            End::Answered(_) | End::Silence => None,
+            End::Answered(_) | End::NoAnswer => None,
         }
     }
 
@@ -99,7 +99,7 @@ impl Call {
             200 if answer.is_replay || price == 0 => Fate::Free,
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
-            503 if price > 0 && answer.body.contains(NOBODY_KNOWS) => Fate::Open,
+            503 if price > 0 && answer.body.contains(OUTCOME_UNKNOWN) => Fate::Open,
             // Every other refusal, also a 500, promises that nothing was charged.
             _ => Fate::Free,
         }

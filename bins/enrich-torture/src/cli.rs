@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use serde_json::Value;
 
 use crate::attack::{CASES, HealthFigure};
-use crate::fsync::Fails;
+use crate::fsync::FailingCall;
 use crate::mount::FileSystem;
 use crate::power::Control;
 use crate::report::{Console, Summary};
@@ -69,7 +69,7 @@ enum Torture {
         first: u64,
         /// The system call that fails, and its error
         #[arg(long, value_name = "WHAT", default_value = "fsync")]
-        call: Fails,
+        call: FailingCall,
         #[command(flatten)]
         setting: Setting,
     },
@@ -127,7 +127,7 @@ enum Torture {
     /// and 200 failing writes, 50 full disks, 1,000 flips in the ledger and 200 in its log (needs
     /// root and strace)
     All {
-        /// Run only a fraction of the rounds, to see whether everything is installed
+        /// Divide the numbers of rounds by this, to see whether everything is installed
         #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         divide_by: u64,
         #[command(flatten)]
@@ -228,9 +228,9 @@ fn all(
         let plan = power::Plan { rounds: share(rounds), file_system, control };
         summaries.push(power::run(setting, plan, console)?);
     }
-    for fails in [Fails::Fsync, Fails::WriteFull, Fails::WriteBroken] {
-        let positions = if fails == Fails::Fsync { 200 } else { 100 };
-        summaries.push(fsync::run(setting, (fails, 1, share(positions)), console)?);
+    for failing in [FailingCall::Fsync, FailingCall::WriteFull, FailingCall::WriteBroken] {
+        let positions = if failing == FailingCall::Fsync { 200 } else { 100 };
+        summaries.push(fsync::run(setting, (failing, 1, share(positions)), console)?);
     }
     summaries.push(full::run(setting, (share(50), 24), console)?);
     summaries.push(kill::run(setting, share(1000), console)?);

@@ -45,7 +45,7 @@ pub(crate) struct Plan {
 
 /// The result of a flip.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
+enum FlipResult {
     /// The folder was refused.
     AtStart,
     /// `verify` reported it, or could not read the file.
@@ -80,7 +80,7 @@ pub(super) enum StoredResponseOutcome {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct Counts {
     flips: u64,
     at_start: u64,
     by_verify: u64,
@@ -111,9 +111,9 @@ fn flip_all(
     let mut chance = Rng::with_seed(setting.seed);
     let closed = Original::closed(&folder.join("closed"))?;
     let died = Original::died(&closed, &folder.join("died"))?;
-    let (mut in_ledger, mut in_log) = (Found::default(), Found::default());
+    let (mut in_ledger, mut in_log) = (Counts::default(), Counts::default());
     for round in 1..=plan.rounds {
-        let (original, found, flip) = if chance.u8(..100) < plan.log_percent {
+        let (original, counts, flip) = if chance.u8(..100) < plan.log_percent {
             (&died, &mut in_log, Flip::in_log(died.log.len(), &mut chance))
         } else {
             let is_aimed = in_ledger.flips % AIMED_EVERY == 0;
@@ -121,9 +121,9 @@ fn flip_all(
             let flip = Flip::in_ledger(closed.ledger.len(), &closed.pages, table, &mut chance)?;
             (&closed, &mut in_ledger, flip)
         };
-        let seen = look(original, flip, &folder.join(format!("flip-{round}")))?;
-        found.count(flip, &seen);
-        if let Some(broken) = plan.broken(&seen) {
+        let result = examine(original, flip, &folder.join(format!("flip-{round}")))?;
+        counts.count(flip, &result);
+        if let Some(broken) = plan.broken(&result) {
             let what = format!("flip {round}: {}: {broken}", flip.named());
             if !plan.keep_going {
                 return Err(Broken::because(what));
@@ -153,7 +153,7 @@ fn flip_all(
     Ok(summary(setting, &closed, &in_ledger, &in_log))
 }
 
-fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Found) -> Summary {
+fn summary(setting: &Setting, closed: &Original, in_ledger: &Counts, in_log: &Counts) -> Summary {
     let mut summary = Summary::of("flipped bytes in ledger.sqlite and its log")
         .row("seed", setting.seed)
         .row("rows in the ledger", closed.state.rows())
@@ -183,37 +183,40 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Found, in_log: &Fou
 
 impl Plan {
     /// Why this result is not allowed, if so.
-    fn broken(self, seen: &Seen) -> Option<&str> {
-        match seen {
-            Seen::Wrong(what) => Some(what),
-            Seen::ByCheckAlone(what) if !self.allow_check => Some(what),
-            Seen::CutOff(what) if !self.allow_cut => Some(what),
+    fn broken(self, result: &FlipResult) -> Option<&str> {
+        match result {
+            FlipResult::Wrong(what) => Some(what),
+            FlipResult::ByCheckAlone(what) if !self.allow_check => Some(what),
+            FlipResult::CutOff(what) if !self.allow_cut => Some(what),
             _ => None,
         }
     }
 }
 
-impl Found {
-    fn count(&mut self, flip: Flip, seen: &Seen) {
+impl Counts {
+    fn count(&mut self, flip: Flip, result: &FlipResult) {
         self.flips += 1;
         if let Some(table) = flip.table {
-            let is_said = matches!(seen, Seen::AtStart | Seen::ByVerify | Seen::ByCheckAlone(_));
+            let is_said = matches!(
+                result,
+                FlipResult::AtStart | FlipResult::ByVerify | FlipResult::ByCheckAlone(_)
+            );
             let (flips, said) = &mut self.aimed[table];
             *flips += 1;
             *said += u64::from(is_said);
         }
-        match seen {
-            Seen::Harmless { is_kept_lost: true, .. } => self.kept_lost += 1,
-            Seen::AtStart => self.at_start += 1,
-            Seen::ByVerify => self.by_verify += 1,
-            Seen::ByCheckAlone(_) => self.by_check_alone += 1,
-            Seen::Harmless { is_used_otherwise, charge_refused, .. } => {
+        match result {
+            FlipResult::Harmless { is_kept_lost: true, .. } => self.kept_lost += 1,
+            FlipResult::AtStart => self.at_start += 1,
+            FlipResult::ByVerify => self.by_verify += 1,
+            FlipResult::ByCheckAlone(_) => self.by_check_alone += 1,
+            FlipResult::Harmless { is_used_otherwise, charge_refused, .. } => {
                 self.harmless += 1;
                 self.used_otherwise += u64::from(*is_used_otherwise);
                 self.charge_refused += u64::from(*charge_refused);
             }
-            Seen::CutOff(_) => self.cut_off += 1,
-            Seen::Wrong(_) => self.wrong += 1,
+            FlipResult::CutOff(_) => self.cut_off += 1,
+            FlipResult::Wrong(_) => self.wrong += 1,
         }
     }
 
@@ -225,25 +228,28 @@ impl Found {
 }
 
 /// Makes a damaged copy and examines it. A panic is as bad as a wrong balance.
-fn look(original: &Original, flip: Flip, folder: &Path) -> Result<Seen> {
+fn examine(original: &Original, flip: Flip, folder: &Path) -> Result<FlipResult> {
     original.copy_to(folder, |ledger, log| flip.strike(ledger, log))?;
     let in_log = flip.in_log;
-    let looked = panic::catch_unwind(AssertUnwindSafe(|| look_into(original, in_log, folder)));
-    let seen = looked.unwrap_or_else(|_| Ok(Seen::Wrong("it panicked".to_owned())));
+    let examined = panic::catch_unwind(AssertUnwindSafe(|| examine_copy(original, in_log, folder)));
+    let result = examined.unwrap_or_else(|_| Ok(FlipResult::Wrong("it panicked".to_owned())));
     // Folders with a bad result are kept for inspection.
-    if !matches!(seen, Ok(Seen::Wrong(_) | Seen::ByCheckAlone(_) | Seen::CutOff(_))) {
+    if !matches!(
+        result,
+        Ok(FlipResult::Wrong(_) | FlipResult::ByCheckAlone(_) | FlipResult::CutOff(_))
+    ) {
         fs::remove_dir_all(folder)?;
     }
-    seen
+    result
 }
 
-fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
+fn examine_copy(original: &Original, in_log: bool, folder: &Path) -> Result<FlipResult> {
     let Ok(store) = Store::open(folder) else {
-        return Ok(Seen::AtStart);
+        return Ok(FlipResult::AtStart);
     };
     match pollster::block_on(store.ledger.verify()) {
         Ok(proof) if proof.faults.is_empty() => {}
-        Ok(_) | Err(_) => return Ok(Seen::ByVerify),
+        Ok(_) | Err(_) => return Ok(FlipResult::ByVerify),
     }
     let now = State::of(&store, original);
     let is_checked = || store.check().is_ok_and(|check| check.ledger.problems.is_empty());
@@ -254,9 +260,9 @@ fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
     if let Some(difference) = difference {
         let is_earlier = now.is_ok_and(|now| now.is_earlier_than(&original.state));
         return Ok(match is_checked() {
-            true if in_log && is_earlier => Seen::CutOff(difference),
-            true => Seen::Wrong(difference),
-            false => Seen::ByCheckAlone(difference),
+            true if in_log && is_earlier => FlipResult::CutOff(difference),
+            true => FlipResult::Wrong(difference),
+            false => FlipResult::ByCheckAlone(difference),
         });
     }
     let mut is_kept_lost = false;
@@ -266,10 +272,10 @@ fn look_into(original: &Original, in_log: bool, folder: &Path) -> Result<Seen> {
             StoredResponseOutcome::Same => {}
             StoredResponseOutcome::Gone if !is_checked() => is_kept_lost = true,
             StoredResponseOutcome::Gone => {
-                return Ok(Seen::Wrong("a kept answer is gone".to_owned()));
+                return Ok(FlipResult::Wrong("a kept answer is gone".to_owned()));
             }
             StoredResponseOutcome::Other => {
-                return Ok(Seen::Wrong("a kept answer is another".to_owned()));
+                return Ok(FlipResult::Wrong("a kept answer is another".to_owned()));
             }
         }
         is_used_otherwise = now.is_used_otherwise(&original.state);
@@ -283,7 +289,7 @@ fn charge_after(
     original: &Original,
     is_kept_lost: bool,
     is_used_otherwise: bool,
-) -> Result<Seen> {
+) -> Result<FlipResult> {
     let mut charge_refused = false;
     for (account, before) in original.state.balances() {
         let mut expected = before;
@@ -292,7 +298,9 @@ fn charge_after(
                 expected = balance;
             }
             Ok(told) => {
-                return Ok(Seen::Wrong(format!("with {before} left, a charge is told {told:?}")));
+                return Ok(FlipResult::Wrong(format!(
+                    "with {before} left, a charge is told {told:?}"
+                )));
             }
             Err(_) => charge_refused = true,
         }
@@ -301,7 +309,7 @@ fn charge_after(
             Err(_) if charge_refused => {}
             now => {
                 let what = format!("after a charge {now:?} are left instead of {expected}");
-                return Ok(Seen::Wrong(what));
+                return Ok(FlipResult::Wrong(what));
             }
         }
     }
@@ -311,7 +319,7 @@ fn charge_after(
         // The damage is noticed now, before any wrong balance was returned.
         Ok(_) | Err(_) => charge_refused = true,
     }
-    Ok(Seen::Harmless { is_kept_lost, is_used_otherwise, charge_refused })
+    Ok(FlipResult::Harmless { is_kept_lost, is_used_otherwise, charge_refused })
 }
 
 #[cfg(test)]

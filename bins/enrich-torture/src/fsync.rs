@@ -38,7 +38,7 @@ const CHECKPOINT_WRITES: u64 = 40;
 
 /// The system call that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Fails {
+pub(crate) enum FailingCall {
     /// fsync and fdatasync, with EIO
     Fsync,
     /// pwrite64, with ENOSPC
@@ -49,7 +49,7 @@ pub(crate) enum Fails {
 
 /// The results of the failures at all positions.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct Counts {
     /// The server did not start; the next start succeeded.
     refused_to_start: u64,
     /// A request got 503 and charging stopped.
@@ -87,21 +87,21 @@ enum Counted {
 
 #[derive(Clone, Copy, Debug)]
 struct Failure {
-    fails: Fails,
+    failing: FailingCall,
     position: u64,
     counted: Counted,
 }
 
 /// The result of the failure at one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Led {
+enum FailureEffect {
     RefusedToStart,
     Stopped,
     RolledBack,
     Unnoticed,
 }
 
-impl Fails {
+impl FailingCall {
     fn injection(self, position: u64) -> String {
         let (calls, error) = match self {
             Self::Fsync => ("fsync,fdatasync", "EIO"),
@@ -128,48 +128,50 @@ pub(crate) fn check() -> Result<()> {
 /// Lets each position fail once, and now and then a call of a checkpoint.
 pub(crate) fn run(
     setting: &Setting,
-    (fails, first, positions): (Fails, u64, u64),
+    (failing, first, positions): (FailingCall, u64, u64),
     console: &mut Console<'_>,
 ) -> Result<Summary> {
     check()?;
-    let (mut found, mut total) = (Found::default(), Tally::default());
+    let (mut counts, mut total) = (Counts::default(), Tally::default());
     let end = first + positions;
     let mut next = first;
     while next < end {
         let until = (next + POSITIONS_PER_FOLDER).min(end);
         total.add(
-            setting.in_folder(|folder| live(setting, folder, fails, next..until, &mut found))?,
+            setting.in_folder(|folder| {
+                run_folder(setting, folder, failing, next..until, &mut counts)
+            })?,
         );
         next = until;
         console.print(format_args!(
             "{} up to position {}: {} stopped, {} rolled back, {} unnoticed, {} refused to start",
-            fails.named(),
+            failing.named(),
             until - 1,
-            found.stopped,
-            found.rolled_back,
-            found.unnoticed,
-            found.refused_to_start
+            counts.stopped,
+            counts.rolled_back,
+            counts.unnoticed,
+            counts.refused_to_start
         ))?;
     }
-    found.are_enough(fails, positions, &total)?;
-    Ok(Summary::of(format!("{}, each position once", fails.named()))
+    counts.are_enough(failing, positions, &total)?;
+    Ok(Summary::of(format!("{}, each position once", failing.named()))
         .row("seed", setting.seed)
         .row("positions", positions)
-        .row("failures in a checkpoint besides", found.checkpoints)
-        .row("system calls that failed", found.failed)
-        .row("of the ledger's thread", found.of_ledger_thread)
-        .row("on ledger.sqlite", found.in_ledger)
-        .row("on its log", found.in_log)
-        .row("on the folder of a new log", found.on_folder)
-        .row("in a checkpoint", found.in_checkpoint)
-        .row("refused to start, then started", found.refused_to_start)
-        .row("503, charging stopped", found.stopped)
-        .row("500, charging went on", found.rolled_back)
-        .row("nobody had to be told", found.unnoticed)
+        .row("failures in a checkpoint besides", counts.checkpoints)
+        .row("system calls that failed", counts.failed)
+        .row("of the ledger's thread", counts.of_ledger_thread)
+        .row("on ledger.sqlite", counts.in_ledger)
+        .row("on its log", counts.in_log)
+        .row("on the folder of a new log", counts.on_folder)
+        .row("in a checkpoint", counts.in_checkpoint)
+        .row("refused to start, then started", counts.refused_to_start)
+        .row("503, charging stopped", counts.stopped)
+        .row("500, charging went on", counts.rolled_back)
+        .row("nobody had to be told", counts.unnoticed)
         .tally(&total))
 }
 
-impl Found {
+impl Counts {
     /// Adds the failed calls of a traced server, and their threads.
     fn add(&mut self, hits: &[Hit], ledger_thread: Option<u32>) {
         let count = |of: &dyn Fn(&Hit) -> bool| hits.iter().filter(|hit| of(hit)).count() as u64;
@@ -182,7 +184,7 @@ impl Found {
     }
 
     /// Fails if too little was noticed to prove anything.
-    fn are_enough(&self, fails: Fails, positions: u64, total: &Tally) -> Result<()> {
+    fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
@@ -198,47 +200,49 @@ impl Found {
         );
         // After a failed fsync the record of the commit is still in the file, because only the
         // process ended, so repeats are replayed.
-        let replayed = u64::from(fails == Fails::Fsync && positions >= 10);
+        let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
     }
 }
 
-fn live(
+fn run_folder(
     setting: &Setting,
     folder: &Path,
-    fails: Fails,
+    failing: FailingCall,
     positions: std::ops::Range<u64>,
-    found: &mut Found,
+    counts: &mut Counts,
 ) -> Result<Tally> {
     let mut trial = Trial::begin(setting, folder.join("data"), folder.join("server.log"))?;
     let trace = folder.join("trace");
     for position in positions {
-        let mut failure = Failure { fails, position, counted: Counted::FromStart };
-        let mut led = failure.happens(&mut trial, &trace, found)?;
-        if led == Some(Led::RefusedToStart) {
-            found.refused_to_start += 1;
+        let mut failure = Failure { failing, position, counted: Counted::FromStart };
+        let mut effect = failure.run(&mut trial, &trace, counts)?;
+        if effect == Some(FailureEffect::RefusedToStart) {
+            counts.refused_to_start += 1;
             failure.counted = Counted::FromListening;
-            led = failure.happens(&mut trial, &trace, found)?;
+            effect = failure.run(&mut trial, &trace, counts)?;
         }
-        match led {
-            None => found.not_reached += 1,
-            Some(Led::Stopped) => found.stopped += 1,
-            Some(Led::RolledBack) => found.rolled_back += 1,
-            Some(Led::Unnoticed) => found.unnoticed += 1,
-            Some(Led::RefusedToStart) => {
+        match effect {
+            None => counts.not_reached += 1,
+            Some(FailureEffect::Stopped) => counts.stopped += 1,
+            Some(FailureEffect::RolledBack) => counts.rolled_back += 1,
+            Some(FailureEffect::Unnoticed) => counts.unnoticed += 1,
+            Some(FailureEffect::RefusedToStart) => {
                 return Err(Broken::because("it does not start untouched"));
             }
         }
         if position % POSITIONS_PER_CHECKPOINT == 0 {
-            let position = match fails {
-                Fails::Fsync => 1,
-                Fails::WriteFull | Fails::WriteBroken => 1 + position % CHECKPOINT_WRITES,
+            let position = match failing {
+                FailingCall::Fsync => 1,
+                FailingCall::WriteFull | FailingCall::WriteBroken => {
+                    1 + position % CHECKPOINT_WRITES
+                }
             };
-            let failure = Failure { fails, position, counted: Counted::InCheckpoint };
-            match failure.happens(&mut trial, &trace, found)? {
-                None => found.not_reached += 1,
-                Some(_) => found.checkpoints += 1,
+            let failure = Failure { failing, position, counted: Counted::InCheckpoint };
+            match failure.run(&mut trial, &trace, counts)? {
+                None => counts.not_reached += 1,
+                Some(_) => counts.checkpoints += 1,
             }
         }
     }
@@ -249,29 +253,29 @@ fn live(
 impl Failure {
     /// Starts a server with the failure, ends it, and starts one without. Returns the result;
     /// `None` if nothing failed.
-    fn happens(
+    fn run(
         self,
         trial: &mut Trial<'_>,
         trace: &Path,
-        found: &mut Found,
-    ) -> Result<Option<Led>> {
-        let Self { fails, position, counted } = self;
-        let place = || format!("{} at position {position}, {counted:?}", fails.named());
-        let (led, thread) = self.strikes(trial, trace).with_context(place)?;
+        counts: &mut Counts,
+    ) -> Result<Option<FailureEffect>> {
+        let Self { failing, position, counted } = self;
+        let place = || format!("{} at position {position}, {counted:?}", failing.named());
+        let (effect, thread) = self.observe(trial, trace).with_context(place)?;
         let hits = hits(trace, &trial.world.data).with_context(place)?;
-        found.add(&hits, thread);
-        judge(led, &hits, thread).and_then(|()| self.is_withstood(trial)).with_context(place)?;
-        Ok((!hits.is_empty()).then_some(led))
+        counts.add(&hits, thread);
+        judge(effect, &hits, thread).and_then(|()| self.recover(trial)).with_context(place)?;
+        Ok((!hits.is_empty()).then_some(effect))
     }
 
     /// The answers that clients get, and the thread that writes the ledger.
-    fn strikes(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(Led, Option<u32>)> {
+    fn observe(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(FailureEffect, Option<u32>)> {
         let said_before = trial.log_length();
         // An old trace must not be taken for this one's.
         if trace.exists() {
             fs::remove_file(trace)?;
         }
-        let mut strace = tracer(trace, &self.fails.injection(self.position));
+        let mut strace = tracer(trace, &self.failing.injection(self.position));
         let serving = match self.counted {
             // `-D`: the server is the started process, and the tracer ends with it.
             Counted::FromStart => trial.serve_inside({
@@ -293,19 +297,19 @@ impl Failure {
                 let what = format!("it does not start and does not say why: {said:?}");
                 return Err(Broken::because(what));
             }
-            return Ok((Led::RefusedToStart, None));
+            return Ok((FailureEffect::RefusedToStart, None));
         };
         let thread = ledger_thread(&server)?;
-        let led = match self.counted {
+        let effect = match self.counted {
             Counted::FromStart | Counted::FromListening => {
                 let calls = self.position + SPARE_CALLS;
-                ask_until_it_fails(trial, &server, self.fails, |asked| asked < calls)?
+                ask_until_it_fails(trial, &server, self.failing, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
                 // No answer needs to fail, so the trace shows the failure; further questions then
                 // show that charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
-                ask_until_it_fails(trial, &server, self.fails, |asked| {
+                ask_until_it_fails(trial, &server, self.failing, |asked| {
                     if end == MAX_CALLS_TO_CHECKPOINT && has_hit(trace) {
                         end = asked + SPARE_CALLS;
                     }
@@ -314,14 +318,14 @@ impl Failure {
             }
         };
         server.kill()?;
-        Ok((led, Some(thread)))
+        Ok((effect, Some(thread)))
     }
 
     /// A server without failures resolves everything that was left open.
     ///
     /// It is killed, not stopped, and the ledger is read before: the last process to close the
     /// ledger empties its log, and then no checkpoint would fall into a position.
-    fn is_withstood(self, trial: &mut Trial<'_>) -> Result<()> {
+    fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
         // Nothing was judged yet; the judgement records what is unsettled.
@@ -336,10 +340,10 @@ impl Failure {
 }
 
 /// Requests that waited for the ledger's thread must get an error if it failed in a commit.
-fn judge(led: Led, hits: &[Hit], ledger_thread: Option<u32>) -> Result<()> {
+fn judge(effect: FailureEffect, hits: &[Hit], ledger_thread: Option<u32>) -> Result<()> {
     let is_in_doubt = |hit: &&Hit| Some(hit.thread) == ledger_thread && hit.is_in_doubt();
     match hits.iter().find(is_in_doubt) {
-        Some(hit) if led == Led::Unnoticed => {
+        Some(hit) if effect == FailureEffect::Unnoticed => {
             let what = format!("the ledger's thread failed and nobody was told: {hit:?}");
             Err(Broken::because(what))
         }
@@ -357,22 +361,22 @@ mod tests {
         let checkpoint = Hit { is_checkpoint: true, ..commit };
         let folder = Hit { file: File::Folder, ..commit };
         let elsewhere = Hit { thread: 8, ..commit };
-        assert!(judge(Led::Unnoticed, &[checkpoint, folder, elsewhere], Some(7)).is_ok());
-        assert!(judge(Led::Stopped, &[commit], Some(7)).is_ok());
-        let broken = judge(Led::Unnoticed, &[elsewhere, commit], Some(7)).unwrap_err();
+        assert!(judge(FailureEffect::Unnoticed, &[checkpoint, folder, elsewhere], Some(7)).is_ok());
+        assert!(judge(FailureEffect::Stopped, &[commit], Some(7)).is_ok());
+        let broken = judge(FailureEffect::Unnoticed, &[elsewhere, commit], Some(7)).unwrap_err();
         assert!(broken.downcast_ref::<Broken>().is_some());
     }
 
     #[test]
     fn a_run_in_which_nobody_noticed_anything_proves_nothing() {
         let total = Tally { charged: 100, failed: 100, ..Tally::default() };
-        let found = Found { stopped: 5, rolled_back: 1, unnoticed: 2, ..Found::default() };
-        assert!(found.are_enough(Fails::Fsync, 8, &total).is_ok());
-        let found = Found { stopped: 5, rolled_back: 0, unnoticed: 3, ..Found::default() };
-        assert!(found.are_enough(Fails::Fsync, 8, &total).is_err());
-        let found = Found { stopped: 8, not_reached: 1, ..Found::default() };
-        assert!(found.are_enough(Fails::Fsync, 8, &total).is_err());
-        let found = Found { stopped: 10, checkpoints: 1, in_ledger: 0, ..Found::default() };
-        assert!(found.are_enough(Fails::WriteFull, 10, &total).is_err());
+        let counts = Counts { stopped: 5, rolled_back: 1, unnoticed: 2, ..Counts::default() };
+        assert!(counts.are_enough(FailingCall::Fsync, 8, &total).is_ok());
+        let counts = Counts { stopped: 5, rolled_back: 0, unnoticed: 3, ..Counts::default() };
+        assert!(counts.are_enough(FailingCall::Fsync, 8, &total).is_err());
+        let counts = Counts { stopped: 8, not_reached: 1, ..Counts::default() };
+        assert!(counts.are_enough(FailingCall::Fsync, 8, &total).is_err());
+        let counts = Counts { stopped: 10, checkpoints: 1, in_ledger: 0, ..Counts::default() };
+        assert!(counts.are_enough(FailingCall::WriteFull, 10, &total).is_err());
     }
 }

@@ -31,14 +31,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
 /// How long they are served before the filling.
-const PEACE: Duration = Duration::from_millis(100);
+const CALM_TIME: Duration = Duration::from_millis(100);
 /// Questions while the disk is full.
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 
 /// The results of all rounds.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct Counts {
     /// Charges resumed by themselves.
     resumed: u64,
     /// Charges resumed after a restart.
@@ -72,20 +72,18 @@ pub(crate) fn run(
     console: &mut Console<'_>,
 ) -> Result<Summary> {
     check()?;
-    let (mut found, mut total) = (Found::default(), Tally::default());
+    let (mut counts, mut total) = (Counts::default(), Tally::default());
     let mut done = 0;
     while done < rounds {
         let these = (rounds - done).min(ROUNDS_PER_DISK);
-        total.add(
-            setting.in_folder(|folder| {
-                live(setting, folder, size_mib, done..done + these, &mut found)
-            })?,
-        );
+        total.add(setting.in_folder(|folder| {
+            run_folder(setting, folder, size_mib, done..done + these, &mut counts)
+        })?);
         done += these;
         console.print(format_args!(
             "full {done}/{rounds}: {} charges refused, {} free answers meanwhile, charges resumed \
              {} times, after at most {:?}",
-            found.refused_while_full, found.free_while_full, found.resumed, found.slowest
+            counts.refused_while_full, counts.free_while_full, counts.resumed, counts.slowest
         ))?;
     }
     // Only half of the questions: a checkpoint frees some space, and lets some charges through.
@@ -94,28 +92,28 @@ pub(crate) fn run(
     Ok(Summary::of(format!("full disk (tmpfs of {size_mib} MiB)"))
         .row("seed", setting.seed)
         .row("filled and freed", rounds)
-        .row("charges resumed by themselves", found.resumed)
-        .row("charges resumed after a restart", found.restarted)
-        .row("slowest to resume, milliseconds", found.slowest.as_millis() as u64)
-        .row("charges refused while full", found.refused_while_full)
-        .row("free answers while full", found.free_while_full)
+        .row("charges resumed by themselves", counts.resumed)
+        .row("charges resumed after a restart", counts.restarted)
+        .row("slowest to resume, milliseconds", counts.slowest.as_millis() as u64)
+        .row("charges refused while full", counts.refused_while_full)
+        .row("free answers while full", counts.free_while_full)
         .tally(&total))
 }
 
-fn live(
+fn run_folder(
     setting: &Setting,
     folder: &Path,
     size_mib: u64,
     rounds: std::ops::Range<u64>,
-    found: &mut Found,
+    counts: &mut Counts,
 ) -> Result<Tally> {
     let disk = Mounted::tmpfs(folder, size_mib)?;
-    let lived = live_on(setting, folder, &disk, rounds, found);
-    if lived.is_err() {
+    let ran = live_on(setting, folder, &disk, rounds, counts);
+    if ran.is_err() {
         // The tmpfs is unmounted; its content is kept.
         copy_folder(&disk.at().join("data"), &folder.join("data"))?;
     }
-    lived
+    ran
 }
 
 fn live_on(
@@ -123,7 +121,7 @@ fn live_on(
     folder: &Path,
     disk: &Mounted,
     rounds: std::ops::Range<u64>,
-    found: &mut Found,
+    counts: &mut Counts,
 ) -> Result<Tally> {
     let data = disk.at().join("data");
     let mut trial = Trial::begin(setting, data, folder.join("server.log"))?;
@@ -138,15 +136,15 @@ fn live_on(
         })?;
         let filled = filled.with_context(|| format!("round {}", round + 1))?;
         trial.book(filled.calls);
-        found.free_while_full += filled.free_while_full;
-        found.refused_while_full += filled.refused_while_full;
+        counts.free_while_full += filled.free_while_full;
+        counts.refused_while_full += filled.refused_while_full;
         match filled.resumed_after {
             Some(time) => {
-                found.resumed += 1;
-                found.slowest = found.slowest.max(time);
+                counts.resumed += 1;
+                counts.slowest = counts.slowest.max(time);
             }
             None => {
-                found.restarted += 1;
+                counts.restarted += 1;
                 server.stop()?;
                 server = trial.serve(&[])?;
                 trial.probe(server.address())?;
@@ -167,7 +165,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
     let mut prober =
         Prober { world, connection: Connection::to(server.address()), name, calls: Vec::new() };
     // Serves clients before the disk is filled.
-    thread::sleep(PEACE);
+    thread::sleep(CALM_TIME);
     let begin = Instant::now();
     loop {
         fill(filler)?;

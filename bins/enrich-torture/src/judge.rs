@@ -76,12 +76,12 @@ pub(crate) struct Breach {
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     ids: HashSet<ChargeId>,
-    keys: HashMap<(usize, Arc<str>), Story>,
+    keys: HashMap<(usize, Arc<str>), KeyHistory>,
 }
 
 /// The history of one idempotency key, over all its calls.
 #[derive(Debug, Default)]
-struct Story {
+struct KeyHistory {
     /// The number of charges in the ledger.
     rows: u32,
     /// The first acknowledged answer.
@@ -120,8 +120,8 @@ impl Judge {
     }
 
     /// Forgets the keys without a charge in the ledger: a lost charge may be made again.
-    pub(crate) fn forgive_lost(&mut self) {
-        self.keys.retain(|_, story| story.rows > 0);
+    pub(crate) fn forget_lost(&mut self) {
+        self.keys.retain(|_, history| history.rows > 0);
     }
 
     /// The rows of each call, in the order of the calls. A row without a call is a breach.
@@ -182,20 +182,20 @@ impl Judge {
         });
         for (call, rows) in &keyed {
             let Some(key) = call.key() else { continue };
-            let story = self.keys.entry(key).or_default();
-            if story.rows > 0 && *rows > 0 {
+            let history = self.keys.entry(key).or_default();
+            if history.rows > 0 && *rows > 0 {
                 let what = format!("{} was charged for its key before", call.named());
                 breaches.push(Breach { kind: Kind::Doubled, what });
             }
-            story.rows += *rows as u32;
+            history.rows += *rows as u32;
             if let Some(answer) = call.answer_before(round.cut) {
-                story.hear(call, answer, breaches);
+                history.add_answer(call, answer, breaches);
             }
         }
         for (call, _) in keyed {
-            let Some(story) = call.key().and_then(|key| self.keys.get(&key)) else { continue };
+            let Some(history) = call.key().and_then(|key| self.keys.get(&key)) else { continue };
             let is_replay = call.answer_before(round.cut).is_some_and(|answer| answer.is_replay);
-            if is_replay && questions[call.question].price > 0 && story.rows == 0 {
+            if is_replay && questions[call.question].price > 0 && history.rows == 0 {
                 let what = format!("{} repeats an answer whose charge is not there", call.named());
                 breaches.push(Breach { kind: Kind::Lost, what });
             }
@@ -203,9 +203,9 @@ impl Judge {
     }
 }
 
-impl Story {
+impl KeyHistory {
     /// Adds an acknowledged answer to the history of its key.
-    fn hear(&mut self, call: &Call, answer: &Answer, breaches: &mut Vec<Breach>) {
+    fn add_answer(&mut self, call: &Call, answer: &Answer, breaches: &mut Vec<Breach>) {
         let mut repeat = |what: String| breaches.push(Breach { kind: Kind::Repeat, what });
         let came_after = self.first.as_ref().is_some_and(|first| first.at < call.sent);
         if answer.status != 200 {
@@ -260,7 +260,7 @@ fn judge_fate(
         (Fate::Free, Some(row)) => {
             let end = match &call.end {
                 End::Answered(answer) => format!("answered {}", answer.status),
-                End::Silence => "free in any case".to_owned(),
+                End::NoAnswer => "free in any case".to_owned(),
             };
             breach(Kind::Taken, format!("{named} was {end}, and {} taken", row.credits));
         }

@@ -33,9 +33,10 @@ pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> 
     let mut done = 0;
     while done < rounds {
         let these = (rounds - done).min(ROUNDS_PER_FOLDER);
-        let told = setting
-            .in_folder(|folder| live(setting, folder, done..done + these, &mut chance, console))?;
-        total.add(told);
+        let tally = setting.in_folder(|folder| {
+            run_folder(setting, folder, done..done + these, &mut chance, console)
+        })?;
+        total.add(tally);
         done += these;
         console.print(format_args!(
             "kill {done}/{rounds}: {} acknowledged, {} in flight, {} of these charged",
@@ -50,7 +51,7 @@ pub(crate) fn run(setting: &Setting, rounds: u64, console: &mut Console<'_>) -> 
 }
 
 /// Runs the rounds of one data folder.
-fn live(
+fn run_folder(
     setting: &Setting,
     folder: &Path,
     rounds: std::ops::Range<u64>,

@@ -128,7 +128,7 @@ impl Load<'_> {
             let (account, question, repeat_key) = self.choose(&mut chance, &request_id);
             let call =
                 ask_once(self.world, &mut connection, request_id, account, question, repeat_key);
-            let is_broken = call.end == End::Silence;
+            let is_broken = call.end == End::NoAnswer;
             calls.push(call);
             if is_broken {
                 break;
@@ -169,7 +169,7 @@ pub(crate) fn ask_once(
     let sent = Instant::now();
     let end = match connection.post(path, &headers, body) {
         Ok(reply) => End::Answered(Answer::of(&reply, Instant::now())),
-        Err(_) => End::Silence,
+        Err(_) => End::NoAnswer,
     };
     Call { request_id, account, question, repeat_key, sent, end }
 }

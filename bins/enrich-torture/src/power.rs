@@ -78,15 +78,15 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
     let mut done = 0;
     while done < plan.rounds {
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
-        let lived = setting.in_folder(|folder| cutter.live(folder, these));
-        let told = match lived {
+        let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
+        let tally = match ran {
             // After lost syncs any error is possible, and every one shows the loss.
             Err(error) if plan.control == Some(Control::NoFsync) => {
-                return bitten(setting, plan, done, error);
+                return control_summary(setting, plan, done, error);
             }
-            lived => lived?,
+            ran => ran?,
         };
-        total.add(told);
+        total.add(tally);
         done += these;
         console.print(format_args!(
             "power {done}/{}: {} acknowledged, {} in flight or answered after the cut, {} of these \
@@ -111,7 +111,12 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
 }
 
 /// The summary of a control that lost something, as it must.
-fn bitten(setting: &Setting, plan: Plan, done: u64, error: anyhow::Error) -> Result<Summary> {
+fn control_summary(
+    setting: &Setting,
+    plan: Plan,
+    done: u64,
+    error: anyhow::Error,
+) -> Result<Summary> {
     if error.downcast_ref::<Broken>().is_none() {
         return Err(error);
     }
@@ -131,14 +136,14 @@ fn summary(setting: &Setting, plan: Plan) -> Summary {
 
 impl Cutter<'_> {
     /// Runs the rounds of one image.
-    fn live(&mut self, folder: &Path, rounds: u64) -> Result<Tally> {
+    fn run_folder(&mut self, folder: &Path, rounds: u64) -> Result<Tally> {
         let mut disk = Mounted::image(folder, self.plan.file_system)?;
-        let lived = self.live_on(folder, &mut disk, rounds);
-        if lived.is_err() {
+        let ran = self.live_on(folder, &mut disk, rounds);
+        if ran.is_err() {
             // Keeps a copy of the content, so that nobody has to mount the image.
             copy_folder(&disk.at().join("data"), &folder.join("data"))?;
         }
-        lived
+        ran
     }
 
     fn live_on(&mut self, folder: &Path, disk: &mut Mounted, rounds: u64) -> Result<Tally> {

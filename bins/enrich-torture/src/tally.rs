@@ -58,8 +58,8 @@ impl Tally {
     ) {
         self.calls += 1;
         let Some(answer) = call.answer_before(cut) else {
-            self.in_flight += u64::from(call.end == End::Silence);
-            self.late += u64::from(call.end != End::Silence);
+            self.in_flight += u64::from(call.end == End::NoAnswer);
+            self.late += u64::from(call.end != End::NoAnswer);
             self.in_flight_charged += u64::from(rows > 0);
             return;
         };

@@ -82,7 +82,7 @@ impl<'a> Trial<'a> {
         server.stop()?;
         let answers = trial.calls.iter().filter_map(|call| match &call.end {
             End::Answered(answer) => Some((call.question, answer.body.to_string())),
-            End::Silence => None,
+            End::NoAnswer => None,
         });
         trial.world.learn(answers)?;
         trial.judge(Ruling::default())?;
@@ -179,18 +179,18 @@ impl<'a> Trial<'a> {
     pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
         let store = Store::open(&self.world.data)
             .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;
-        let news = self.audit.read(&store)?;
+        let new_rows = self.audit.read(&store)?;
         let calls = std::mem::take(&mut self.calls);
         let Ruling { cut, excused, may_lose } = ruling;
-        let round = Round { calls: &calls, rows: &news.charges, cut, excused };
+        let round = Round { calls: &calls, rows: &new_rows.charges, cut, excused };
         let (tally, mut breaches) = self.judge.round(&self.world.questions, &round);
         if may_lose && tally.lost > 0 {
             breaches.retain(|breach| breach.kind != Kind::Lost);
-            self.judge.forgive_lost();
+            self.judge.forget_lost();
         }
-        breaches.extend(judge_grants(&self.grants, &news.grants));
+        breaches.extend(judge_grants(&self.grants, &new_rows.grants));
         self.grants.clear();
-        Broken::unless_innocent(&breaches)?;
+        Broken::if_any_breach(&breaches)?;
         self.note_unsettled(&calls, cut);
         let note = self.name("top-up");
         let grant = self.world.grant(&store, self.world.poor(), TOP_UP_CREDITS, note)?;
@@ -202,12 +202,12 @@ impl<'a> Trial<'a> {
     /// Verifies the ledger. All calls must have been judged.
     pub(crate) fn prove(&mut self) -> Result<()> {
         let store = Store::open(&self.world.data)?;
-        let news = self.audit.read(&store)?;
-        let breaches = judge_grants(&self.grants, &news.grants);
+        let new_rows = self.audit.read(&store)?;
+        let breaches = judge_grants(&self.grants, &new_rows.grants);
         self.grants.clear();
-        Broken::unless_innocent(&breaches)?;
-        let foreign = news.charges.iter().map(|row| format!("nobody asked for {row:?}"));
-        Broken::unless_none(foreign.collect())?;
+        Broken::if_any_breach(&breaches)?;
+        let foreign = new_rows.charges.iter().map(|row| format!("nobody asked for {row:?}"));
+        Broken::if_any(foreign.collect())?;
         self.audit.prove(&store)
     }
 

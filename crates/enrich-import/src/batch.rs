@@ -45,7 +45,7 @@ pub(crate) struct SourceLine {
 
 /// What the reading thread delivers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ReadOptions {
     /// Whether batches hold the lines' text.
     pub(crate) lines: bool,
     /// Whether to stop at the first rejected line.
@@ -53,12 +53,12 @@ pub(crate) struct Wanted {
 }
 
 /// The receiver is gone.
-struct Unwanted;
+struct ReceiverGone;
 
 impl Batch {
-    fn push(&mut self, parsed: Parsed, wanted: Wanted) {
+    fn push(&mut self, parsed: Parsed, options: ReadOptions) {
         self.line_bytes += parsed.text.len();
-        let text = if wanted.lines { parsed.text } else { Vec::new() };
+        let text = if options.lines { parsed.text } else { Vec::new() };
         let place = SourceLine { line: parsed.line, text };
         match parsed.record {
             Ok(record) => {
@@ -74,14 +74,14 @@ impl Batch {
     }
 }
 
-/// Reads a source into batches until its end, or until `wanted` says to stop.
+/// Reads a source into batches until its end, or until `options` says to stop.
 ///
 /// # Errors
 ///
 /// When the source can't be read completely. The batches hold what was read before the failure.
 pub(crate) fn read(
     source: Source,
-    wanted: Wanted,
+    options: ReadOptions,
     into: &SyncSender<Batch>,
 ) -> Result<(), ReadError> {
     let mut opened = source.open()?;
@@ -91,8 +91,8 @@ pub(crate) fn read(
         let next = reading.next(&mut opened.lines, &mut batch.notes);
         let end = match next {
             Ok(Some(parsed)) => {
-                let is_last = wanted.until_rejected && parsed.record.is_err();
-                batch.push(parsed, wanted);
+                let is_last = options.until_rejected && parsed.record.is_err();
+                batch.push(parsed, options);
                 is_last.then_some(Ok(()))
             }
             Ok(None) => Some(Ok(())),
@@ -110,10 +110,10 @@ pub(crate) fn read(
     }
 }
 
-fn send(mut batch: Batch, opened: &Opened, into: &SyncSender<Batch>) -> Result<(), Unwanted> {
+fn send(mut batch: Batch, opened: &Opened, into: &SyncSender<Batch>) -> Result<(), ReceiverGone> {
     batch.read_bytes = opened.newly_read_bytes();
     batch.notes.set_layout(opened.layout());
-    into.send(batch).map_err(|_| Unwanted)
+    into.send(batch).map_err(|_| ReceiverGone)
 }
 
 /// The reader of a source, by its format.

@@ -67,7 +67,7 @@ impl Table {
                         parts.extend([named.field.name().as_bytes(), text.trim().as_bytes()]);
                     }
                 }
-                Column::Other(name) => notes.see_unused(name, text),
+                Column::Other(name) => notes.note_unused(name, text),
             }
         }
         if let Some(name) = fields.get(Field::Type).and_then(|given| given.list().pop()?.text()) {

@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for TextEncoding {
 
 /// The encoding that the first bytes of a text reveal, and the length of the byte-order mark;
 /// `None` if they reveal nothing.
-pub(crate) fn told_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
+pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     if let Some((encoding, mark)) = Encoding::for_bom(head) {
         return Some((TextEncoding(encoding), mark));
     }
@@ -129,18 +129,20 @@ impl Decoding {
         chosen: Option<TextEncoding>,
         guesses: bool,
     ) -> io::Result<(Self, KnownEncoding)> {
-        let told = told_by_start(head);
-        let told = match chosen {
+        let detected = detect_by_start(head);
+        let detected = match chosen {
             // The label `utf-16` leaves the byte order open; the text shows it.
             Some(chosen) if chosen.is_utf_16() => {
-                Some(told.filter(|(told, _)| told.is_utf_16()).unwrap_or((chosen, 0)))
+                Some(detected.filter(|(detected, _)| detected.is_utf_16()).unwrap_or((chosen, 0)))
             }
-            Some(chosen) => Some((chosen, told.filter(|(t, _)| *t == chosen).map_or(0, |t| t.1))),
-            None => told,
+            Some(chosen) => {
+                Some((chosen, detected.filter(|(t, _)| *t == chosen).map_or(0, |t| t.1)))
+            }
+            None => detected,
         };
         let known = KnownEncoding::default();
-        known.0.set(told.map(|(encoding, _)| encoding));
-        let state = match told {
+        known.0.set(detected.map(|(encoding, _)| encoding));
+        let state = match detected {
             None => State::Ascii(0),
             Some((TextEncoding(encoding), mark)) => {
                 skip(&mut input, mark)?;

@@ -8,7 +8,7 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{Atomic, Effect, Importer, Load, Loading};
 use enrich_core::{Record, SourceName};
 
-use crate::batch::{self, Batch, SourceLine, Wanted};
+use crate::batch::{self, Batch, ReadOptions, SourceLine};
 use crate::read_error::ReadError;
 use crate::record;
 use crate::rejection::Rejection;
@@ -117,8 +117,8 @@ impl Import<'_> {
         progress: &mut dyn Progress,
     ) -> Result<(), Cause> {
         let mut loading = importer.begin(load).await?;
-        let wanted = Wanted { lines: self.rejects.is_some(), until_rejected: self.is_whole };
-        let (batches, reading) = start_reading(source, wanted)?;
+        let options = ReadOptions { lines: self.rejects.is_some(), until_rejected: self.is_whole };
+        let (batches, reading) = start_reading(source, options)?;
         while let Ok(batch) = batches.recv() {
             let bytes = batch.read_bytes;
             let before = self.report.read;
@@ -210,11 +210,14 @@ impl Import<'_> {
 type Reading = JoinHandle<Result<(), ReadError>>;
 
 /// Starts the thread that reads and parses, a few batches ahead of the storing.
-fn start_reading(source: Source, wanted: Wanted) -> Result<(Receiver<Batch>, Reading), ReadError> {
+fn start_reading(
+    source: Source,
+    options: ReadOptions,
+) -> Result<(Receiver<Batch>, Reading), ReadError> {
     let (into, batches) = sync_channel(WAITING_BATCHES);
     let reading = Builder::new()
         .name("import-reading".to_owned())
-        .spawn(move || batch::read(source, wanted, &into))
+        .spawn(move || batch::read(source, options, &into))
         .map_err(ReadError::Failed)?;
     Ok((batches, reading))
 }

@@ -40,7 +40,7 @@ fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
     for (name, value) in &object.unknown {
         notes.ignore_field(name);
         if let Some(text) = Item::of_json(value).and_then(Item::text) {
-            notes.see_unused(name, &text);
+            notes.note_unused(name, &text);
         }
     }
     let kind = kind(&object.fields, notes)?;

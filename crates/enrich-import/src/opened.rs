@@ -8,7 +8,7 @@ use crate::byte_count::ByteCount;
 use crate::content::{self, NoList, ZIP_MAGIC};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
-use crate::encoding::{Decoding, KnownEncoding, Resumed, told_by_start};
+use crate::encoding::{Decoding, KnownEncoding, Resumed, detect_by_start};
 use crate::format::Format;
 use crate::layout::{Layout, ReadAs};
 use crate::lines::{Line, Lines};
@@ -74,7 +74,7 @@ impl Opened {
             return Err(refused.into());
         }
         // JSON is always UTF-8.
-        let mark = told_by_start(&head).map_or(0, |(_, mark)| mark);
+        let mark = detect_by_start(&head).map_or(0, |(_, mark)| mark);
         let text = head.get(mark..).unwrap_or_default().trim_ascii_start();
         let format = format.filter(|format| *format != Format::Xlsx);
         let is_json = format.map_or(text.starts_with(b"{"), |format| format == Format::JsonLines);

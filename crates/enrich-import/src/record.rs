@@ -50,7 +50,7 @@ pub(crate) fn read(
     for field in not_its_own.filter(|&field| fields.get(field).is_some()) {
         notes.ignore_field(field.name());
         for text in fields.get(field).iter().flat_map(|given| given.list()).filter_map(Item::text) {
-            notes.see_unused(field.name(), &text);
+            notes.note_unused(field.name(), &text);
         }
     }
     let mut values = Values { fields, line, notes };

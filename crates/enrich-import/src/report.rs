@@ -166,7 +166,7 @@ impl Notes {
     }
 
     /// Notes a value of an unused column.
-    pub(crate) fn see_unused(&mut self, name: &str, value: &str) {
+    pub(crate) fn note_unused(&mut self, name: &str, value: &str) {
         let value = value.trim();
         if value.is_empty() || !looks_like_a_name(name) {
             return;
@@ -272,7 +272,7 @@ mod tests {
             ("Note", "-"),
             ("ada@quill.example", "quill.example"),
         ] {
-            notes.see_unused(name, value);
+            notes.note_unused(name, value);
         }
         let mut report = Report::default();
         report.note(notes);

@@ -102,7 +102,7 @@ impl Limits {
 impl Workbook {
     /// Opens a workbook and starts the thread that reads its first sheet.
     pub(crate) fn open(mut file: Box<dyn Seekable>, limits: Limits) -> io::Result<Self> {
-        see_file_count(&mut file, &limits)?;
+        check_file_count(&mut file, &limits)?;
         file.seek(SeekFrom::Start(0))?;
         let mut archive = ZipArchive::new(file).map_err(damaged)?;
         let folder = folder_of_workbook(&archive)?;
@@ -173,7 +173,7 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
 }
 
 /// Refuses archives with too many files: the archive reader keeps the names of all.
-fn see_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
+fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;
     let mut piece = vec![0; 64 * 1024];

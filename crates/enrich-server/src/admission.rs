@@ -102,7 +102,7 @@ pub(crate) struct Admission {
 
 impl Admission {
     /// Whether the connection has a slot. Takes one if a slot has become free.
-    pub(crate) fn has_place(&self) -> bool {
+    pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
             *place = self.places.take(self.peer);
@@ -130,15 +130,15 @@ impl Admission {
 }
 
 /// Admits the connections of one worker and keeps its list of guests.
-pub(crate) struct Reception {
+pub(crate) struct AdmissionControl {
     places: Arc<ConnectionSlots>,
     most_guests: usize,
     /// Oldest first.
     guests: RefCell<VecDeque<Weak<Admission>>>,
 }
 
-impl Reception {
-    /// Creates the reception of one worker, with room for `most_guests` guests.
+impl AdmissionControl {
+    /// Creates the control of one worker, with room for `most_guests` guests.
     pub(crate) fn new(places: Arc<ConnectionSlots>, most_guests: NonZeroUsize) -> Self {
         Self { places, most_guests: most_guests.get(), guests: RefCell::default() }
     }
@@ -230,16 +230,16 @@ mod tests {
     #[test]
     fn a_guest_takes_a_place_that_has_become_free_and_the_oldest_makes_room_for_the_next() {
         let context = Context::from_waker(Waker::noop());
-        let reception = Reception::new(places(1, None), NonZeroUsize::new(2).unwrap());
-        let first = reception.admit(None);
-        let guests: Vec<_> = (0..3).map(|_| reception.admit(None)).collect();
-        assert!(first.has_place() && guests.iter().all(|guest| !guest.has_place()));
+        let control = AdmissionControl::new(places(1, None), NonZeroUsize::new(2).unwrap());
+        let first = control.admit(None);
+        let guests: Vec<_> = (0..3).map(|_| control.admit(None)).collect();
+        assert!(first.has_slot() && guests.iter().all(|guest| !guest.has_slot()));
         let evicted: Vec<bool> = guests.iter().map(|guest| guest.is_evicted(&context)).collect();
         assert_eq!(evicted, [true, false, false]);
         drop(first);
-        assert!(guests[1].has_place() && !guests[2].has_place());
+        assert!(guests[1].has_slot() && !guests[2].has_slot());
         // It has a slot now, so closing it would make no room for guests.
-        let others = [reception.admit(None), reception.admit(None)];
+        let others = [control.admit(None), control.admit(None)];
         assert!(!guests[1].is_evicted(&context) && guests[2].is_evicted(&context));
         assert!(others.iter().all(|guest| !guest.is_evicted(&context)));
     }

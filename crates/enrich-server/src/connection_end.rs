@@ -41,6 +41,6 @@ pub(crate) async fn end_connection(
 
 /// Whether the request's connection is within the connection limit.
 pub(crate) fn has_slot(context: &CallContext) -> bool {
-    let has_slot = |signals: &ConnectionSignals| signals.admission.has_place();
+    let has_slot = |signals: &ConnectionSignals| signals.admission.has_slot();
     context.signals().is_none_or(|signals| has_slot(signals))
 }

@@ -15,7 +15,7 @@ use actix_web::rt::net::TcpStream;
 use actix_web::web::Data;
 use socket2::{Domain, Socket, Type};
 
-use crate::admission::{ConnectionSlots, Reception};
+use crate::admission::{AdmissionControl, ConnectionSlots};
 use crate::app::app;
 use crate::chunked_body::PIECE_BYTES;
 use crate::connection::{Connection, LINGER, StallTimeouts};
@@ -102,7 +102,7 @@ impl Listener {
             let application = app(Data::new(listener.clone())).into_factory();
             let application = application.map_err(|error: actix_web::Error| error.error_response());
             let closing = closing.clone();
-            let reception = Rc::new(Reception::new(Arc::clone(&places), limits.guests));
+            let control = Rc::new(AdmissionControl::new(Arc::clone(&places), limits.guests));
             let http = HttpService::build()
                 .keep_alive(KeepAlive::Timeout(limits.keep_alive))
                 .client_request_timeout(limits.head)
@@ -117,12 +117,12 @@ impl Listener {
                 })
                 .h1(map_config(application, |()| AppConfig::default()));
             fn_service(move |stream: TcpStream| {
-                let reception = Rc::clone(&reception);
+                let control = Rc::clone(&control);
                 async move {
                     // Answers are small and written whole; Nagle's algorithm would only delay them.
                     stream.set_nodelay(true)?;
                     let peer = stream.peer_addr().ok();
-                    let admission = reception.admit(peer.map(|peer| peer.ip()));
+                    let admission = control.admit(peer.map(|peer| peer.ip()));
                     let connection = Connection::new(stream, limits.stall_timeouts, admission);
                     Ok::<_, actix_http::error::DispatchError>((connection, peer))
                 }

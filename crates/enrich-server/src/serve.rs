@@ -53,7 +53,7 @@ pub fn serve<E: Into<Box<dyn Error + Send + Sync>>>(
     let admin = settings.admin_listen.map(bind).transpose()?;
     let addresses = (public.address(), admin.as_ref().map(Listener::address));
     System::new().block_on(async {
-        let stop = shutdown::told_to_stop().map_err(ServeError::Signals)?;
+        let stop = shutdown::stop_signal().map_err(ServeError::Signals)?;
         let prepared =
             prepare(public.address()).map_err(|error| ServeError::Prepare(error.into()))?;
         let sign_ins = Arc::clone(&prepared.sign_ins);

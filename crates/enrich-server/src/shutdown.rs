@@ -27,7 +27,7 @@ pub(crate) fn limit(shutdown_timeout: Duration) {
 
 /// Waits for SIGTERM or SIGINT.
 #[cfg(unix)]
-pub(crate) fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use actix_web::rt::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -38,7 +38,7 @@ pub(crate) fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
 
 /// Waits for Ctrl-C.
 #[cfg(not(unix))]
-pub(crate) fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
         if actix_web::rt::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

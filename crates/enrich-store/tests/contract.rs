@@ -57,4 +57,4 @@ enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
 enrich_testkit::sign_ins_contract!(Sqlite::new(), pollster::block_on);
 enrich_testkit::usage_contract!(Sqlite::new(), pollster::block_on);
 enrich_testkit::directory_contract!(Sqlite::new(), pollster::block_on);
-enrich_testkit::intake_contract!(Sqlite::new(), pollster::block_on);
+enrich_testkit::importer_contract!(Sqlite::new(), pollster::block_on);

@@ -57,12 +57,12 @@ struct Parts {
 }
 
 /// Draws names.
-pub(crate) struct Drawing {
+pub(crate) struct NameGenerator {
     generated: Generated,
     chance: fastrand::Rng,
 }
 
-impl Drawing {
+impl NameGenerator {
     /// Draws from these companies; the same seed draws the same names.
     pub(crate) fn new(generated: Generated, seed: u64) -> Self {
         Self { generated, chance: fastrand::Rng::with_seed(seed ^ generated.companies) }
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     fn drawn(kind: Kind) -> Vec<Asked> {
-        Drawing::new(Generated::new(1000), 1).names(kind, 400).unwrap()
+        NameGenerator::new(Generated::new(1000), 1).names(kind, 400).unwrap()
     }
 
     fn words() -> BTreeSet<String> {

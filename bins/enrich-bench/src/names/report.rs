@@ -83,7 +83,7 @@ pub(crate) fn share(timed: &[Timed], is: impl Fn(&Timed) -> bool) -> f64 {
 impl Report {
     /// Writes the table.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{} on {}.", self.program, self.machine.told())?;
+        writeln!(out, "{} on {}.", self.program, self.machine.description())?;
         writeln!(
             out,
             "{} Up to {} seconds for each kind after {} seconds of warm-up.\n",
@@ -103,13 +103,13 @@ impl Report {
             "load",
         ];
         let mut table = vec![titles.map(str::to_owned).to_vec()];
-        table.extend(self.rows.iter().map(Row::told));
+        table.extend(self.rows.iter().map(Row::cells));
         write_table(&table, out)
     }
 }
 
 impl Row {
-    fn told(&self) -> Vec<String> {
+    fn cells(&self) -> Vec<String> {
         let percent = |share: f64| format!("{:.1}", share * 100.0);
         let or_none = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
         vec![

@@ -114,7 +114,7 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
     let count = |count: &AtomicUsize| count.load(Ordering::Relaxed) as f64;
     let mut figures = vec![
         Figure::at_least("searches", count(&done), "", 1.0),
-        Figure::told("searches refused", count(&refused), ""),
+        Figure::unjudged("searches refused", count(&refused), ""),
     ];
     figures.extend(answers.figures());
     Ok(figures)

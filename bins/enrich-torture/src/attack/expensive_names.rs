@@ -69,7 +69,7 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
     let count = |count: &AtomicUsize| count.load(Ordering::Relaxed) as f64;
     let mut figures = vec![
         Figure::at_least("names searched for", count(&counts.searched), "", 1.0),
-        Figure::told("names refused", count(&counts.refused), ""),
+        Figure::unjudged("names refused", count(&counts.refused), ""),
         Figure::at_least("misspelt names answered", count(&counts.misspelt), "", 10.0),
         Figure::below("misspelt names refused", count(&counts.misspelt_refused), "", 1.0),
     ];

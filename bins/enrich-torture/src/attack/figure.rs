@@ -21,7 +21,7 @@ enum Limit {
 
 impl Figure {
     /// A figure without a limit.
-    pub(crate) fn told(name: &'static str, value: f64, unit: &'static str) -> Self {
+    pub(crate) fn unjudged(name: &'static str, value: f64, unit: &'static str) -> Self {
         Self { name, value, unit, limit: Limit::None }
     }
 
@@ -69,6 +69,6 @@ mod tests {
         assert_eq!(figure.to_string(), "50.0 ms (below 50) NOT HELD");
         assert!(Figure::at_least("x", 4000.0, "", 4000.0).is_held());
         assert!(!Figure::at_least("x", 3999.0, "", 4000.0).is_held());
-        assert!(Figure::told("x", f64::NAN, "").is_held());
+        assert!(Figure::unjudged("x", f64::NAN, "").is_held());
     }
 }

@@ -44,10 +44,10 @@ impl Probe {
     pub(crate) fn start(server: SocketAddr) -> Result<Self> {
         ensure!(ask(server), "/healthz does not answer before the attack");
         let is_over = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&is_over);
+        let stop = Arc::clone(&is_over);
         let thread = thread::Builder::new().name("health".to_owned()).spawn(move || {
             let mut health = Health::default();
-            while !told.load(Ordering::Relaxed) {
+            while !stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 let is_up = ask(server);
                 // The time of a failed probe counts too.
@@ -74,7 +74,7 @@ impl Health {
             if is_judged {
                 Figure::below(name, value, "ms", LIMIT_MS)
             } else {
-                Figure::told(name, value, "ms")
+                Figure::unjudged(name, value, "ms")
             }
         };
         let (max, p99) = (self.latencies.max_ms(), self.latencies.percentile_ms(99));

@@ -45,6 +45,6 @@ fn attack(target: &Target<'_>) -> Result<Vec<Figure>> {
     }
     Ok(vec![
         Figure::at_least("connections at once", most_open as f64, "", LEAST_OPEN as f64),
-        Figure::told("connections made", senders.made as f64, ""),
+        Figure::unjudged("connections made", senders.made as f64, ""),
     ])
 }

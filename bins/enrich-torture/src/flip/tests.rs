@@ -2,35 +2,35 @@
 
 use super::*;
 
-const UNHARMED: Seen =
-    Seen::Harmless { is_kept_lost: false, is_used_otherwise: false, charge_refused: false };
+const UNHARMED: FlipResult =
+    FlipResult::Harmless { is_kept_lost: false, is_used_otherwise: false, charge_refused: false };
 
 fn look_at(
     original: &Original,
     in_log: bool,
     spoil: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>),
-) -> Seen {
+) -> FlipResult {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy");
     original.copy_to(&copy, spoil).unwrap();
-    look_into(original, in_log, &copy).unwrap()
+    examine_copy(original, in_log, &copy).unwrap()
 }
 
 /// Flips a bit in every occurrence of these bytes: a split page has left-overs of its rows.
 fn spoil_all(bytes: &mut [u8], wanted: &[u8]) {
-    let found = |at: &usize| bytes[*at..].starts_with(wanted);
-    let places: Vec<usize> = (0..bytes.len()).filter(found).collect();
+    let counts = |at: &usize| bytes[*at..].starts_with(wanted);
+    let places: Vec<usize> = (0..bytes.len()).filter(counts).collect();
     places.into_iter().for_each(|at| bytes[at] ^= 1);
 }
 
-fn copy_with(original: &Original, change: &str) -> Seen {
+fn copy_with(original: &Original, change: &str) -> FlipResult {
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy");
     original.copy_to(&copy, |_, _| {}).unwrap();
     let connection = rusqlite::Connection::open(copy.join(aim::LEDGER)).unwrap();
     assert!(connection.execute(change, []).unwrap() > 0, "{change} changes nothing");
     drop(connection);
-    look_into(original, false, &copy).unwrap()
+    examine_copy(original, false, &copy).unwrap()
 }
 
 #[test]
@@ -43,40 +43,46 @@ fn what_becomes_of_a_ledger_is_told_apart() {
     assert_eq!(look_at(&died, true, |_, _| {}), UNHARMED, "no damage, with a log");
 
     let in_the_head = look_at(&closed, false, |ledger, _| ledger[0] ^= 1);
-    assert_eq!(in_the_head, Seen::AtStart);
+    assert_eq!(in_the_head, FlipResult::AtStart);
     let in_a_row = look_at(&closed, false, |ledger, _| spoil_all(ledger, b"flip-00007"));
-    assert!(matches!(in_a_row, Seen::AtStart | Seen::ByVerify), "{in_a_row:?}");
+    assert!(matches!(in_a_row, FlipResult::AtStart | FlipResult::ByVerify), "{in_a_row:?}");
     for change in [
         "UPDATE head SET balance = balance + 1",
         "UPDATE mark SET position = position + 1",
         "UPDATE kept SET balance = balance + 1 WHERE charge IS NULL",
         "UPDATE kept SET charge = NULL WHERE charge IS NOT NULL",
     ] {
-        let seen = copy_with(&closed, change);
-        assert!(matches!(seen, Seen::AtStart | Seen::ByVerify), "{change}: {seen:?}");
+        let result = copy_with(&closed, change);
+        assert!(
+            matches!(result, FlipResult::AtStart | FlipResult::ByVerify),
+            "{change}: {result:?}"
+        );
     }
 
     let lost = copy_with(&closed, "DELETE FROM kept");
-    assert!(matches!(lost, Seen::Wrong(_)), "{lost:?}");
+    assert!(matches!(lost, FlipResult::Wrong(_)), "{lost:?}");
     let used = copy_with(&closed, "UPDATE used SET calls = calls + 1");
-    assert!(matches!(used, Seen::Harmless { is_used_otherwise: true, .. }), "{used:?}");
+    assert!(matches!(used, FlipResult::Harmless { is_used_otherwise: true, .. }), "{used:?}");
 
     let cut = look_at(&died, true, |_, log| log.truncate(log.len() / 2));
-    assert!(matches!(cut, Seen::CutOff(_)), "{cut:?}");
+    assert!(matches!(cut, FlipResult::CutOff(_)), "{cut:?}");
     std::mem::swap(&mut closed.state, &mut died.state);
     let other = look_at(&closed, false, |_, _| {});
-    assert!(matches!(other, Seen::Wrong(_)), "{other:?}");
+    assert!(matches!(other, FlipResult::Wrong(_)), "{other:?}");
 }
 
 #[test]
 fn a_lost_answer_is_a_finding_of_its_own() {
     let flip = |table| Flip { table, ..Flip::default() };
-    let mut found = Found::default();
-    found.count(flip(None), &UNHARMED);
-    let lost =
-        Seen::Harmless { is_kept_lost: true, is_used_otherwise: false, charge_refused: false };
-    found.count(flip(Some(3)), &lost);
-    found.count(flip(Some(3)), &Seen::ByVerify);
-    assert_eq!((found.harmless, found.kept_lost), (1, 1));
-    assert_eq!(found.aimed[3], (2, 1));
+    let mut counts = Counts::default();
+    counts.count(flip(None), &UNHARMED);
+    let lost = FlipResult::Harmless {
+        is_kept_lost: true,
+        is_used_otherwise: false,
+        charge_refused: false,
+    };
+    counts.count(flip(Some(3)), &lost);
+    counts.count(flip(Some(3)), &FlipResult::ByVerify);
+    assert_eq!((counts.harmless, counts.kept_lost), (1, 1));
+    assert_eq!(counts.aimed[3], (2, 1));
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use enrich_testkit::serving::Serving;
 
-use super::{Fails, Led};
+use super::{FailingCall, FailureEffect};
 use crate::broken::Broken;
 use crate::call_log::{Call, End};
 use crate::connection::Connection;
@@ -18,15 +18,15 @@ const MAX_THREADS: u32 = 32;
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,
-    fails: Fails,
+    failing: FailingCall,
     mut goes_on: impl FnMut(u64) -> bool,
-) -> Result<Led> {
+) -> Result<FailureEffect> {
     let mut connection = Connection::to(server.address());
     let mut asked = 0;
     while goes_on(asked) {
         let call = ask_new(trial, &mut connection, asked);
         asked += 1;
-        let led = match status(&call)? {
+        let effect = match status(&call)? {
             200 => continue,
             500 => went_on(trial, server, &mut connection, &call)?,
             503 => stopped(trial, server, &mut connection, &call)?,
@@ -34,12 +34,12 @@ pub(super) fn ask_until_it_fails(
                 return Err(Broken::because(format!("a failure was answered {status}: {call:?}")));
             }
         };
-        if led == Led::Stopped && fails == Fails::WriteFull {
+        if effect == FailureEffect::Stopped && failing == FailingCall::WriteFull {
             return Err(Broken::because("a full disk is no reason to stop charging"));
         }
-        return Ok(led);
+        return Ok(effect);
     }
-    Ok(Led::Unnoticed)
+    Ok(FailureEffect::Unnoticed)
 }
 
 /// After a 500 the same question must be charged, and the next one too. Each thread counts its own
@@ -49,7 +49,7 @@ fn went_on(
     server: &Serving,
     connection: &mut Connection,
     failed: &Call,
-) -> Result<Led> {
+) -> Result<FailureEffect> {
     for question in [Some(failed.clone()), None] {
         let mut failures = 0;
         loop {
@@ -75,7 +75,7 @@ fn went_on(
     if statuses != [200; 2] {
         return Err(Broken::because(format!("after a 500 /readyz and /healthz say {statuses:?}")));
     }
-    Ok(Led::RolledBack)
+    Ok(FailureEffect::RolledBack)
 }
 
 /// After a 503 nothing may be charged, not even the same question, and `/readyz` must report it.
@@ -84,7 +84,7 @@ fn stopped(
     server: &Serving,
     connection: &mut Connection,
     failed: &Call,
-) -> Result<Led> {
+) -> Result<FailureEffect> {
     let repeat = trial.ask(connection, failed.account, failed.question, failed.repeat_key.clone());
     let next = ask_new(trial, connection, 0);
     let statuses = [
@@ -98,7 +98,7 @@ fn stopped(
             "after a 503 the repeat, another question, /readyz and /healthz say {statuses:?}"
         )));
     }
-    Ok(Led::Stopped)
+    Ok(FailureEffect::Stopped)
 }
 
 /// A question with a new key.
@@ -111,6 +111,6 @@ fn ask_new(trial: &mut Trial<'_>, connection: &mut Connection, number: u64) -> C
 fn status(call: &Call) -> Result<u16> {
     match &call.end {
         End::Answered(answer) => Ok(answer.status),
-        End::Silence => Err(Broken::because(format!("a failure left no answer: {call:?}"))),
+        End::NoAnswer => Err(Broken::because(format!("a failure left no answer: {call:?}"))),
     }
 }

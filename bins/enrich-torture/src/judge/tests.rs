@@ -111,9 +111,9 @@ fn an_honest_ledger_is_acquitted() {
     case.charged(None);
     case.charged(Some("k"));
     case.replayed("k", 1);
-    case.call(None, End::Silence);
+    case.call(None, End::NoAnswer);
     case.row("r3");
-    case.call(None, End::Silence);
+    case.call(None, End::NoAnswer);
     let nobody_knows = Refusal::OutcomeUnknown("a disk".into()).to_string();
     let unknown = Answer { body: nobody_knows.into(), ..case.answer(503) };
     case.call(Some("u"), End::Answered(unknown));
@@ -174,7 +174,7 @@ fn a_charge_that_stands_twice_is_seen() {
 #[test]
 fn a_key_that_is_charged_twice_is_seen_within_a_round_and_across_rounds() {
     let mut case = Case::new();
-    case.call(Some("k"), End::Silence);
+    case.call(Some("k"), End::NoAnswer);
     case.row("r0");
     case.charged(Some("k"));
     assert_eq!(case.judged(), [Kind::Doubled]);
@@ -207,7 +207,7 @@ fn a_charge_after_a_refusal_is_seen() {
 #[test]
 fn a_charge_for_nothing_or_for_a_repeat_is_seen() {
     let mut case = Case::new();
-    case.call(None, End::Silence).question = 1;
+    case.call(None, End::NoAnswer).question = 1;
     case.row("r0");
     assert!(case.judged().contains(&Kind::Taken));
 
@@ -244,7 +244,7 @@ fn a_repeat_with_another_body_or_without_its_mark_is_seen() {
     assert_eq!(case.judged(), [Kind::Repeat]);
 
     let mut case = Case::new();
-    case.call(Some("k"), End::Silence);
+    case.call(Some("k"), End::NoAnswer);
     let missed = Answer { body: r#"{"url":"","credit_count":100}"#.into(), ..case.answer(200) };
     for _ in 0..2 {
         let answer = Answer { at: case.answer(200).at, ..missed.clone() };
@@ -308,7 +308,7 @@ fn what_is_answered_after_the_cut_may_be_lost_and_nothing_before_it() {
     assert_eq!((tally.charged, tally.late, tally.in_flight, breaches), (1, 1, 0, vec![]));
     // The first charge was not durable, so the call is charged now and has a new first answer.
     (case.calls, case.rows, case.balance) = (Vec::new(), Vec::new(), 99);
-    case.call(None, End::Silence);
+    case.call(None, End::NoAnswer);
     case.charged(Some("l"));
     assert_eq!(case.judged_by(&mut judge, None).1, []);
 
@@ -327,7 +327,7 @@ fn what_was_forgiven_may_be_charged_again_and_nothing_else() {
     case.rows.pop();
     let mut judge = Judge::default();
     assert_eq!(case.judged_by(&mut judge, None).1, [Kind::Lost]);
-    judge.forgive_lost();
+    judge.forget_lost();
     case.calls.truncate(1);
     (case.rows, case.balance) = (Vec::new(), 99);
     case.replayed("durable", 0);

@@ -36,7 +36,7 @@ use Effect::{Added, Merged, Unchanged};
 
 /// Makes a test of each function of the contract.
 #[macro_export]
-macro_rules! intake_contract {
+macro_rules! importer_contract {
     ($harness:expr, $run:path) => {
         $crate::contract_tests!($harness, $run, importer: [
             importing_twice_is_importing_once,

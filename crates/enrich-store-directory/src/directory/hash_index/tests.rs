@@ -503,4 +503,4 @@ impl Harness for Harnessed {
 }
 
 enrich_testkit::directory_contract!(Harnessed::new(), pollster::block_on);
-enrich_testkit::intake_contract!(Harnessed::new(), pollster::block_on);
+enrich_testkit::importer_contract!(Harnessed::new(), pollster::block_on);

@@ -1,6 +1,6 @@
-//! The account page of a server process: over real sockets and a real store.
+//! The account page of a server process, over real sockets and a real store.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
-// Other tests use more of these.
+// Other tests use more of these modules.
 #![allow(dead_code, reason = "the client and the process are shared with other tests")]
 
 #[path = "support/http.rs"]
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 const PASSWORD: &str = "correct horse battery";
 
-/// A server with its folder, and an account whose owner is signed in.
+/// A server with its data folder, and an account whose owner is signed in.
 struct World {
     server: Option<Server>,
     data: PathBuf,
@@ -41,7 +41,7 @@ impl World {
         Self::with(&[], prepare)
     }
 
-    /// The same with options of the server.
+    /// Like `new`, with options of the server.
     fn with(options: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let (folder, data, log) = folder();
         prepare(&data);
@@ -79,7 +79,7 @@ impl World {
         call.header("Cookie", self.cookie.as_str()).form(fields).send(self.address()).unwrap()
     }
 
-    /// What a file says, piece by piece as it comes.
+    /// Downloads a file in pieces; returns its text.
     fn download(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         let (host, cookie) = (self.address(), &self.cookie);
@@ -101,7 +101,7 @@ impl World {
     }
 }
 
-/// How a text stands in HTML.
+/// A text as it appears in HTML.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&#38;").replace('<', "&#60;").replace('>', "&#62;");
     text.replace('"', "&#34;").replace('\'', "&#39;")
@@ -134,11 +134,11 @@ fn names_that_were_imported_show_as_text() {
         assert_eq!(seen.status, 200);
         let is_harmless = escaped(name) == *name;
         assert!(is_harmless || !seen.body.contains(name), "{name}: {}", seen.body);
-        // In the answer it stands as JSON has it.
+        // The answer contains it as JSON.
         let in_json = serde_json::to_string(name).unwrap();
         found += usize::from(seen.body.contains(&escaped(&in_json)));
     }
-    // Names without a letter are not taken.
+    // Names without a letter are refused.
     assert!(found >= 45, "{found} of {} show", texts.len());
 }
 
@@ -260,8 +260,8 @@ fn the_page_can_be_switched_off() {
     assert!(!data.join("bulk").exists());
 }
 
-/// Sends a form with a file in so many pieces, with a pause after each, and stops when there is an
-/// answer; how many were sent, and what came.
+/// Sends a form with a file in `pieces` pieces, with a pause after each, until an answer arrives.
+/// Returns the number of sent pieces, and the answer.
 fn dripped(
     world: &World,
     head: &str,
@@ -290,12 +290,12 @@ fn dripped(
         }
     }
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // A reset ends it as well.
+    // A reset ends it too.
     let _ = stream.read_to_end(&mut came);
     (sent, String::from_utf8_lossy(&came).into_owned())
 }
 
-/// A form with a file of so many rows.
+/// A form with a file of `rows` rows.
 fn list(rows: usize) -> String {
     format!(
         "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"leads.csv\"\r\n\
@@ -314,7 +314,7 @@ fn a_form_of_a_stranger_has_no_more_time_than_any_other_body_whatever_its_type()
         let status = came.split(' ').nth(1).unwrap_or_default();
         assert!(["303", "400", "408"].contains(&status), "{head}: {came:?}");
     }
-    // Who is signed in and sends something else than a list has no more either.
+    // Other forms of a signed-in owner have no longer time limit.
     let cookie = format!("/account/keys HTTP/1.1\r\nCookie: {}", world.cookie);
     let (sent, came) = dripped(&world, &cookie, &list(100), 30, pause);
     assert!(sent < 30, "everything was waited for, then {came:?}");

@@ -1,5 +1,5 @@
-//! `enrich bulk` against a data folder and against a server: every row once, every row paid once,
-//! whatever ends the process in between.
+//! `enrich bulk` with a data folder and with a server: every row is written once and paid once,
+//! however the process ends.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ use serde_json::json;
 use between::Between;
 use fixture::{Fixture, chance, row_of, rows_of};
 
-/// After how many kills the list may be finished.
+/// The list must not be complete before this number of kills.
 const KILLS: usize = 10;
 
 #[test]
@@ -86,7 +86,7 @@ fn a_list_of_national_numbers_is_previewed_with_the_country_that_reads_it() {
     };
     assert_eq!(invalid(&[]), 2);
     assert_eq!(invalid(&["--country", "GB"]), 1);
-    // The account's country is not known here, so the cost is the highest there may be.
+    // The account's country is unknown here, so the cost is the highest possible one.
     assert_eq!(invalid(&["--url", "http://127.0.0.1:1"]), 1);
 }
 
@@ -172,7 +172,7 @@ fn ctrl_c_keeps_what_was_sent() {
     assert!(told.unwrap().success());
     let ran = fixture::Ran::of(running.wait_with_output().unwrap());
     assert_eq!((ran.status, ran.said()["end"].as_str()), (1, Some("stopped")), "{ran:?}");
-    // All that was charged is on disk, with no call left to be told once more.
+    // All charged rows are on disk; no call needs a replay.
     let written = fixture.rows_until_now();
     assert_eq!(ran.said()["rows"], json!(written));
     assert_eq!(ran.said()["credits"], json!(fixture.charged()));
@@ -222,7 +222,7 @@ fn a_preview_asks_nothing() {
     assert_eq!(said["first_rows"][0], json!(["0", "Telefónica"]), "{ran:?}");
 }
 
-/// Asks the data folder for `list`, with these arguments.
+/// Looks up `list` in the data folder, with these arguments.
 fn asked(fixture: &Fixture, list: &str, out: &str, arguments: &[&str]) -> fixture::Ran {
     let out = fixture.path(out);
     let whole = ["cuf", "--in", "-", "--out", out.to_str().unwrap()];

@@ -1,5 +1,5 @@
-//! The calls in `fixtures/calls`, each answered and held against its snapshot; and the audit of
-//! what the compiler can't check of the endpoint tables.
+//! Sends the calls in `fixtures/calls` and compares the answers with their snapshots; audits what
+//! the compiler can't check in the endpoint tables.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +20,9 @@ use pollster::block_on;
 #[path = "support/import.rs"]
 mod support;
 
-/// What every endpoint shows.
+/// The cases of every endpoint.
 const CASES: [&str; 5] = ["found", "invalid", "no_credits", "nothing", "unknown_key"];
-/// The credits of the account that calls, unless its case is that it has none.
+/// The credits of the calling account, except in the case without credits.
 const CREDITS: i64 = 100;
 
 fn fixtures() -> PathBuf {
@@ -39,13 +39,13 @@ fn endpoints() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)>
         .flat_map(|api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
 }
 
-/// `/v2/services/name_to_domain` has its calls in `v2/name_to_domain`.
+/// The calls of `/v2/services/name_to_domain` are in `v2/name_to_domain`.
 fn folder(endpoint: &Endpoint) -> PathBuf {
     let below = endpoint.path.trim_start_matches('/').replace("services/", "");
     fixtures().join("calls").join(below)
 }
 
-/// A clock that stands still, 20 seconds into a minute.
+/// A stopped clock, 20 seconds into a minute.
 struct Still;
 
 impl Clock for Still {
@@ -54,7 +54,7 @@ impl Clock for Still {
     }
 }
 
-/// A store with the fixture directory, and the service over it.
+/// A store with the fixture directory, and a service.
 struct World {
     store: Store,
     service: Service,
@@ -72,7 +72,7 @@ impl World {
         Self { store, service, _folder: folder }
     }
 
-    /// An account of its own, so that calls don't see each other.
+    /// A new account, so that calls don't affect each other.
     fn account(&self, credits: i64) -> (AccountId, ApiKey) {
         let now = Still.now();
         let (id, key) = (AccountId::new(now), ApiKey::generate().unwrap());
@@ -107,7 +107,7 @@ impl World {
     }
 }
 
-/// A call as its file says it: the path, the headers, the body, keys still to be filled in.
+/// A call in a file: path, headers and body, with placeholders for keys.
 struct Call {
     path: String,
     headers: BTreeMap<String, String>,
@@ -132,7 +132,7 @@ impl Call {
     }
 }
 
-/// What came of a call, and the balance around it.
+/// The answer to a call, and the balance before and after.
 struct Shown {
     response: Response,
     record: CallRecord,
@@ -141,7 +141,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Status, headers, body and balances, as the snapshot holds them.
+    /// Status, headers, body and balances, in the form of a snapshot.
     fn text(&self) -> String {
         let mut text = format!("HTTP {}\n", self.response.status);
         for (name, value) in &self.response.headers {
@@ -182,7 +182,7 @@ fn send(world: &World, api_version: &ApiVersion, endpoint: &Endpoint, file: &Pat
     Shown { response, record, before, after: world.balance(account) }
 }
 
-/// The fields of an object as they stand in its text, in order.
+/// The fields of an object in the order of its text.
 fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
     struct Names(Vec<String>);
     impl<'de> serde::Deserialize<'de> for Names {
@@ -211,7 +211,7 @@ fn field_names(body: &serde_json::value::RawValue) -> Vec<String> {
     serde_json::from_str::<Names>(body.get()).unwrap().0
 }
 
-/// The fields of an answer: the object itself, or what stands in `data`.
+/// The fields of an answer: of the object itself, or of `data`.
 fn answer_fields(api_version: &ApiVersion, body: &[u8]) -> Vec<String> {
     if api_version.number == 1 {
         return field_names(serde_json::from_slice(body).unwrap());

@@ -1,5 +1,4 @@
-//! The operator's commands, run as an operator runs them: what they print, how they end, what
-//! they change.
+//! The operator's commands, run as processes: output, exit status and effect.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test, its desk included")]
 

@@ -1,7 +1,7 @@
-//! The interface's written rules, held against a running server from outside.
+//! Compares a running server with the written rules of the interface.
 //!
-//! Each test covers one group of rules, on a server of its own, and fails with every difference
-//! it saw. Nothing here knows the code: only the interface, the decisions on it and the fixtures.
+//! Each test covers one group of rules with its own server, and reports all differences at its end.
+//! The tests know only the interface, the decisions on it and the fixtures, not the code.
 
 #![allow(
     clippy::unwrap_used,

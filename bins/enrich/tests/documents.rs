@@ -1,4 +1,4 @@
-//! The documents: links lead somewhere, commands exist, examples print what they show.
+//! The documents: links have targets, commands exist, examples print what they show.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 #[path = "documents/commands.rs"]

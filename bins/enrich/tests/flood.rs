@@ -1,5 +1,5 @@
-//! An account that asks for more searches than can be done is refused what is too much, for nothing,
-//! and takes neither exact look-ups nor searches from other accounts.
+//! When an account sends too many searches, the excess is refused and free, and other accounts'
+//! look-ups and searches are answered.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,25 +25,25 @@ use serde_json::json;
 use http::{Call, Reply};
 use server::{Server, import_fixtures, text, told};
 
-/// How many ask at once: twice as many as may wait to be searched for.
+/// Concurrent requests: twice as many as may wait for a search.
 const FLOODERS: usize = 512;
-/// How often they do, at least…
+/// The fewest waves of requests.
 const WAVES: usize = 4;
-/// …and at most, where nothing was refused so far.
+/// The most waves, if nothing was refused before.
 const MOST_WAVES: usize = 40;
-/// How many others ask at the same time, one call after the other.
+/// Other clients, which send one call after the other.
 const OTHERS: usize = 4;
-/// What each account has: more than is asked for.
+/// The credits of each account, more than the test uses.
 const GRANTED: u64 = 1_000_000;
 
-/// A name that its company does not quite bear: it is searched for, found and charged.
+/// A name that differs slightly from a company's name: it is searched for, found and charged.
 const MISSPELT: (&str, &str) = ("Northmoor Lantrens", "northmoor-lanterns.example");
 
-/// What a search looks at longest: many words, each of some company, which are nobody's together.
+/// The most expensive search: many words of companies, but no company has them all.
 const NOBODY: &str = "Royal Bank Commercial International Airlines Canada Commonwealth Electronics \
                       Motors Industries Consultancy Pacific Mercado Turkish Deutsche Telekom";
 
-/// What a flood was answered.
+/// The answers to a flood.
 #[derive(Debug, Default)]
 struct Flooded {
     found: u64,
@@ -51,7 +51,7 @@ struct Flooded {
     refused: u64,
 }
 
-/// Says that the flood is over.
+/// Marks the flood as over.
 struct OverWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for OverWhenDropped<'_> {
@@ -74,7 +74,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
             .map(|_| scope.spawn(|| ask_until_over(address, &other_key, &is_over)))
             .collect();
         let flooded = {
-            // A flood that fails is over, too: nobody may ask on behind it.
+            // A failed flood is over too, so that the other clients stop.
             let _over = OverWhenDropped(&is_over);
             flood(address, &flooding_key)
         };
@@ -85,7 +85,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
     assert!(flooded.refused > 0, "too little load to prove anything: {flooded:?}");
     assert!(flooded.found > 0 && flooded.missed > 0, "nothing was searched for: {flooded:?}");
 
-    // A search is answered again as soon as the flood is over.
+    // After the flood, a search is answered again.
     check(&search(&flooding_key, 0).send(address).unwrap(), 0, &mut Flooded::default());
     server.stop();
     let charged = flooded.found + 1;
@@ -97,7 +97,7 @@ fn a_flood_of_searches_is_refused_for_nothing_and_holds_up_nobody_else() {
     assert_eq!(sums, json!([true, 2 * GRANTED, all, all]), "ledger verify said {said}");
 }
 
-/// Asks for searches in waves, each of them at once, until some were refused.
+/// Sends searches in waves of concurrent requests, until some were refused.
 fn flood(server: SocketAddr, key: &str) -> Flooded {
     let mut flooded = Flooded::default();
     for wave in 0..MOST_WAVES {
@@ -111,7 +111,7 @@ fn flood(server: SocketAddr, key: &str) -> Flooded {
     flooded
 }
 
-/// One wave: every connection stands before the first request is sent.
+/// One wave: all connections are open before the first request is sent.
 fn replies(server: SocketAddr, key: &str) -> Vec<Reply> {
     let start = Barrier::new(FLOODERS);
     thread::scope(|scope| {
@@ -126,13 +126,13 @@ fn replies(server: SocketAddr, key: &str) -> Vec<Reply> {
     })
 }
 
-/// A look-up that is searched for: every other one finds somebody.
+/// A look-up that needs a search; every other one finds a company.
 fn search(key: &str, number: usize) -> Call {
     let name = if number.is_multiple_of(2) { MISSPELT.0 } else { NOBODY };
     Call::post("/v1/cuf").json(&json!({ "apiKey": key, "companyName": name }))
 }
 
-/// A search is answered rightly or refused for nothing; nothing else happens to it.
+/// A search must be answered correctly, or be refused and free.
 fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
     let url = if number.is_multiple_of(2) { MISSPELT.1 } else { "" };
     let used = reply.number("X-Credits-Used");
@@ -152,8 +152,8 @@ fn check(reply: &Reply, number: usize, flooded: &mut Flooded) {
     }
 }
 
-/// Asks by a domain, by a name that one company bears, and by one that has to be searched for, in
-/// turn. Returns how often.
+/// Sends look-ups by domain, by the exact name of a company, and by a name that needs a search, in
+/// turn. Returns their number.
 fn ask_until_over(server: SocketAddr, key: &str, is_over: &AtomicBool) -> u64 {
     let by_domain = Call::post("/v1/dtc")
         .json(&json!({ "apiKey": key, "companyWebsite": "northmoor-lanterns.example" }));

@@ -1,7 +1,7 @@
-//! The layers: which crate of ours may depend on which, what none but one may use, and what the
-//! product is made with.
+//! The layers: which of our crates may depend on which, what crates must not use, and the packages
+//! that the product is made with.
 //!
-//! The picture is in docs/architecture.md. A new arrow is a decision: it goes there and here.
+//! docs/architecture.md has the picture. A new arrow is a decision: add it there and here.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ mod imports;
 #[path = "layers/limits.rs"]
 mod limits;
 
-/// Each crate with those of ours that it may use. Tests and examples may use more.
+/// Each crate with those of our crates that it may use. Tests and examples may use more.
 const ARROWS: [(&str, &[&str]); 21] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
@@ -83,7 +83,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("enrich-eval", &["enrich-core", "enrich-import", "enrich-store", "enrich-text"]),
 ];
 
-/// What a crate must never use, not even in its tests.
+/// The packages that a crate must never use, not even in its tests.
 const NEVER: [(&str, &[&str]); 12] = [
     ("enrich-text", &["serde", "rusqlite", "actix-http", "tokio"]),
     ("enrich-core", &["serde", "serde_json", "rusqlite", "actix-http", "tokio", "tracing"]),
@@ -114,7 +114,7 @@ const GIVEN: [&str; 8] = [
 /// The packages that the product's tests are made with.
 const GIVEN_TO_TESTS: [&str; 1] = ["insta"];
 
-/// The workspace's crates, each with its dependencies and their kinds (`None` is an ordinary one).
+/// The workspace's crates, each with its dependencies and their kinds (`None` is a normal one).
 fn dependencies() -> BTreeMap<String, Vec<(String, Option<String>)>> {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
@@ -214,7 +214,7 @@ fn no_file_and_no_function_of_the_product_is_too_long() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// The crates that the binary `enrich` is linked from, itself included.
+/// The crates in the binary `enrich`, itself included.
 fn product(there: &BTreeMap<String, Vec<(String, Option<String>)>>) -> BTreeSet<&str> {
     let mut product = BTreeSet::new();
     let mut open = vec!["enrich"];

@@ -1,6 +1,6 @@
-//! The nginx configuration of the guide, as it stands there, before a server.
+//! The nginx configuration of the guide, unchanged, in front of a server.
 //!
-//! It is left out where there is no `nginx` on the PATH.
+//! Skipped if there is no `nginx` on the PATH.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
@@ -26,10 +26,10 @@ use socket2::{Domain, Socket, Type};
 const PUBLIC_URL: &str = "https://enrich.quill.example";
 const HOST: &str = "enrich.quill.example";
 const PASSWORD: &str = "correct horse battery";
-/// Longer than nginx takes to come up.
+/// Longer than nginx needs to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A proxy in the foreground; ends with its owner.
+/// A proxy in the foreground; killed when it is dropped.
 struct Nginx {
     child: Child,
     address: SocketAddr,
@@ -37,15 +37,14 @@ struct Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // It ends its workers when it is asked to.
+        // On this signal it ends its workers.
         let id = self.child.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &id]).status();
         let _ = self.child.wait();
     }
 }
 
-/// The configuration of the guide: where it listens, what it encrypts with and where it logs are
-/// those of a test, all else is as documented.
+/// The configuration of the guide with the test's addresses, certificates and logs.
 fn configuration(server: SocketAddr, listen: SocketAddr, folder: &Path) -> String {
     let guide = include_str!("../../../docs/guide/behind-a-proxy.md");
     let (_, rest) = guide.split_once("```nginx\n").unwrap();
@@ -77,7 +76,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|it| it.uid() == 0)
 }
 
-/// Starts it before a server; nothing where it is not installed.
+/// Starts it in front of a server; `None` if it is not installed.
 fn nginx(server: SocketAddr, folder: &Path) -> Option<Nginx> {
     if Command::new("nginx").arg("-v").stderr(Stdio::null()).status().is_err() {
         eprintln!("left out: there is no nginx on the PATH");
@@ -151,7 +150,7 @@ fn the_documented_proxy_passes_on_what_people_and_programs_ask_for() {
     let cookie = accepted.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
     assert!(cookie.starts_with("__Host-"), "{cookie}");
 
-    // A list is larger than a call may be.
+    // A list may be larger than the body of a call.
     let list = format!(
         "--x\r\nContent-Disposition: form-data; name=\"list\"; filename=\"leads.csv\"\r\n\
          Content-Type: text/csv\r\n\r\nCompany\n{}\r\n--x--\r\n",
@@ -171,7 +170,7 @@ fn the_documented_proxy_says_for_whom_it_asks() {
     let server = Server::start(&data, &log, &["--public-url", PUBLIC_URL]);
     let Some(nginx) = nginx(server.address, &folder.path().join("nginx")) else { return };
     let [guesser, other] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
-    // An address has 20 tries, whatever accounts it tries and whatever it says of itself.
+    // An address has 20 tries, whichever accounts it tries and whatever its headers say.
     let mut answers = Vec::new();
     for number in 0..24 {
         let call = sign_in(&format!("nobody{number}@quill.example"), "wrong horse battery");

@@ -1,5 +1,5 @@
-//! No credit is spent twice and no acknowledged charge is lost: not when hundreds race for the last
-//! credit, and not when the process is killed in the middle of its work.
+//! No credit is spent twice and no acknowledged charge is lost, in races for the last credit and
+//! after kills.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,7 +31,7 @@ use server::{Server, command, import_fixtures, text, told};
 const CLIENTS: usize = 200;
 const RACES: usize = 50;
 const WRITERS: usize = 12;
-/// How often the server is killed, unless `ENRICH_KILL_ROUNDS` says otherwise.
+/// The number of kills, unless `ENRICH_KILL_ROUNDS` sets it.
 const KILLS: usize = 50;
 
 #[test]
@@ -97,12 +97,12 @@ fn a_killed_server_has_every_charge_it_acknowledged_exactly_once() {
     server.stop();
 }
 
-/// One call a writer made, and what it heard of it.
+/// A call of a writer, and its answer.
 struct Sent {
     request: String,
-    /// The `Idempotency-Key`, on every other call.
+    /// The `Idempotency-Key`, for every other call.
     repeat_key: Option<String>,
-    /// `None` when the connection broke before the answer had come.
+    /// `None` if the connection broke before the answer.
     reply: Option<Reply>,
 }
 
@@ -115,7 +115,7 @@ struct History {
 }
 
 impl History {
-    /// Acknowledged ≤ durable ≤ acknowledged + in flight, and nothing twice.
+    /// Checks acknowledged ≤ durable ≤ acknowledged + in flight, and that nothing is charged twice.
     fn check(&mut self, durable: &BTreeMap<String, usize>, seen: &[Sent], round: usize) {
         let twice: Vec<_> = durable.iter().filter(|(_, times)| **times != 1).collect();
         assert!(twice.is_empty(), "round {round}: charged more than once: {twice:?}");
@@ -137,7 +137,7 @@ impl History {
         assert_eq!(durable.len(), self.charges, "round {round}: {before} before, {charged} new");
     }
 
-    /// Sends every keyed call of the round again, as a client that lost its answer does.
+    /// Repeats every keyed call of the round, as a client that lost its answer does.
     fn repeat(&mut self, server: SocketAddr, key: &str, seen: &[Sent], round: usize) {
         for sent in seen {
             let Some(repeat_key) = &sent.repeat_key else { continue };
@@ -167,7 +167,7 @@ impl History {
     }
 }
 
-/// Lets writers call until the server is killed at a moment of chance.
+/// Lets writers send calls until the server is killed at a random moment.
 fn load_until_killed(server: Server, key: &str, round: usize) -> Vec<Sent> {
     let address = server.address;
     let over = AtomicBool::new(false);
@@ -190,7 +190,7 @@ fn load_until_killed(server: Server, key: &str, round: usize) -> Vec<Sent> {
     })
 }
 
-/// Calls, one after the other, until the connection breaks.
+/// Sends calls, one after the other, until the connection breaks.
 fn write(server: SocketAddr, key: &str, name: &str, over: &AtomicBool) -> Vec<Sent> {
     let mut sent = Vec::new();
     while !over.load(Ordering::SeqCst) {
@@ -215,7 +215,7 @@ fn write(server: SocketAddr, key: &str, name: &str, over: &AtomicBool) -> Vec<Se
 fn race(server: SocketAddr, call: &Call, start: &Barrier, end: &Barrier) -> Vec<Reply> {
     (0..RACES)
         .map(|_| {
-            // The connection stands before the race begins.
+            // The connections are open before the race begins.
             let stream = TcpStream::connect(server).unwrap();
             start.wait();
             let reply = call.send_over(stream).unwrap();
@@ -238,14 +238,14 @@ fn create_account(data: &Path, credits: &str) -> (String, String) {
     (text(&said, "account"), text(&said, "key"))
 }
 
-/// The sums the ledger proves.
+/// Compares the totals of `ledger verify`.
 fn assert_ledger(data: &Path, granted: u64, charged: u64) {
     let said = told(data, &["ledger", "verify"]);
     let sums = json!([said["ok"], said["granted"], said["charged"], said["charges"]]);
     assert_eq!(sums, json!([true, granted, charged, charged]), "ledger verify said {said}");
 }
 
-/// How often each request id of a charge stands in the account's exported ledger.
+/// How often each request id of a charge is in the account's exported ledger.
 fn exported(data: &Path, account: &str) -> BTreeMap<String, usize> {
     let output = command(data, &["ledger", "export", account]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -256,7 +256,7 @@ fn exported(data: &Path, account: &str) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
     for row in reader.records() {
         let request = row.unwrap()[column].to_owned();
-        // Grants have no request.
+        // Grants have no request id.
         if !request.is_empty() {
             *times.entry(request).or_default() += 1;
         }
@@ -271,7 +271,7 @@ fn kills() -> usize {
     }
 }
 
-/// A number that is another one each time.
+/// A random number.
 fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }

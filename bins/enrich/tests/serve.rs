@@ -1,4 +1,4 @@
-//! `enrich serve` as a process: what it prints, how it is set, how it ends.
+//! `enrich serve` as a process: output, settings and shutdown.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -24,7 +24,7 @@ use enrich_testkit::raw_client::{Client, request};
 use process::{Process, enrich};
 use tempfile::TempDir;
 
-/// What the process has at most for its end.
+/// Time limit for the process to end.
 const END: Duration = Duration::from_secs(10);
 
 fn serve(data: &TempDir, more: &[&str]) -> Command {
@@ -39,7 +39,8 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Fills a data folder: the invented companies, an account with 10 credits; the account, its key.
+/// Fills a data folder with the invented companies and an account with 10 credits; returns the
+/// account and its key.
 fn fill(data: &TempDir) -> (AccountId, String) {
     let store = Store::open_or_create(data.path().join("data")).unwrap();
     let now = SystemClock.now();
@@ -222,7 +223,7 @@ fn the_least_confidence_decides_what_is_found_by_name() {
     let found = |command: &mut Command| {
         let process = Process::start(command);
         let mut client = Client::to(process.address);
-        // Misspelt; and like a name that is held, but hardly meant.
+        // A misspelt name; and one that is similar to a company's name, but hardly meant.
         ["Nortmoor Lantrens", "Brass Lantern"].map(|name| {
             let asked = format!(r#"{{"apiKey":"{key}","companyName":"{name}"}}"#);
             let answer = client.request("POST", "/v1/cuf", "", &asked);

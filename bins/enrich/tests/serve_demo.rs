@@ -1,4 +1,4 @@
-//! `enrich demo` as a process: what it prints can be pasted, and nothing of it stays.
+//! `enrich demo` as a process: its commands can be pasted, and its data is removed.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use enrich_testkit::raw_client::{Answer, Client};
 use process::{Process, enrich};
 
-/// What is printed after the first line, up to the one that tells how to end it.
+/// The lines after the first one, up to the one that says how to stop it.
 fn greeting(process: &mut Process) -> Vec<String> {
     let mut lines = Vec::new();
     loop {
@@ -38,7 +38,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Sends what `curl` would.
+/// Sends the request of a `curl` command.
 fn sent(process: &Process, line: &str) -> Answer {
     let words = words(line);
     let root = format!("http://{}", process.address);
@@ -94,7 +94,7 @@ fn its_data_is_gone_with_it() {
 
 #[test]
 fn a_taken_address_is_said_to_be_taken() {
-    // The first is killed at the end, and leaves its folder behind.
+    // The first one is killed at the end and leaves its folder behind.
     let temporary = tempfile::tempdir().unwrap();
     let mut command = enrich(&["demo", "--listen", "127.0.0.1:0"]);
     let first = Process::start(command.env("TMPDIR", temporary.path()));

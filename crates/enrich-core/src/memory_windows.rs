@@ -45,16 +45,16 @@ impl RateLimiter for MemoryWindows {
 }
 
 fn count_in<Id: Copy + Eq + Hash>(
-    rate_limiter: &Mutex<FxHashMap<Id, Window>>,
+    windows: &Mutex<FxHashMap<Id, Window>>,
     id: Id,
     limit: RateLimit,
     now: Timestamp,
 ) -> RateLimitStatus {
-    let mut rate_limiter = rate_limiter.lock();
+    let mut windows = windows.lock();
     // The map doubles when it grows, so sweeping when full costs constant time per new entry.
-    let is_full = rate_limiter.len() >= SWEEP_FROM && rate_limiter.len() == rate_limiter.capacity();
-    if is_full && !rate_limiter.contains_key(&id) {
-        rate_limiter.retain(|_, window| !window.has_ended(now));
+    let is_full = windows.len() >= SWEEP_FROM && windows.len() == windows.capacity();
+    if is_full && !windows.contains_key(&id) {
+        windows.retain(|_, window| !window.has_ended(now));
     }
-    rate_limiter.entry(id).or_default().count(limit, now)
+    windows.entry(id).or_default().count(limit, now)
 }

@@ -1,4 +1,4 @@
-//! A server in front of another, which fails by itself at some requests or takes its time, and else hands on.
+//! A proxy in front of a server that fails some requests or delays them, and passes on the others.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,9 +12,9 @@ pub(crate) struct Between {
 
 #[derive(Clone, Copy)]
 enum Manner {
-    /// A request that holds this word is answered with an error, and goes nowhere.
+    /// A request with this word gets an error and isn't passed on.
     Failing(&'static str),
-    /// Every answer waits for so long.
+    /// The delay of every answer.
     Slow(Duration),
 }
 
@@ -23,7 +23,7 @@ impl Between {
         Self::before(server, Manner::Failing(word))
     }
 
-    /// A connection gets no more answers than `each` fits into the time, however fast the machine.
+    /// Passes on at most one answer per `each` on a connection, however fast the machine is.
     pub(crate) fn slow(server: SocketAddr, each: Duration) -> Self {
         Self::before(server, Manner::Slow(each))
     }
@@ -34,7 +34,7 @@ impl Between {
         thread::spawn(move || {
             for client in listener.incoming() {
                 let client = client.unwrap();
-                // A client that is gone has its answer.
+                // An error means that the client is gone.
                 thread::spawn(move || hand_on(client, server, manner).ok());
             }
         });
@@ -66,7 +66,7 @@ fn hand_on(mut client: TcpStream, server: SocketAddr, manner: Manner) -> io::Res
     Ok(())
 }
 
-/// A head and a body of the length it says; `None` at the end.
+/// Reads a head and a body of the announced length; `None` at the end.
 fn message(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];

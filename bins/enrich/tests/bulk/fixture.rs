@@ -1,4 +1,4 @@
-//! A data folder, a server for it, an account with a key, and lists to ask.
+//! A data folder with a server, an account with a key, and lists.
 
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -19,7 +19,7 @@ pub(crate) struct Fixture {
     key: String,
 }
 
-/// What a command did.
+/// The output and exit status of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -34,14 +34,14 @@ impl Ran {
         Self { status, out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Its result.
+    /// The JSON on standard output.
     pub(crate) fn said(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 }
 
 impl Fixture {
-    /// With a server, and an account that has these credits.
+    /// Starts a server, and creates an account with these credits.
     pub(crate) fn new(credits: &str) -> Self {
         let mut fixture = Self::without_server();
         let said = told(&fixture.data(), &["account", "create", "Lister", "--credits", credits]);
@@ -74,7 +74,7 @@ impl Fixture {
         format!("http://{}", self.server())
     }
 
-    /// Begins `enrich bulk cuf` from `list.csv` to `out.csv`.
+    /// Starts `enrich bulk cuf` from `list.csv` to `out.csv`.
     pub(crate) fn begin(&self, list: &[u8], arguments: &[&str]) -> Child {
         fs::write(self.path("list.csv"), list).unwrap();
         let mut command = self.command();
@@ -83,12 +83,12 @@ impl Fixture {
         command.stdin(Stdio::null()).spawn().unwrap()
     }
 
-    /// The same, to its end.
+    /// Like `begin`, but waits for its end.
     pub(crate) fn bulk(&self, list: &[u8], arguments: &[&str]) -> Ran {
         Ran::of(self.begin(list, arguments).wait_with_output().unwrap())
     }
 
-    /// `enrich bulk` with these arguments and this standard input.
+    /// Runs `enrich bulk` with these arguments and this standard input.
     pub(crate) fn ran(&self, arguments: &[&str], input: &[u8]) -> Ran {
         let mut command = self.command();
         command.arg("bulk").args(arguments).arg("--data").arg(self.data());
@@ -101,7 +101,7 @@ impl Fixture {
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("ENRICH_KEY");
-        // What was asked stays in the folder of the output: nothing is written to the system's.
+        // No file with questions may be written to the system's temporary folder.
         command.env("TMPDIR", self.path("no-folder-for-temporary-files"));
         if !self.key.is_empty() {
             command.env("ENRICH_KEY", &self.key);
@@ -113,7 +113,7 @@ impl Fixture {
         told(&self.data(), &["credits", "grant", &self.account, credits]);
     }
 
-    /// What the ledger says was charged, all of it being in order.
+    /// The charged credits, if the ledger verifies.
     pub(crate) fn charged(&self) -> u64 {
         let said = told(&self.data(), &["ledger", "verify"]);
         assert_eq!(said["ok"], Value::Bool(true), "{said}");
@@ -124,14 +124,14 @@ impl Fixture {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// How many rows `out.csv.job` says there are; 0 before it is there.
+    /// The number of rows in `out.csv.job`; 0 if it doesn't exist yet.
     pub(crate) fn rows_until_now(&self) -> u64 {
         let Ok(job) = fs::read(self.path("out.csv.job")) else { return 0 };
         let job: Value = serde_json::from_slice(&job).unwrap();
         job["counts"]["rows"].as_u64().unwrap()
     }
 
-    /// Every row of a [`numbered`] list once, in order, and paid once if it was found.
+    /// Every row of a [`numbered`] list is there once, in order, and paid once if it was found.
     pub(crate) fn check_rows(&self, name: &str, rows: usize) {
         let text = self.read(name);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -156,7 +156,7 @@ impl Fixture {
     }
 }
 
-/// A list of so many rows: of ten, seven are found, two are not, one can't be asked.
+/// A list of `rows` rows: of ten, seven are found, two are not, one is invalid.
 pub(crate) fn numbered(rows: usize) -> Vec<u8> {
     let mut list = "id,Company\n".to_owned();
     for row in 0..rows {
@@ -170,7 +170,7 @@ pub(crate) fn numbered(rows: usize) -> Vec<u8> {
     list.into_bytes()
 }
 
-/// Waits until a command says what the list costs, which is before it asks.
+/// Waits until a command prints the cost of the list, before it sends rows.
 pub(crate) fn wait_for_a_word(running: &mut Child) {
     let mut byte = [0];
     let err = running.stderr.as_mut().unwrap();
@@ -185,7 +185,7 @@ pub(crate) fn row_of(line: &str) -> Value {
     serde_json::from_str(line).unwrap()
 }
 
-/// A number that is another one each time.
+/// A random number.
 pub(crate) fn chance() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -1,4 +1,4 @@
-//! Jobs over the metered service in the same process, as the account page runs them.
+//! Jobs over the metered service in the same process, as on the account page.
 
 use std::io::Read;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::server::import_fixtures;
 static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
-/// A process: the store and the jobs over it.
+/// One process: the store and its jobs.
 struct Process {
     store: Store,
     jobs: Jobs,

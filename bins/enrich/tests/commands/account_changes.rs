@@ -1,4 +1,5 @@
-//! `enrich account rename`, `set`, `suspend`, `resume` and `close`, accounts by name, `credits history`.
+//! `enrich account rename`, `set`, `suspend`, `resume` and `close`, accounts by name, `credits
+//! history`.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, recorded_call, server, text};
 
-/// Within which a running server follows.
+/// A running server must follow within this time.
 const A_SECOND: Duration = Duration::from_secs(1);
 
 fn create(fixture: &Fixture, name: &str, options: &[&str]) -> (String, String) {

@@ -1,23 +1,23 @@
-//! `enrich lookup --min-confidence` and `--explain`: how sure a match by name has to be, and why one
-//! is as sure as it is.
+//! `enrich lookup --min-confidence` and `--explain`: the least confidence of a match by name, and
+//! the reasons for a confidence.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{ADA, Fixture, QUILL, Ran};
 
-/// Names that are like one another.
+/// Similar names.
 const INKS: &str = r#"{"type":"company","name":"Quill Ink Works Ltd","country":"GB","domains":["quill-ink-works.example"]}
 {"type":"company","name":"Quillfeather GmbH","aliases":["Quillfeather Ink"],"country":"DE","domains":["quillfeather.example"]}
 {"type":"company","name":"Sorrel","country":"GB","domains":["sorrel-one.example"]}
 {"type":"company","name":"Sorrel","country":"FR","domains":["sorrel-two.example"]}
 "#;
 
-/// Said by a source that is trusted little.
+/// From a source with a low confidence.
 const DOUBTFUL: &str = r#"{"type":"company","name":"Marsh Marlow Tannery","domains":["marsh-marlow.example"],"confidence":60}"#;
 
-/// Misspelt, and near enough to be found.
+/// Misspelt, and similar enough to be found.
 const NEAR: &str = "companyName=Quill Inkk Works";
-/// Like a name that is held, and hardly meant.
+/// Similar to a company's name, but hardly meant.
 const FAR: &str = "companyName=Brass Ink Traders";
 
 fn fixture() -> Fixture {
@@ -27,7 +27,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// The domain that a look-up answers with.
+/// The domain in the answer of a look-up.
 fn url(ran: &Ran) -> String {
     assert_eq!(ran.status, 0, "{ran:?}");
     ran.json()["url"].as_str().unwrap().to_owned()
@@ -55,10 +55,10 @@ fn the_least_confidence_decides_what_is_found() {
     assert_eq!(at(NEAR, "100"), "");
     assert_eq!(url(&fixture.run(&["lookup", "cuf", FAR])), "");
     assert_eq!(at(FAR, "1"), "quill-ink-works.example");
-    // A name that one company alone bears is no surer than the share of those that are right.
+    // An exact name of a single company has the confidence of such matches.
     assert_eq!(at("companyName=Quill Ltd", "90"), "quill.example");
     assert_eq!(at("companyName=Quill Ltd", "100"), "");
-    // What is no name is not weighed.
+    // Identifiers are not compared.
     let by_domain = ["lookup", "dte", "companyDomain=quill.example", "--min-confidence", "100"];
     assert_eq!(fixture.run(&by_domain).json()["emails"][0], "info@quill.example");
 }
@@ -86,7 +86,7 @@ fn a_confidence_that_cannot_be_is_a_wrong_command_line() {
     }
 }
 
-/// The form of the text is tested beside it; what the numbers are, the weights decide.
+/// Another test checks the layout; the numbers depend on the weights.
 #[test]
 fn a_comparison_is_explained_for_people() {
     let fixture = fixture();
@@ -204,7 +204,7 @@ fn the_employer_of_a_person_is_explained() {
     assert_eq!(by_name["company_name"]["is_employer"], true);
     assert_eq!(by_name["company_name"]["only_bearer"]["name"], "Quill Ltd");
     assert_eq!(by_name["found"]["name"], "Ada Penn");
-    // A domain that a company has is looked up as it is; one that none has may be a name.
+    // A known domain is looked up exactly; an unknown one may be a name.
     assert_eq!(at("quill.example")["company_name"], Value::Null);
     assert_eq!(at("quil.example")["company_name"]["name"], "quil.example");
 }

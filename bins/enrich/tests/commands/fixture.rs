@@ -1,4 +1,4 @@
-//! An operator's desk: a folder of their own to work in, and the command to work with.
+//! A temporary folder, and the command to run in it.
 
 use std::fs;
 use std::io::Write;
@@ -11,14 +11,14 @@ use enrich_wire::{CallRecord, Request, Response};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A company with everything the tests ask for.
+/// A company with all attributes that the tests use.
 pub(crate) const QUILL: &str = r#"{"type":"company","name":"Quill Ltd","country":"GB","domains":["quill.example"],"linkedin":"linkedin.com/company/quill-example","emails":["info@quill.example"],"phones":["+44 20 7946 0123"]}"#;
 /// A person who works there.
 pub(crate) const ADA: &str = r#"{"type":"person","first_name":"Ada","last_name":"Penn","company_domain":"quill.example","linkedin":"linkedin.com/in/ada-penn-example","emails":["ada@quill.example"]}"#;
 
 pub(crate) struct Fixture(TempDir);
 
-/// What a command printed, and how it ended.
+/// The output and exit status of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -32,7 +32,7 @@ impl Fixture {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A folder where a company and a person who works there were imported.
+    /// A folder with an imported company and a person who works there.
     pub(crate) fn with_records() -> Self {
         let fixture = Self::new();
         fixture.file("records.jsonl", format!("{QUILL}\n{ADA}\n"));
@@ -44,7 +44,7 @@ impl Fixture {
         self.0.path()
     }
 
-    /// Where the data is if nothing else is said.
+    /// The default data folder.
     pub(crate) fn data(&self) -> PathBuf {
         self.path().join("enrich-data")
     }
@@ -77,21 +77,21 @@ impl Fixture {
         child.wait_with_output().unwrap().into()
     }
 
-    /// What a command that has to succeed says in JSON.
+    /// Runs a command that must succeed; returns its JSON.
     pub(crate) fn json(&self, words: &[&str]) -> Value {
         let ran = self.run(&[words, &["--json"]].concat());
         assert_eq!(ran.status, 0, "{words:?}: {ran:?}");
         ran.json()
     }
 
-    /// Makes an account; its id and its key.
+    /// Creates an account; returns its id and its key.
     pub(crate) fn account(&self, credits: u64) -> (String, String) {
         let credits = credits.to_string();
         let made = self.json(&["account", "create", "Ledger & Sons", "--credits", &credits]);
         (text(&made["account"]), text(&made["key"]))
     }
 
-    /// The data as a running server has it open.
+    /// Opens the data as a running server does.
     pub(crate) fn store(&self) -> Store {
         Store::open_or_create(self.data()).unwrap()
     }
@@ -102,22 +102,22 @@ impl Fixture {
     }
 }
 
-/// Hands a started command its standard input, to the end.
+/// Writes the whole standard input of a started command.
 pub(crate) fn feed(child: &mut Child, input: &str) {
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
 }
 
-/// A JSON string's text.
+/// The text of a JSON string.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// A server over a store.
+/// A service over a store.
 pub(crate) fn server(store: &Store) -> Service {
     store.service()
 }
 
-/// A call of `/v1/<name>` with a JSON body, the key put into it.
+/// Sends a call to `/v1/<name>` with a JSON body that includes the key.
 pub(crate) fn call(
     service: &Service,
     key: &str,
@@ -128,7 +128,7 @@ pub(crate) fn call(
     recorded_call(service, key, name, request_id, body).0
 }
 
-/// The same with the call's record.
+/// Like `call`, with the call's record.
 pub(crate) fn recorded_call(
     service: &Service,
     key: &str,
@@ -147,13 +147,13 @@ pub(crate) fn recorded_call(
 }
 
 impl Ran {
-    /// The one line of JSON on standard output.
+    /// The single line of JSON on standard output.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.matches('\n').count(), 1, "{self:?}");
         serde_json::from_str(&self.out).unwrap()
     }
 
-    /// Asserts that the command ended with `status`, printed nothing and explained itself.
+    /// Asserts that the command ended with `status`, printed nothing and explained the error.
     #[track_caller]
     pub(crate) fn refused(&self, status: i32, said: &str) {
         assert_eq!(self.status, status, "{self:?}");

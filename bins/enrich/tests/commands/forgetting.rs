@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::fixture::{ADA, Fixture, QUILL, Ran};
 
-/// The only line of an answer's field.
+/// The value of a field in an answer.
 fn answer(fixture: &Fixture, words: &[&str], field: &str) -> serde_json::Value {
     let ran = fixture.run(&[&["lookup"], words].concat());
     assert_eq!(ran.status, 0, "{ran:?}");

@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 
-/// The commands below one, as its help lists them.
+/// The subcommands in a command's help.
 fn below(help: &str) -> Vec<&str> {
     let list = help.split("Commands:\n").nth(1).unwrap_or_default();
     let lines = list.lines().take_while(|line| !line.is_empty());

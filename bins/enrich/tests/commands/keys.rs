@@ -68,7 +68,7 @@ fn a_successor_has_the_label_and_limits_of_the_key_it_replaces() {
     assert_eq!(ask(&rotated), 200);
     let again = fixture.json(&["key", "rotate", &text(&rotated["key_id"])]);
     assert_eq!(ask(&again), 200);
-    // A key that has ended stops working within a second, where it was in use just now.
+    // An ended key is refused within a second, even if it was just used.
     thread::sleep(Duration::from_secs(1));
     assert_eq!(ask(&rotated), 401);
     let ended = fixture.run(&["key", "rotate", &text(&rotated["key_id"])]);

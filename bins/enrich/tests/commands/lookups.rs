@@ -7,7 +7,7 @@ use crate::fixture::{Fixture, call, server};
 #[test]
 fn a_look_up_prints_the_bytes_the_endpoint_answers_with() {
     let fixture = Fixture::with_records();
-    // One credit: after the endpoint's answer the balance is 0, as the command shows it.
+    // One credit: after the endpoint's answer the balance is 0, as in the command's output.
     let (_, key) = fixture.account(1);
     let looked_up = fixture.run(&["lookup", "/v1/cuf", "companyName=Quill"]);
     assert_eq!((looked_up.status, looked_up.err.as_str()), (0, ""));

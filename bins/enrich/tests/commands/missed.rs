@@ -1,4 +1,4 @@
-//! `enrich stats --misses`: the company names that nothing was found for.
+//! `enrich stats --misses`: the company names that were not found.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, server};
 
-/// A folder where a server that counts so was asked for these.
+/// A folder after a server with this setting was asked for these names.
 fn asked(count_misses: CountMisses, names: &[&str]) -> Fixture {
     let fixture = Fixture::with_records();
     let (_, key) = fixture.account(100);

@@ -1,4 +1,4 @@
-//! Inviting an account's owner to its page, and signing them out.
+//! Inviting an account's owner, and signing the owner out.
 
 use enrich_core::{AccountId, Clock, Timestamp};
 use enrich_sign_in::{PasswordHash, Session, SignIns, Token};
@@ -11,12 +11,12 @@ use crate::fixture::{Fixture, text};
 const NOBODY: &str = "019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70";
 const ADA: &str = "ada@quill.example";
 
-/// Makes an account whose owner is invited.
+/// Creates an account and invites its owner.
 fn invited(fixture: &Fixture, email: &str) -> Value {
     fixture.json(&["account", "create", "Quill Ltd", "--email", email])
 }
 
-/// The token in a link that begins as it should.
+/// The token in a link with the right beginning.
 fn token(made: &Value, base: &str) -> Token {
     let link = text(&made["invitation"]);
     let token = link.strip_prefix(&format!("{base}/account/invitation/"));
@@ -28,7 +28,7 @@ fn is_good(store: &Store, token: &Token, now: Timestamp) -> bool {
     block_on(store.sign_ins.invited(token, now)).unwrap().is_some()
 }
 
-/// A password set through the invitation, and a session of an hour.
+/// Sets a password through the invitation, and begins a session of one hour.
 fn sign_in(store: &Store, invitation: &Token, account: AccountId) -> Token {
     let now = SystemClock.now();
     let password = PasswordHash::new("$argon2id$not-a-hash");

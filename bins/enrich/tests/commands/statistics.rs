@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, call, server, text};
 
-/// A company of another country, of which less is known.
+/// A company of another country, with fewer attributes.
 const INK: &str = r#"{"type":"company","name":"Ink AG","country":"CH","domains":["ink.example"],"ip":"192.0.2.10"}"#;
 
 /// Two companies, a person, and five calls of one account.

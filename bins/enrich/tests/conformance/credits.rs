@@ -1,4 +1,4 @@
-//! Section 8: what a look-up costs, and what becomes of the balance.
+//! Section 8: the cost of a look-up, and the balance.
 
 use serde_json::json;
 

@@ -1,27 +1,27 @@
-//! The 29 endpoints of the interface: one answer, one miss and the unreadable inputs of each.
+//! The 29 endpoints of the interface: an answer, a miss and the invalid inputs of each.
 //!
-//! The answers are the fixtures' facts in the interface's shape, written out as bytes so that the
-//! order of the fields counts. `<balance>` and `<confidence>` are filled in when comparing.
+//! The answers are facts of the fixtures in the interface's shape, written as text because the
+//! order of fields matters. The comparison fills in `<balance>` and `<confidence>`.
 
 use crate::world::Fields;
 
-/// One endpoint, as the tests need to know it.
+/// One endpoint, with the data that the tests need.
 pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) found: Fields<'static>,
     pub(crate) answer: &'static str,
     pub(crate) price: i64,
-    /// The least a found answer can cost.
+    /// The lowest price of a found answer.
     pub(crate) least: i64,
     pub(crate) missing: Fields<'static>,
     pub(crate) miss: &'static str,
-    /// For each field, a text that can't be read as its kind.
+    /// For each field, a text that is invalid for its kind.
     pub(crate) unreadable: Fields<'static>,
 }
 
 const BELL: &str = "Bell\u{7}Works";
 
-/// Every endpoint, in the interface's order.
+/// All endpoints, in the interface's order.
 pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/v1/cuf",

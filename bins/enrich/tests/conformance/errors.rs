@@ -1,5 +1,5 @@
-//! Section 5: the errors of both generations. Their bytes are compared for every answer of every
-//! test (`world.rs`); here is which generation a path belongs to, and what the messages are for.
+//! Section 5: the errors of both API versions. `world.rs` compares the bytes of every error in
+//! every test; here are the version of each path, and the messages.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn errors_take_the_form_of_the_generation_whose_path_was_asked() {
     let world = World::new(&[]);
     let account = world.account(0);
     let big = "x".repeat(70_000);
-    // `has_status` compares the whole body with the form of the path's generation.
+    // `has_status` compares the whole body with the error format of the path's version.
     for path in ["/v1/nothing", "/nothing", "/", "/v3/cuf", "/v1", "/v2/nothing", "/v2/services/"] {
         world.has_status("an unknown path", &Call::post(path), 404);
     }

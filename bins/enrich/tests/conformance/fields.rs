@@ -1,4 +1,4 @@
-//! Section 2, the fields: texts, trimmed, at most 512 characters, and every fault named.
+//! Section 2, the fields: trimmed texts of at most 512 characters, and a message for every fault.
 
 use serde_json::{Map, Value, json};
 
@@ -96,7 +96,7 @@ fn inputs_are_trimmed_and_echoed_as_sent() {
 fn texts_have_up_to_512_characters() {
     let world = World::new(&[]);
     let account = world.account(10);
-    // Characters are counted, not bytes, and after trimming.
+    // Characters are counted after trimming, not bytes.
     let name = "é".repeat(512);
     let template = format!(
         "{{\"query\":\"{name}\",\"url\":\"\",\"credit_count\":<balance>,\"confidence_level\":0}}"
@@ -140,7 +140,7 @@ fn a_limit_is_a_whole_number_from_1_as_a_text_or_an_integer() {
             let what = format!("{path} with limit {limit}");
             world.refuses_call(&what, &account, &with(limit), &["limit"]);
         }
-        // More than any list has, and more than a machine word holds, is still a whole number.
+        // A whole number, although no list is that long and no machine word can hold it.
         let huge = with(json!("99999999999999999999999"));
         let what = format!("{path} with a huge limit");
         world.answers_to(&what, &account, &huge, endpoint.answer, endpoint.price);
@@ -148,7 +148,7 @@ fn a_limit_is_a_whole_number_from_1_as_a_text_or_an_integer() {
     world.finish();
 }
 
-/// The endpoints that return lists and take a `limit`.
+/// The endpoints that return lists and accept a `limit`.
 const LISTS: [&str; 5] = ["/v1/dte", "/v1/dtpp", "/v1/nte", "/v1/ntp", "/v1/lcuf_employee"];
 
 fn object(fields: Fields<'_>) -> Map<String, Value> {

@@ -1,5 +1,5 @@
-//! Section 7: headers. That every answer has its headers is checked with every answer of every
-//! test (`world.rs`); here is what stands in them.
+//! Section 7: the values of headers. `world.rs` checks in every test that every answer has its
+//! headers.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Section 2, the table of kinds: every accepted way to write an input finds the same answer, and
-//! what can't be read as its kind is 422, never a silent miss.
+//! Section 2, the table of kinds: every accepted spelling of an input finds the same answer, and an
+//! invalid one gets 422, never a miss.
 
 use serde_json::json;
 
@@ -126,7 +126,7 @@ fn phones_are_read_however_they_are_written() {
     ] {
         mti(text, person);
     }
-    // What `/v1/itm` returns goes back in as it is; the landline is the same person's.
+    // Results of `/v1/itm` are accepted as inputs; the landline belongs to the same person.
     for text in ["491713920015", "+493023125220", "0049 30 23125-220"] {
         mti(text, gross);
     }
@@ -273,7 +273,7 @@ fn youtube_pages_are_read_however_they_are_written() {
     {
         finds(&world, &account, YTD, text, "billabrook.example");
     }
-    // Channel ids are the one handle whose case counts.
+    // Channel ids are the only handles whose case matters.
     for text in ["UCexampleQuillmark000000", "youtube.com/channel/UCexampleQuillmark000000"] {
         misses(&world, &account, YTD, text);
     }

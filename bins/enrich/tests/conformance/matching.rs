@@ -1,10 +1,10 @@
-//! Sections 2 and 3: which record an input leads to, and which of its values is the answer.
+//! Sections 2 and 3: the record that an input finds, and the value that is the answer.
 
 use serde_json::json;
 
 use crate::world::{Account, Fields, World};
 
-/// With less sure matches too; which are told is for the operator to choose.
+/// Includes matches of a lower confidence, which the operator may allow.
 const LESS_SURE: [&str; 2] = ["--min-confidence", "30"];
 
 #[test]
@@ -38,7 +38,7 @@ fn company_names_match_without_case_diacritics_punctuation_and_legal_form() {
     ] {
         for name in names {
             let reply = world.ask(&account, "/v1/cuf", &[("companyName", name)]);
-            // An international domain may be shown in either form.
+            // An international domain may be in either form.
             let url = reply.json()["url"].as_str().unwrap_or_default().to_owned();
             let url = url.replace("gęśla-studio", "xn--gla-studio-enb60f");
             world.same(&format!("/v1/cuf {name:?}"), &url.as_str(), &domain);
@@ -84,7 +84,8 @@ fn person_names_match_in_any_order_case_and_spelling() {
     for name in ["Eloise d'Aubrac", "d'Aubrac, Éloïse", "ÉLOÏSE D’AUBRAC"] {
         lpuf(name, "Maison Orbeval", aubrac, 1);
     }
-    // Spelled out, short, as initials, and the family name first: less sure, and nobody else.
+    // Spelled out, short, as initials, and with the family name first: a lower confidence, and no
+    // other person.
     for name in ["Juergen Gross", "J. Groß", "Groß Jürgen", "Gross J."] {
         lpuf(name, "Quillmark", gross, 1);
     }
@@ -114,9 +115,9 @@ fn an_address_leads_to_its_owner_then_its_owners_employer_then_its_domain() {
     let world = World::new(&[]);
     let account = world.account(50);
     for (email, company) in [
-        // The company with that address, though the domain is a country site's.
+        // The company with that address, although its domain is a country site's.
         ("kontakt@gesla-studio-cz.example", "Gęśla Studio sp. z o.o."),
-        // The employer of the person with it, whose domain no company has.
+        // The employer of the person with that address, whose domain no company has.
         ("eloise@daubrac.example", "Maison Orbeval SARL"),
         ("bjorn@asgard-keramikk.example", "Fjellvind Keramikk AS"),
         ("juergen.gross@quillmark.example", "Quillmark Analytics GmbH"),
@@ -198,11 +199,11 @@ fn pite_takes_a_domain_a_domain_as_name_or_a_name() {
     let other =
         [eloise, ("companyDomain", "quillmark.example"), ("companyName", "orbeval.example")];
     pite(&other, "");
-    // A name that looks like a domain and is nobody's domain.
+    // A name that looks like a domain that no company has.
     let priya = ("personName", "Priya Ramaswamy-Iyer");
     pite(&[priya, ("companyName", "Wickerly.example")], "priya@wickerly-baskets.example");
     pite(&[priya, ("companyDomain", "Wickerly.example")], "");
-    // No address at the company's domain: the first.
+    // No address at the company's domain: the first one.
     let bjorn = [("personName", "Bjørn Åsgård"), ("companyName", "Fjellvind Keramikk AS")];
     pite(&bjorn, "bjorn@asgard-keramikk.example");
     world.refuses(&account, "/v1/pite", &[eloise], &["companyDomain"]);
@@ -308,7 +309,7 @@ fn itm_takes_a_country_by_any_of_its_names() {
 
 const NAME_TO_DOMAIN: &str = "/v2/services/name_to_domain";
 
-/// The answer field holds this; `""` means a miss that costs nothing.
+/// The answer field has this value; `""` means a miss, which is free.
 fn expect(
     world: &World,
     account: &Account,

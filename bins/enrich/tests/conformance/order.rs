@@ -1,4 +1,5 @@
-//! Section 1: the order of the checks. Each case breaks two rules; the earlier one answers.
+//! Section 1: the order of the checks. Each case breaks two rules, and the earlier one gives the
+//! answer.
 
 use serde_json::json;
 
@@ -150,7 +151,7 @@ fn the_balance_comes_before_the_look_up() {
     world.finish();
 }
 
-/// Waits until a window has just begun, or has room for what a test sends within one.
+/// Waits until a window has just begun, or has room for the calls of a test.
 fn await_fresh_window(world: &World) {
     let probe = world.account(0);
     crate::rate::await_room(world, &probe);

@@ -1,4 +1,5 @@
-//! Section 6: the window of calls, shown to everyone, enforced where the operator chose so.
+//! Section 6: the rate-limit window, in the headers of all answers, and enforced if the operator
+//! wants it.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -20,7 +21,7 @@ fn the_window_is_shown_and_counts_down() {
         let policy = reply.header("RateLimit-Policy").unwrap_or_default().to_owned();
         world.same("the policy", &policy.as_str(), &"\"default\";q=100;w=60");
         let (r, t) = rate(&world, &reply);
-        // The room was looked for with one call of this account's key, and another key has its own.
+        // One call of this account's key looked for room; another key has its own window.
         world.same("calls left", &r, &(left - 1));
         world.holds("the window ends within a minute", (0..=60).contains(&t), &reply);
     }
@@ -132,16 +133,15 @@ fn a_new_window_starts_with_all_its_calls() {
         thread::sleep(Duration::from_millis(2100));
     }
     let allowed = seen.get(&200).copied().unwrap_or_default();
-    // A window runs at each end of the time it took, however slow the machine is.
-    let rate_limiter = u32::try_from(begun.elapsed().as_secs() / 2 + 2).unwrap();
-    if allowed < 9 || allowed > 3 * rate_limiter || seen.keys().any(|&status| status / 100 == 5) {
-        world.note(format!("{rate_limiter} windows of three calls; statuses seen: {seen:?}"));
+    // The time touches at most this many windows, however slow the machine is.
+    let windows = u32::try_from(begun.elapsed().as_secs() / 2 + 2).unwrap();
+    if allowed < 9 || allowed > 3 * windows || seen.keys().any(|&status| status / 100 == 5) {
+        world.note(format!("{windows} windows of three calls; statuses seen: {seen:?}"));
     }
     world.finish();
 }
 
-/// Waits until the running window has at least ten seconds left and this key has been used in it
-/// at most once.
+/// Waits until the window has at least ten seconds left and this key was used in it at most once.
 pub(crate) fn await_room(world: &World, account: &Account) {
     let second = u64::try_from(seconds_of_the_minute()).unwrap();
     if second > 50 {
@@ -155,7 +155,7 @@ fn ask(world: &World, account: &Account) -> Reply {
     world.ask(account, "/v1/cuf", &[("companyName", "Telefónica")])
 }
 
-/// The `r` and `t` of the `RateLimit` header; the name and the order are part of the form.
+/// The `r` and `t` of the `RateLimit` header, whose name and order are fixed.
 fn rate(world: &World, reply: &Reply) -> (i64, i64) {
     let read = reply.header("RateLimit").and_then(|value| {
         let (r, t) = value.strip_prefix("\"default\";r=")?.split_once(";t=")?;

@@ -1,4 +1,4 @@
-//! Section 2, the body: what can be decoded, from which encoding, and where the key is read.
+//! Section 2, the body: which bodies are decoded in which encoding, and where the key may be.
 
 use serde_json::json;
 
@@ -39,10 +39,10 @@ fn a_body_of_any_other_type_is_read_as_a_form() {
         found(&world, &account, Call::post("/v1/cuf").typed(content_type, fields.as_str()));
     }
     found(&world, &account, Call::post("/v1/cuf").body(fields.as_str()));
-    // Raw UTF-8 in a form is what some clients send.
+    // Some clients send raw UTF-8 in a form.
     let raw = format!("companyName=Telefónica&apiKey={}", account.key);
     found(&world, &account, Call::post("/v1/cuf").typed(FORM, raw));
-    // A form announced as JSON is bad JSON.
+    // A form that is announced as JSON is invalid JSON.
     undecodable(&world, "a form under a JSON header", JSON, fields.as_bytes());
     world.finish();
 }
@@ -243,7 +243,7 @@ fn found(world: &World, account: &Account, call: Call) {
     world.answers_to(&format!("{call:?}"), account, &call, endpoint("/v1/cuf").answer, 1);
 }
 
-/// Both generations, without a key and so before anything is known of the caller.
+/// Both API versions, without a key, because the check of the key comes later.
 fn undecodable(world: &World, what: &str, content_type: &str, body: &[u8]) {
     for path in ["/v1/cuf", "/v2/services/name_to_domain"] {
         let call = Call::post(path).typed(content_type, body);

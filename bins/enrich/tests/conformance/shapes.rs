@@ -169,7 +169,7 @@ fn ways(endpoint: &Endpoint, account: &Account, fields: Fields<'_>) -> Vec<(&'st
     ways.push(("JSON, key in the body", post().json(&Value::Object(object))));
     let with_key = [&[("apiKey", account.key.as_str())], fields].concat();
     ways.push(("form, key in the body", post().form(&with_key)));
-    // No word about the type at all: a form.
+    // Without a content type it is a form.
     ways.push(("untyped form", post().body(form(&with_key))));
     ways
 }

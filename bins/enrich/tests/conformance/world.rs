@@ -1,6 +1,6 @@
-//! A server with the fixtures in it, its accounts, and the list of what differed from the rules.
+//! A server with the fixtures, its accounts, and the differences from the rules.
 //!
-//! A difference doesn't end a test: it is noted, and the test fails at its end with all of them.
+//! A difference doesn't end a test: the test reports all of them at its end.
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::server::{Server, command, import_fixtures, text, told};
 /// Fields of a request: name and text.
 pub(crate) type Fields<'a> = &'a [(&'a str, &'a str)];
 
-/// One server, and what was seen of it.
+/// A server, and the differences seen so far.
 pub(crate) struct World {
     folder: TempDir,
     server: RefCell<Option<Server>>,
@@ -23,7 +23,7 @@ pub(crate) struct World {
     differences: RefCell<Vec<String>>,
 }
 
-/// A customer, with the balance the rules say it must have.
+/// An account, with the balance that it must have according to the rules.
 pub(crate) struct Account {
     pub(crate) id: String,
     pub(crate) key: String,
@@ -49,7 +49,7 @@ impl World {
         self.folder.path().join("data")
     }
 
-    /// A file of the test's own, beside the server's data.
+    /// A file of the test, beside the server's data.
     pub(crate) fn file(&self, name: &str, content: &str) -> String {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
@@ -60,7 +60,7 @@ impl World {
         std::fs::read_to_string(self.log_path()).unwrap()
     }
 
-    /// Ends the server in good order and starts it anew on the same data.
+    /// Stops the server and starts it again on the same data.
     pub(crate) fn restart(&self) {
         if let Some(server) = self.server.borrow_mut().take() {
             server.stop();
@@ -98,7 +98,7 @@ impl World {
 
     // ------------------------------------------------------------------ sending
 
-    /// Sends, and holds what is true of every answer against this one.
+    /// Sends a call, and checks the rules that hold for every answer.
     pub(crate) fn send(&self, call: &Call) -> Reply {
         let reply = call
             .send(self.address())
@@ -107,13 +107,13 @@ impl World {
         reply
     }
 
-    /// JSON, the key where the generation puts it.
+    /// A call in JSON, with the key in the version's own place.
     pub(crate) fn call(&self, path: &str, key: &str, fields: Fields<'_>) -> Call {
         let fields = fields.iter().map(|&(name, value)| (name.to_owned(), json!(value)));
         self.call_with(path, key, fields.collect())
     }
 
-    /// The same with values that needn't be texts.
+    /// Like `call`, with values that needn't be texts.
     pub(crate) fn call_with(&self, path: &str, key: &str, mut fields: Map<String, Value>) -> Call {
         if path.starts_with("/v2/") {
             return Call::post(path).header("x-api-key", key).json(&Value::Object(fields));
@@ -128,7 +128,7 @@ impl World {
 
     // ------------------------------------------------------------------ comparing
 
-    /// Asks, and compares body, price and balance.
+    /// Sends a call, and compares body, price and balance.
     pub(crate) fn answers(
         &self,
         account: &Account,
@@ -141,8 +141,8 @@ impl World {
         self.answers_to(&format!("{path} {fields:?}"), account, &call, template, price);
     }
 
-    /// Sends, and compares body, price and balance. In the template `<balance>` stands for the
-    /// balance after the call and `<confidence>` for a whole number from 1 to 100.
+    /// Sends a call, and compares body, price and balance. In the template, `<balance>` is the
+    /// balance after the call and `<confidence>` a whole number from 1 to 100.
     pub(crate) fn answers_to(
         &self,
         what: &str,
@@ -166,12 +166,12 @@ impl World {
         self.same(&format!("{what}: price"), &reply.number("X-Credits-Used"), &Some(price));
         let left = reply.number("X-Credits-Remaining");
         self.same(&format!("{what}: balance"), &left, &Some(balance));
-        // What is wrong once is told once.
+        // A wrong balance is reported only once.
         account.balance.set(left.unwrap_or(balance));
         reply
     }
 
-    /// Asks, and wants a 422 that names exactly these fields and costs nothing.
+    /// Expects a 422 that names exactly these fields and costs nothing.
     pub(crate) fn refuses(&self, account: &Account, path: &str, fields: Fields<'_>, at: &[&str]) {
         let call = self.call(path, &account.key, fields);
         self.refuses_call(&format!("{path} {fields:?}"), account, &call, at);
@@ -215,7 +215,7 @@ impl World {
         self.differences.borrow_mut().push(difference);
     }
 
-    /// Ends the server, proves the ledger, and fails with everything that differed.
+    /// Stops the server, verifies the ledger, and fails with all differences.
     pub(crate) fn finish(self) {
         if let Some(server) = self.server.borrow_mut().take() {
             server.stop();
@@ -305,7 +305,7 @@ impl World {
     }
 }
 
-/// The names under `fields` of an error of either generation, sorted.
+/// The names under `fields` in an error of either version, sorted.
 pub(crate) fn fields_of(reply: &Reply) -> Vec<String> {
     let body = reply.json();
     let fields = body.get("fields").or_else(|| body["errors"].get("fields"));
@@ -317,13 +317,13 @@ pub(crate) fn fields_of(reply: &Reply) -> Vec<String> {
     names
 }
 
-/// What the body of this error must be, byte for byte, given the message it has.
+/// The required body of this error, byte for byte, with its own message.
 fn error_body(reply: &Reply, second_generation: bool) -> Option<String> {
     let body = reply.json();
     let kind = if reply.status >= 500 { "api_error" } else { "invalid_request" };
     let message = body["message"].as_str().filter(|message| !message.is_empty())?;
     let mut inner = format!("\"type\":\"{kind}\",\"message\":{}", json!(message));
-    // `fields` is a map of texts and never an empty one; its order is the server's.
+    // `fields` is a non-empty map of texts, in the server's order.
     let fields = if second_generation { body["errors"].get("fields") } else { body.get("fields") };
     if let Some(fields) = fields {
         let texts = fields.as_object().filter(|texts| {

@@ -1,11 +1,11 @@
-//! Commands in documents: each is one that the program, cargo or just understands.
+//! Commands in documents: the program, cargo or just accepts each.
 
 use std::fs;
 use std::process::Command;
 
 use crate::page::{Page, pages, root};
 
-/// The lines of a page that are typed: those of shell blocks, and code between backticks.
+/// The commands on a page: lines of shell blocks, and code between backticks.
 fn typed(page: &Page) -> Vec<String> {
     let mut commands = page.inline_code();
     for block in page.blocks() {
@@ -21,7 +21,7 @@ fn typed(page: &Page) -> Vec<String> {
     commands
 }
 
-/// The words of a command line with its quotes resolved; an operator of the shell is a word.
+/// The words of a command line without quotes; a shell operator is a word.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -41,7 +41,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The commands of a line that begin with the program `name`, each without it.
+/// The commands of the program `name` in a line, each without the name.
 fn of_program(line: &str, name: &str) -> Vec<Vec<String>> {
     let words = words(line);
     let is_operator =
@@ -64,7 +64,7 @@ fn of_program(line: &str, name: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// A placeholder as a value that the program accepts.
+/// Replaces a placeholder by a value that the program accepts.
 fn filled_in(word: &str) -> String {
     match word.trim_end_matches('…') {
         "KEY_ID" | "ENTRY_ID" => "01a1fda8-b255-7b5a-831c-1bcf8352e75d".to_owned(),
@@ -77,7 +77,8 @@ fn filled_in(word: &str) -> String {
     }
 }
 
-/// Asks for help behind the typed words: what stands before is read as usual and nothing is done.
+/// Runs the command with `--help` added: its arguments are parsed, and nothing is done. Returns the
+/// error, if any.
 fn complaint(words: &[String]) -> Option<String> {
     let words = words.iter().map(|word| filled_in(word)).filter(|word| word != "…");
     let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
@@ -104,7 +105,7 @@ fn the_program_understands_every_command_of_a_document() {
     assert!(seen > 150, "{seen} commands");
 }
 
-/// The value behind an option, or what its long form is set to.
+/// The value of an option.
 fn option<'a>(words: &'a [String], names: [&str; 2]) -> Option<&'a str> {
     let at = words.iter().position(|word| names.contains(&word.as_str()))?;
     words.get(at + 1).map(String::as_str)

@@ -1,8 +1,8 @@
-//! Examples in documents: the commands of a page's `console` blocks run in order, in a folder of
-//! their own, and print what the page shows.
+//! Examples in documents: the commands of a page's `console` blocks run in order in a temporary
+//! folder, and must print what the page shows.
 //!
-//! Ids, keys, times, sizes and durations may differ. An id that a page shows stands for the one
-//! that was printed in its place, also in later commands.
+//! Ids, keys, times, sizes and durations may differ. An id on the page is replaced by the printed
+//! one in later commands.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::page::{Page, pages};
 
-/// Units of what differs from run to run.
+/// Units of values that differ from run to run.
 const UNITS: [&str; 10] =
     ["bytes", "kB", "MB", "GB", "seconds", "second", "minutes", "minute", "hours", "hour"];
 /// The folder of backups in the documents.
@@ -34,11 +34,11 @@ const BAD: &str = r#"{"type":"company","name":"Harrow Tiles Ltd","country":"GB",
 
 const NORTHMOOR: &str = r#"{"type":"company","name":"Northmoor Lanterns Ltd","country":"GB","domains":["northmoor-lanterns.example"]}"#;
 
-/// A folder in which a page's commands run, and the ids that stand for those of the page.
+/// A folder in which a page's commands run, and the ids that replace those of the page.
 struct Fixture {
     folder: TempDir,
     ids: BTreeMap<String, String>,
-    /// The id that an unknown id of a command means.
+    /// The id that replaces unknown ids.
     default_id: String,
 }
 
@@ -47,7 +47,7 @@ fn page(path: &str) -> Page {
 }
 
 impl Fixture {
-    /// A folder with the files of the reference, and a second subject in each.
+    /// A folder with the files of the import format's page, and a second subject in each.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let reference = page("docs/reference/import-format.md");
@@ -65,7 +65,7 @@ impl Fixture {
         self.folder.path().join("backups")
     }
 
-    /// Runs a line in the shell; what it prints, standard error included.
+    /// Runs a line in the shell; returns its output, standard error included.
     fn run(&self, line: &str) -> String {
         let binaries = Path::new(env!("CARGO_BIN_EXE_enrich")).parent().unwrap();
         let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
@@ -78,7 +78,7 @@ impl Fixture {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A command of a page with this folder's ids and places.
+    /// A command of a page with this folder's ids and paths.
     fn command(&self, line: &str) -> String {
         let mut line = line.replace(BACKUPS, self.backups().to_str().unwrap());
         for id in ids(&line) {
@@ -87,7 +87,7 @@ impl Fixture {
         line
     }
 
-    /// Lets the owner of the first key make three calls that cost a credit each.
+    /// Makes three calls with the key, each for one credit.
     fn call(&mut self, account: &str, key: &str) {
         let store = Store::open(self.folder.path().join("enrich-data"));
         let store = store.unwrap();
@@ -114,7 +114,7 @@ impl Fixture {
         self.default_id.clone_from(&ids(charge)[1]);
     }
 
-    /// An account with the ledger that the documents show: six rows.
+    /// Creates the account of the documents, with a ledger of six rows.
     fn six_rows(&mut self) {
         self.run("enrich import companies.jsonl people.csv domains.csv");
         let made = self.run("enrich account create 'Quill Ltd' --credits 1000");
@@ -166,7 +166,7 @@ fn key(text: &str) -> String {
     key.unwrap().to_owned()
 }
 
-/// Whether a word is `2026-11-21` or begins with that and a time.
+/// Whether a word is a date like `2026-11-21`, or begins with a date and a time.
 fn is_time(word: &str) -> bool {
     let date = word.get(..10).unwrap_or_default();
     date.len() == 10
@@ -176,7 +176,7 @@ fn is_time(word: &str) -> bool {
         })
 }
 
-/// A word with what differs from run to run taken out.
+/// A word, with values that differ from run to run replaced.
 fn normal_word(word: &str) -> &str {
     let is_number = |word: &str| word.parse::<f64>().is_ok();
     match word {
@@ -189,12 +189,12 @@ fn normal_word(word: &str) -> &str {
     }
 }
 
-/// A text's lines with single blanks, and what differs from run to run taken out.
+/// The lines of a text with single blanks, and values that differ from run to run replaced.
 fn normal(text: &str) -> Vec<String> {
     let line = |line: &str| {
         let words = line.split_whitespace().flat_map(|word| {
             let bare = word.trim_end_matches([',', ':', ';']);
-            // A row of CSV is compared by its cells.
+            // CSV rows are compared cell by cell.
             let is_row = bare.contains(',') && !bare.contains('"');
             let cells: Vec<&str> = if is_row { bare.split(',').collect() } else { vec![bare] };
             cells.into_iter().map(normal_word).collect::<Vec<_>>()
@@ -265,7 +265,7 @@ fn backups_print_what_the_guide_shows() {
     fixture.holds("docs/guide/backup.md", |_, _| {});
 }
 
-/// A page with examples that no test runs would be believed.
+/// Otherwise a new page with untested examples would go unnoticed.
 #[test]
 fn every_page_with_examples_is_run() {
     let run =

@@ -1,4 +1,4 @@
-//! The reference of metrics lists those that the server has.
+//! The reference of metrics has exactly the server's metrics.
 
 use std::collections::BTreeSet;
 use std::fs;

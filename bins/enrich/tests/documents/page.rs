@@ -1,4 +1,4 @@
-//! The documents of the repository, and the parts of one.
+//! The documents of the repository, and parts of a page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ pub(crate) struct Page {
 
 /// A fenced block of code.
 pub(crate) struct Block<'a> {
-    /// What stands behind the opening fence.
+    /// The text after the opening fence.
     pub(crate) language: &'a str,
     pub(crate) lines: Vec<&'a str>,
 }
@@ -21,7 +21,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// All files below a folder whose name ends with one of `endings`, but for what is built.
+/// All files below a folder whose names end with one of `endings`, without build output.
 pub(crate) fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -36,7 +36,7 @@ pub(crate) fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every Markdown file of the repository, sorted by path.
+/// All Markdown files of the repository, sorted by path.
 pub(crate) fn pages() -> Vec<Page> {
     let root = root();
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn pages() -> Vec<Page> {
 }
 
 impl Page {
-    /// The fenced blocks, in order. A block in a list is indented; its lines are not.
+    /// The fenced blocks, in order. The lines of an indented block are returned without the indent.
     pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
         let mut blocks: Vec<Block> = Vec::new();
         let mut indent = None;
@@ -86,7 +86,7 @@ impl Page {
         lines
     }
 
-    /// The texts between backticks, those that are broken over two lines too.
+    /// The texts between backticks, also those that span two lines.
     pub(crate) fn inline_code(&self) -> Vec<String> {
         let prose = self.prose().join("\n");
         let paragraphs = prose.split("\n\n");

@@ -1,15 +1,15 @@
-//! The symptoms of the runbook: each is a text that the program can print.
+//! The symptoms in the runbook: the program can print each of them.
 
 use std::fs;
 use std::path::Path;
 
 use crate::page::{files, pages, root};
 
-/// Texts that SQLite prints, or that are put together from parts.
+/// Texts that SQLite prints, or that are composed of parts.
 const FROM_ELSEWHERE: [&str; 3] =
     ["database or disk is full", "Retry-After: 60", "lacks secret.key"];
 
-/// The source of the product, texts in one line.
+/// The source of the product, with each text on one line.
 fn source() -> String {
     let mut sources = Vec::new();
     for folder in ["crates", "bins/enrich"] {

@@ -1,4 +1,4 @@
-//! The program itself, as a process that serves.
+//! The program as a server process.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -7,15 +7,15 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A process that serves; it is killed when it is dropped.
+/// A server process; killed when it is dropped.
 pub(crate) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
-    /// Where it listens, as its first line says.
+    /// Its address, from its first line.
     pub(crate) address: SocketAddr,
 }
 
-/// The program with `arguments`, its environment without settings.
+/// The program with `arguments`, and without settings in its environment.
 pub(crate) fn enrich(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_enrich"));
     for (name, _) in std::env::vars_os() {
@@ -58,7 +58,7 @@ impl Process {
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
-    /// Waits for its end: its status, and what it logged.
+    /// Waits for its end; returns its status and its log.
     pub(crate) fn ended(mut self, within: Duration) -> (ExitStatus, String) {
         let started = Instant::now();
         let status = loop {

@@ -1,24 +1,24 @@
-//! The imports between the files of a crate: which files import each other in a circle.
+//! Finds files of a crate that import each other in a circle.
 //!
-//! A file imports another where it names it in a path that begins with `crate`, `super`, `self` or
-//! one of its own modules; names that a module re-exports lead to where they are defined. A module
-//! and what lies inside it may import each other, and tests are left out.
+//! A file imports another if it names it in a path that begins with `crate`, `super`, `self` or one
+//! of its own modules. A re-exported name counts as an import of its definition. A module and its
+//! submodules may import each other. Tests are not examined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file's module: the names from the crate's top on.
+/// A file's module path, from the crate's root.
 type Module = Vec<String>;
 
 /// A crate's files, by module.
 struct Sources {
     files: BTreeMap<Module, String>,
-    /// What each module re-exports: the name, and the module that the name leads to.
+    /// The re-exports: module and name, with the full path of the name.
     reexports: BTreeMap<(Module, String), Module>,
 }
 
-/// The groups of files of a crate that import each other in a circle, each sorted.
+/// The groups of files in a crate that import each other in a circle, each sorted.
 pub(crate) fn circles(name: &str) -> Vec<Vec<String>> {
     let sources = Sources::of(&crate_folder(name).join("src"));
     let graph = sources.graph();
@@ -56,7 +56,7 @@ pub(crate) fn rust_files(folder: PathBuf) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// What can be reached from a module, itself only if a circle leads back.
+/// The modules reachable from a module; itself only if a circle leads back.
 fn reached<'g>(
     graph: &'g BTreeMap<Module, BTreeSet<Module>>,
     from: &Module,
@@ -102,7 +102,7 @@ impl Sources {
         sources
     }
 
-    /// Each module with those it imports, but for parents and children.
+    /// The imports of each module, except those of its parents and children.
     fn graph(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let is_inside = |one: &Module, other: &Module| other.starts_with(one);
         let imports = |(module, text): (&Module, &String)| {
@@ -119,7 +119,7 @@ impl Sources {
         self.files.iter().map(imports).collect()
     }
 
-    /// A path from the crate's top on; `None` where it leads out of the crate.
+    /// A path from the crate's root; `None` if it leads out of the crate.
     fn absolute(&self, module: &Module, path: &[String]) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = path;
@@ -141,7 +141,7 @@ impl Sources {
         Some(base)
     }
 
-    /// The file that defines what a path names.
+    /// The file that defines the item at a path.
     fn file_of(&self, path: &[String]) -> Module {
         const MOST_REEXPORTS: usize = 8;
         let mut path = path.to_vec();
@@ -158,7 +158,7 @@ impl Sources {
     }
 }
 
-/// A file's text without its comments and its tests.
+/// A file's text without comments and tests.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
@@ -171,7 +171,7 @@ struct Use {
     tree: String,
 }
 
-/// The declarations of a file, and the file without them.
+/// The `use` declarations of a file, and the other lines.
 fn uses_and_rest(text: &str) -> (Vec<Use>, String) {
     let (mut uses, mut rest) = (Vec::new(), String::new());
     let mut open: Option<Use> = None;
@@ -208,7 +208,7 @@ fn uses_and_rest(text: &str) -> (Vec<Use>, String) {
 }
 
 impl Use {
-    /// The paths that it names, each with the name it gets here.
+    /// The imported paths, each with its local name.
     fn paths(&self) -> Vec<(Vec<String>, String)> {
         let mut found = Vec::new();
         expand("", &self.tree, &mut found);
@@ -216,7 +216,7 @@ impl Use {
     }
 }
 
-/// Writes a tree of imports out.
+/// Expands a tree of imports.
 fn expand(before: &str, tree: &str, found: &mut Vec<(Vec<String>, String)>) {
     let mut depth = 0_usize;
     let branches = tree.split(|letter| {
@@ -240,7 +240,7 @@ fn expand(before: &str, tree: &str, found: &mut Vec<(Vec<String>, String)>) {
     }
 }
 
-/// The paths that stand in code.
+/// The paths in code.
 fn paths_in(code: &str) -> Vec<Vec<String>> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
     let words = code.split(|letter| !is_part(letter)).map(|word| word.trim_matches(':'));

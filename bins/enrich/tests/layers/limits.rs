@@ -1,16 +1,16 @@
-//! The limits of a file and of a function, in lines.
+//! The maximum lengths of files and functions, in lines.
 //!
-//! Tests do not count: neither files named `tests.rs` nor a module `tests` at the end of a file. The
-//! code is formatted, so a function ends at the first brace that stands as far in as it begins.
+//! Tests don't count: neither files named `tests.rs` nor a module `tests` at the end of a file. The
+//! code is formatted, so a function ends at the first closing brace with its own indent.
 
 use super::imports::{crate_folder, rust_files};
 
-/// The most lines of a file, its comments included.
+/// The most lines of a file, comments included.
 pub(crate) const MOST_OF_A_FILE: usize = 400;
-/// The most lines of a function, from its name to its last brace.
+/// The most lines of a function, from its name to its closing brace.
 pub(crate) const MOST_OF_A_FUNCTION: usize = 70;
 
-/// The files and functions of a crate that are longer than the limits, in words.
+/// Describes the files and functions of a crate that are too long.
 pub(crate) fn too_long(name: &str) -> Vec<String> {
     let home = crate_folder(name).join("src");
     let mut found = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn too_long(name: &str) -> Vec<String> {
     found
 }
 
-/// The functions with a body that `lines` hold, each with its length in lines.
+/// The functions with a body in `lines`, each with its length.
 fn functions<'t>(lines: &[&'t str]) -> Vec<(&'t str, usize)> {
     let functions = lines.iter().enumerate().filter_map(|(start, line)| {
         let name = function_name(line)?;

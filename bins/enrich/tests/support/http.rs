@@ -1,6 +1,6 @@
-//! A plain HTTP/1.1 client that sends exactly the bytes it is given and shows exactly what came back.
+//! A plain HTTP/1.1 client that sends the given bytes and returns the received ones.
 //!
-//! A library would repair or refuse much of what these tests have to send.
+//! A library would correct or refuse many of the tests' requests.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long a silent server is waited for before the test counts it as broken.
+/// How long to wait for a silent server before the test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One request, not yet sent.
+/// A request, not yet sent.
 #[derive(Clone)]
 pub(crate) struct Call {
     pub(crate) method: String,
@@ -19,7 +19,7 @@ pub(crate) struct Call {
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
     chunked: bool,
-    /// What the server is called; its address where nothing is said.
+    /// The `Host` header; by default the server's address.
     host: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Call {
         self
     }
 
-    /// A body without any word about its type.
+    /// A body without a content type.
     pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self
@@ -62,30 +62,30 @@ impl Call {
         self.header("Content-Type", content_type).body(body)
     }
 
-    /// Calls the server by a name.
+    /// Sets the `Host` header.
     #[allow(dead_code, reason = "one test program uses it")]
     pub(crate) fn host(mut self, host: &str) -> Self {
         self.host = Some(host.to_owned());
         self
     }
 
-    /// Sends the body in chunks, so that its size isn't announced.
+    /// Sends the body in chunks, without its length.
     pub(crate) fn chunked(mut self) -> Self {
         self.chunked = true;
         self
     }
 
-    /// Sends over a connection of its own and reads the whole answer.
+    /// Sends on a new connection and reads the whole answer.
     pub(crate) fn send(&self, server: SocketAddr) -> io::Result<Reply> {
         self.send_over(TcpStream::connect(server)?)
     }
 
-    /// Sends over a connection that is already open and reads the whole answer.
+    /// Sends on an open connection and reads the whole answer.
     pub(crate) fn send_over(&self, mut stream: TcpStream) -> io::Result<Reply> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.set_nodelay(true)?;
-        // A refusal may come before the body has been taken; it is still an answer to read.
+        // A refusal may come before the whole body was sent; it is still read.
         let address = stream.peer_addr()?.to_string();
         let written = stream.write_all(&self.bytes(self.host.as_deref().unwrap_or(&address)));
         let mut bytes = Vec::new();
@@ -143,7 +143,7 @@ impl std::fmt::Debug for Call {
     }
 }
 
-/// One answer: status, headers in the order they came, body.
+/// An answer: status, headers in order, body.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -152,7 +152,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// The only value of this header; a header given twice is as bad as a missing one.
+    /// The only value of a header; a repeated header counts as missing.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(given, _)| given.eq_ignore_ascii_case(name));
         match (values.next(), values.next()) {
@@ -166,12 +166,12 @@ impl Reply {
         self.header(name)?.parse().ok()
     }
 
-    /// The body as JSON, `null` if it is none.
+    /// The body as JSON; `null` if it isn't JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or(Value::Null)
     }
 
-    /// `None` while the answer isn't complete.
+    /// `None` while the answer is incomplete.
     fn parse(bytes: &[u8], without_body: bool) -> Option<Self> {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
         let head = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -188,7 +188,7 @@ impl Reply {
         } else if reply.header("Transfer-Encoding").is_some() {
             unchunk(rest)?
         } else {
-            // Without a length no end could be told from a broken connection.
+            // Without a length, the end could not be distinguished from a broken connection.
             rest.get(..reply.header("Content-Length")?.parse().ok()?)?.to_vec()
         };
         reply.body = String::from_utf8(body).ok()?;
@@ -196,7 +196,7 @@ impl Reply {
     }
 }
 
-/// Form fields as a browser sends them, every byte that isn't a letter or a digit encoded.
+/// Form fields as a browser sends them: all bytes but letters and digits are encoded.
 pub(crate) fn form(fields: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();

@@ -1,4 +1,4 @@
-//! Loading the fixture directory into a store.
+//! Imports the fixture directory into a store.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use enrich_core::{SourceName, Timestamp};
 use enrich_import::Source;
 use enrich_store::Store;
 
-/// Imports a file whole; a rejected line or a dropped value is a fault of the fixture.
+/// Imports a file; a rejected line or a dropped value is an error in the fixture.
 pub(crate) fn import(store: &Store, file: &Path, at: Timestamp) {
     let source = Source::file(file).unwrap();
     let load = Load {

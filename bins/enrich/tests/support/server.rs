@@ -1,4 +1,4 @@
-//! The `enrich` binary as an operator has it: its commands, and a server process to start and end.
+//! The `enrich` binary: its commands, and a server process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader};
@@ -9,14 +9,14 @@ use std::thread;
 
 use serde_json::Value;
 
-/// A server process on a free port of the loopback address; ends with its owner.
+/// A server process on a free port of the loopback address; killed when it is dropped.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Server {
-    /// Starts `enrich serve` and waits for the line that tells its address.
+    /// Starts `enrich serve` and waits for the line with its address.
     pub(crate) fn start(data: &Path, log: &Path, options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_enrich"))
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
@@ -30,7 +30,7 @@ impl Server {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        // Whatever it prints later must not make it wait for a reader.
+        // Reads further output, so that the server never blocks on a full pipe.
         thread::spawn(move || io::copy(&mut output, &mut io::sink()));
         let address = line
             .trim()
@@ -43,13 +43,13 @@ impl Server {
         Self { child, address }
     }
 
-    /// Ends the process without a warning, as `kill -9` and a power cut do.
+    /// Kills the process, like `kill -9` or a power failure.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks the process to end, and waits until it has.
+    /// Asks the process to stop, and waits for its end.
     pub(crate) fn stop(mut self) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
@@ -59,13 +59,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already, which is just as well.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Runs one of the operator's commands to its end.
+/// Runs a command to its end.
 pub(crate) fn command(data: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_enrich"))
         .args(arguments)
@@ -76,7 +76,7 @@ pub(crate) fn command(data: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What a command says with `--json`; a command that fails fails the test.
+/// The JSON output of a command, which must succeed.
 pub(crate) fn told(data: &Path, arguments: &[&str]) -> Value {
     let output = command(data, &[arguments, &["--json"]].concat());
     let said = String::from_utf8_lossy(&output.stdout);
@@ -88,12 +88,12 @@ pub(crate) fn told(data: &Path, arguments: &[&str]) -> Value {
     }
 }
 
-/// One text out of what a command said.
+/// A text field of a command's output.
 pub(crate) fn text(said: &Value, field: &str) -> String {
     said[field].as_str().unwrap_or_else(|| panic!("no `{field}` in {said}")).to_owned()
 }
 
-/// Reads the look-up fixtures, companies before their people, into a data folder.
+/// Imports the look-up fixtures, companies before their people, into a data folder.
 pub(crate) fn import_fixtures(data: &Path) -> Value {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/directory");
     let files: Vec<String> = ["companies.jsonl", "examples.jsonl", "domains.jsonl"]

@@ -278,8 +278,8 @@ async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>,
     let key = service.accounts.key(order.key).await?;
     let limit = key.map_or(service.rate_limit, |key| service.rate_limit.with(key.rate));
     let rows = job.rows.unwrap_or_default().saturating_sub(job.counts.rows);
-    let rate_limiter = rows.div_ceil(limit.requests().into());
-    let seconds = rate_limiter.saturating_mul(limit.window_seconds().into());
+    let windows = rows.div_ceil(limit.requests().into());
+    let seconds = windows.saturating_mul(limit.window_seconds().into());
     Ok(Some(HeldUp {
         limit,
         continues_in: span(context.now.duration_until(until).as_secs() + 1),

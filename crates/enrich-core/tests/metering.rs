@@ -1,4 +1,4 @@
-//! The order of checks, held against ports that write down when they are asked.
+//! The order of the checks, with ports that record their calls.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::num::NonZeroU64;
@@ -27,15 +27,15 @@ use parking_lot::Mutex;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// What the ports say, and what they were asked.
+/// The answers of the ports, and the calls they got.
 struct World {
     key: ApiKey,
     info: KeyInfo,
     second_key: Option<(ApiKey, KeyInfo)>,
     balance: Credits,
-    /// What was added to it since.
+    /// Credits granted later.
     granted: AtomicU64,
-    /// The balance at a glance, where it is another.
+    /// The cached balance, if it differs from the exact one.
     glanced: Option<Credits>,
     /// Whether `inkwell.example` was forgotten.
     has_forgotten: bool,
@@ -94,7 +94,7 @@ impl World {
     }
 }
 
-/// One domain was forgotten.
+/// Suppresses one domain.
 struct Inkwell;
 
 impl SuppressedValues for Inkwell {
@@ -271,7 +271,7 @@ impl Clock for Fixed {
     }
 }
 
-/// A clock that is set by hand, to seconds since 1970.
+/// A clock that the test sets, in seconds since 1970.
 #[derive(Default)]
 struct SetClock(AtomicI64);
 
@@ -297,7 +297,7 @@ fn service_at(world: &Arc<World>, clock: Arc<dyn Clock>) -> Service {
     })
 }
 
-/// The answer "balance", and what it is.
+/// An answer that contains the balance.
 fn balance() -> BodyTemplate {
     template("balance ", 8)
 }
@@ -403,7 +403,7 @@ fn an_expired_key_is_an_unknown_key() {
 fn a_call_after_the_end_of_its_key_makes_nothing_final() {
     let mut world = World::new();
     world.info.expires_at = Some(NOW);
-    // It would panic.
+    // A look-up would panic.
     let outcome = call(&Arc::new(world), Price::PerAnswer(1), None);
     assert!(matches!(outcome.result, Err(Refusal::InvalidKey)));
 }
@@ -710,7 +710,7 @@ fn a_repeat_while_another_runs_is_answered_if_the_first_was_and_else_refused() {
         let (service, repeated) = (service(&world), Mutex::new(None));
         let key = world.key.expose();
         let again = || call_with(&world, &service, key, Price::PerAnswer(1), Some("k1"), &ask);
-        // While this answer is written, its call runs.
+        // The call runs while its answer is written.
         let write = |_: &Ask, _: Option<&Found>| {
             *repeated.lock() = Some(again().result);
             ResponseTemplate { items: 1, body: balance() }
@@ -748,7 +748,7 @@ fn a_repeat_whose_first_call_took_the_last_credits_meanwhile_is_answered() {
     assert_eq!(text(&outcome), "balance 0");
 }
 
-/// Asks for all employees of a company that has `World::items` of them.
+/// Asks for all employees of a company, which are `World::items`.
 fn call_for_all(world: &Arc<World>, price: Price) -> Outcome {
     let read_most = || match world.wants.lock().last() {
         Some(Projection::Employees { limit: Some(most) }) => *most,
@@ -776,15 +776,15 @@ fn no_more_of_a_list_is_read_than_can_be_paid() {
     }
 }
 
-/// Asks for a list with a limit, or for all of it.
+/// Asks for a list with or without a limit.
 fn ask_for(world: &Arc<World>, service: &Service, limit: Option<u64>) -> Result<Answer, Refusal> {
     let read = || Ok(Ask { limit, ..ask()? });
     let key = world.key.expose();
     call_with(world, service, key, Price::PerItems(5), None, &read).result
 }
 
-/// A service that has refused an account's answers as often as it does in a day after look-ups: it has
-/// 2 credits, and there are 11 items.
+/// A service that has refused an account's answers after look-ups as often as it does in a day. The
+/// account has 2 credits, and there are 11 items.
 fn probed(world: &Arc<World>, clock: Arc<SetClock>) -> Service {
     let service = service_at(world, clock);
     for lookups in 1..=100 {
@@ -812,7 +812,7 @@ fn after_a_hundred_refusals_in_a_day_nothing_is_looked_up_that_may_not_be_paid()
         assert!(refusal.to_string().contains("at most 10 items"), "{refusal}");
     }
     assert_eq!(world.lookups(), 100);
-    // What can be paid whatever is found is looked up, and so is all on the next day.
+    // A call that can be paid in any case is looked up; on the next day all are.
     let _ = ask_for(&world, &service, Some(10));
     let single = call_with(&world, &service, world.key.expose(), Price::PerAnswer(2), None, &ask);
     assert!(single.key.is_some());

@@ -1,4 +1,4 @@
-//! The pages over ports in memory: requests in, responses out.
+//! The pages with ports in memory: requests and responses.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 #[path = "pages/bulk.rs"]

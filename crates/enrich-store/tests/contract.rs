@@ -10,7 +10,7 @@ use enrich_store::{Options, Store};
 use enrich_testkit::contract::{Harness, Ports};
 use tempfile::TempDir;
 
-/// A store in a folder of its own.
+/// A store in a temporary folder.
 struct Sqlite(TempDir);
 
 impl Sqlite {

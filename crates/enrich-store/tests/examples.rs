@@ -1,10 +1,10 @@
-//! The examples run, and show what they are there to show.
+//! The examples run and print what they should.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Runs an example, which Cargo builds with the tests, and returns what it prints.
+/// Runs an example, which Cargo builds with the tests; returns its output.
 fn run(example: &str) -> String {
     let test = std::env::current_exe().unwrap();
     // target/debug/deps/examples-… beside target/debug/examples

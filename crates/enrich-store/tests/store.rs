@@ -1,6 +1,6 @@
-//! What this store promises beyond the contract: what it refuses to open, what it hides at rest,
-//! what its ledger notices, that its schema's history stands, and that several processes can have it
-//! open.
+//! Properties of this store beyond the contract: folders that it refuses, encryption at rest,
+//! tampering that its ledger notices, the history of its schema, and several processes on one
+//! folder.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,10 +1,10 @@
-//! Whatever bytes come as a body: no panic, no more than the limits, and the two encodings of the
-//! same fields read alike. `PROPTEST_CASES` sets how many are tried.
+//! Arbitrary bodies: no panic, nothing beyond the limits, and both encodings of the same fields
+//! give the same result. `PROPTEST_CASES` sets the number of bodies.
 
 use enrich_wire::{Fields, Input, MAX_FIELDS, Value, decode};
 use proptest::prelude::*;
 
-/// The announced type, or none.
+/// A content type, or none.
 fn content_type() -> impl Strategy<Value = Option<&'static str>> {
     prop_oneof![
         Just(None),
@@ -14,7 +14,7 @@ fn content_type() -> impl Strategy<Value = Option<&'static str>> {
     ]
 }
 
-/// Texts that are nearly JSON, so that the reader gets deeper than the first byte.
+/// Texts that are almost JSON, so that the parser gets past the first byte.
 fn near_json() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         3 => prop::sample::select(vec![
@@ -59,8 +59,8 @@ proptest! {
         let from_json = decode(Some("application/json"), &json).unwrap();
         let form = form.join("&");
         let from_form = decode(None, form.as_bytes()).unwrap();
-        // An empty form says nothing of its fields, and a form whose text begins with a brace is
-        // read as JSON; percent-encoding leaves neither.
+        // An empty form has no fields, and a form that begins with a brace is parsed as JSON;
+        // percent-encoding avoids both.
         prop_assert_eq!(from_json.len(), fields.len());
         prop_assert_eq!(from_json, from_form);
     }

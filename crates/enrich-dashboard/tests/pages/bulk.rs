@@ -1,4 +1,4 @@
-//! Lists: uploaded, ordered, run, fetched, deleted.
+//! Lists: upload, order, run, download, deletion.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ pub(crate) fn send(world: &World, owner: &Owner, pieces: Vec<Result<Bytes, BodyF
     world.send(request)
 }
 
-/// Uploads a list in pieces of a few bytes; the path of its page.
+/// Uploads a list in pieces of a few bytes; returns the path of its page.
 pub(crate) fn upload(world: &World, owner: &Owner, name: &str, content: &str) -> String {
     let form = form(name, content);
     let pieces = form.as_bytes().chunks(7).map(|piece| Ok(Bytes::copy_from_slice(piece)));
@@ -55,7 +55,7 @@ pub(crate) fn start(world: &World, owner: &mut Owner, path: &str, ceiling: &str)
     owner.browser.post(world, &format!("{path}/start"), &fields)
 }
 
-/// The page once the list is no longer under way.
+/// The page after the list has ended.
 pub(crate) fn ended(world: &World, owner: &Owner, path: &str) -> Seen {
     let begun = Instant::now();
     loop {
@@ -207,7 +207,7 @@ fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
         let fields: Vec<_> = fields.iter().map(|(name, value)| (&**name, &**value)).collect();
         owner.browser.post(&world, &format!("{path}/start"), &fields)
     };
-    // What the page itself puts in first, and a column that leaves one row without.
+    // The page's own default, and a column with one empty row.
     for column in ["", "most"] {
         let refused = start(&path, "1000", column, "");
         assert_eq!(refused.status, 422, "{column}");
@@ -232,7 +232,7 @@ fn a_list_of_answers_without_a_limit_does_not_start_below_a_ceiling() {
     }
 }
 
-/// Uploads a file of these bytes.
+/// Uploads a file with this content.
 fn send_bytes(world: &World, owner: &Owner, name: &str, content: &[u8]) -> Seen {
     let form = form(name, "");
     let at = form.find("\r\n\r\n").unwrap() + 4;
@@ -277,7 +277,7 @@ fn what_is_no_list_is_not_taken_and_nothing_of_it_stays() {
     assert!(empty.body.contains("Choose a file first."), "{}", empty.body);
     let large = send(&world, &owner, whole(form("a.csv", &"x,y\n".repeat(1024 * 1024 + 1))));
     assert!(large.body.contains("The file is larger than 4 MiB"), "{}", large.body);
-    // Far beyond the limit, too, where the form's own size is what is noticed first.
+    // Far beyond the limit, so that the form's size is refused first.
     let pieces = form("a.csv", &"x,y\n".repeat(2 * 1024 * 1024));
     let pieces = pieces.as_bytes().chunks(512 * 1024).map(|it| Ok(Bytes::copy_from_slice(it)));
     let larger = send(&world, &owner, pieces.collect());
@@ -326,7 +326,7 @@ fn what_a_list_holds_shows_as_text() {
     }
 }
 
-/// The form of an order's page that starts the list.
+/// The form on an order's page that starts the list.
 fn start_form(seen: &Seen) -> &str {
     seen.between("/start\"", "</form>")
 }
@@ -350,7 +350,7 @@ fn one_value_for_every_row_is_looked_up_as_it_was_posted_at_the_start() {
     let (world, mut owner) = world();
     let path = upload(&world, &owner, "leads.csv", "id\n1\n2\n");
     let key = owner.key.to_string();
-    // The page before showed another value.
+    // The previous page showed another value.
     owner.browser.get(&world, &format!("{path}?endpoint=/v1/cuf&fixed.companyName=Nobody"));
     let fields = [
         ("endpoint", "/v1/cuf"),

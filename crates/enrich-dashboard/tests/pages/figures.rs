@@ -1,4 +1,4 @@
-//! Overview, usage, calls, and their files.
+//! Overview, usage, calls, and their CSV files.
 
 use enrich_core::port::usage::{DayCount, UseOutcome};
 use enrich_core::{
@@ -33,7 +33,7 @@ fn a_suspended_accounts_page_says_so_and_why() {
     }
 }
 
-/// More credits for the account, from its start on.
+/// Grants more credits, dated at the account's creation.
 fn grant(world: &World, owner: &Owner) {
     let start = "2025-03-04T00:00:00Z".parse().unwrap();
     world.ports.enter(owner.account, EntryKind::Grant, 100_000, start);
@@ -125,7 +125,7 @@ fn calls_are_newest_first_and_fifty_on_a_page() {
     assert!(second.body.contains("call-69<") && second.body.contains(">Newest<"));
     let third = owner.browser.get(&world, &older(&second.body).unwrap());
     assert!(third.body.contains("call-0<"));
-    // What is left is the grant, which is no call.
+    // Only the grant remains, which is not a call.
     let rest = older(&third.body).map(|rest| owner.browser.get(&world, &rest).body);
     assert!(rest.is_none_or(|rest| !rest.contains("call-")));
 }

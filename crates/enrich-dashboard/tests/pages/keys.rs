@@ -1,4 +1,4 @@
-//! Keys: made, shown, labelled, limited, rotated, revoked.
+//! Keys: creation, display, labels, limits, rotation, revocation.
 
 use enrich_core::RateOverride;
 
@@ -88,7 +88,7 @@ fn a_limit_with_a_window_of_its_own_lets_no_more_through_than_the_services() {
     assert_eq!(set(Some(5), 1, "3"), (303, Some(3)));
     assert_eq!(set(Some(5), 30, "50"), (303, Some(50)));
     assert_eq!(set(Some(5), 30, "51"), (422, Some(5)));
-    // In an hour as many as in a minute: they may all come in the same one.
+    // As many in an hour as in a minute, because all may come in the same minute.
     assert_eq!(set(Some(5), 3600, "101"), (422, Some(5)));
     assert_eq!(set(Some(5), 3600, "100"), (303, Some(100)));
     assert_eq!(set(None, 1, ""), (303, None));

@@ -1,4 +1,4 @@
-//! The ports in memory, as small as the pages need them.
+//! Ports in memory, as small as the pages allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use enrich_sign_in::{
 use enrich_text::EmailAddress;
 use parking_lot::Mutex;
 
-/// A clock that stands until it is moved.
+/// A clock that stands still until it is set.
 pub(crate) struct Watch(AtomicI64);
 
 impl Watch {
@@ -44,7 +44,7 @@ impl Clock for Watch {
     }
 }
 
-/// What was asked, and the answer.
+/// The question and the stored answer.
 type KeptAnswer = (Vec<u8>, BodyTemplate);
 
 #[derive(Default)]
@@ -57,17 +57,17 @@ pub(crate) struct Ports {
     pub(crate) sign_ins: Mutex<Vec<SignIn>>,
     pub(crate) invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,
     pub(crate) sessions: Mutex<BTreeMap<String, Session>>,
-    /// The threads on which what may be long was read.
+    /// The threads of reads that may take long.
     pub(crate) read_on: Mutex<BTreeSet<String>>,
-    /// The password that is set a moment before the next session begins.
+    /// A password that is set just before the next session begins.
     pub(crate) set_meanwhile: Mutex<Option<PasswordHash>>,
-    /// Domains that were forgotten.
+    /// Forgotten domains.
     pub(crate) forgotten: Mutex<Vec<String>>,
 }
 
 impl Ports {
-    /// All of it in words: equal words mean that nothing was changed. When keys and sessions were
-    /// used does not count.
+    /// The state as text: equal texts mean that nothing was changed. The times when keys and
+    /// sessions were used are left out.
     pub(crate) fn told(&self) -> String {
         let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
         let passwords: Vec<String> = self
@@ -94,7 +94,7 @@ impl Ports {
         key.map(|(info, _)| change(info)).is_some()
     }
 
-    /// Notes on which thread something is read.
+    /// Records the thread of a read.
     fn note_thread(&self) {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         self.read_on.lock().insert(name);
@@ -397,7 +397,7 @@ impl Usage for Ports {
     }
 }
 
-/// Tokens are random here: half of one names its session.
+/// Tokens are random here, so half of one is enough for the session's id.
 fn id_of(token: &str) -> SessionId {
     SessionId::parse(&token[..32]).unwrap()
 }
@@ -534,7 +534,7 @@ impl SignIns for Ports {
     }
 }
 
-/// Domains that were forgotten a moment ago.
+/// Recently forgotten domains.
 struct Forgotten(Vec<String>);
 
 impl SuppressedValues for Forgotten {

@@ -1,4 +1,4 @@
-//! What pages tell people without being asked: what was saved, what is slow, what comes first.
+//! Information on the pages: what was saved, what is slow, what to do first.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ fn an_unused_account_sees_its_first_call_and_the_key_in_it_when_asked() {
     let seen = owner.browser.post(&world, "/account/first-call", &[]);
     let call = seen.between("<textarea id=\"call\"", "</textarea>");
     assert!(call.contains(&format!("apiKey&#34;:&#34;{secret}&#34;")), "{call}");
-    // A new key is shown with the call, too.
+    // A new key is shown with a call too.
     let made = owner.browser.post(&world, "/account/keys", &[("label", "web shop")]);
     let seen = owner.browser.get(&world, made.header("location").unwrap());
     let call = seen.between("A call with this key\"><code>", "</code>");

@@ -227,7 +227,7 @@ fn behind_a_proxy_the_address_it_names_is_slowed() {
     }
     assert_eq!(tries("203.0.113.2, 198.51.100.1", 20), 429);
     assert_eq!(tries("198.51.100.1, 198.51.100.2", 21), 422);
-    // Some proxies name the port too, which is another each time.
+    // Some proxies include the port, which changes each time.
     assert_eq!(tries("203.0.113.2, 198.51.100.1:4431", 22), 429);
     for number in 0..20 {
         assert_eq!(tries(&format!("[2001:db8::7]:{}", 4000 + number), 100 + number), 422);
@@ -276,7 +276,7 @@ fn a_foreign_host_is_refused_and_the_setting_named() {
     }
     assert_eq!(at(None, "127.0.0.1:8080", "/account/sign-in").status, 200);
     assert_eq!(at(None, "localhost:8080", "/account/sign-in").status, 200);
-    // A proxy names what it likes.
+    // A proxy may set any `Host`.
     let public_url = Some("https://enrich.example");
     assert_eq!(at(public_url, "upstream", "/account/sign-in").status, 200);
 }

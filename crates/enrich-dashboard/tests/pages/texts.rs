@@ -1,4 +1,4 @@
-//! Texts of others show as text, whatever they hold.
+//! Arbitrary texts of users are shown as text.
 
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Clock, DirectoryRevision, EntryKind, Price};
@@ -6,17 +6,17 @@ use enrich_dashboard::{Method, pages};
 
 use crate::world::World;
 
-/// What has been tried against pages elsewhere (after OWASP's cheat sheet on filter evasion).
+/// Known attacks on pages (after OWASP's cheat sheet on filter evasion).
 const TEXTS: &str = include_str!("xss.txt");
 
-/// Each of them.
+/// All of them.
 pub(crate) fn texts() -> Vec<&'static str> {
     let texts: Vec<&str> = TEXTS.lines().filter(|line| !line.is_empty()).collect();
     assert!(texts.len() >= 50, "{}", texts.len());
     texts
 }
 
-/// How a text stands in HTML.
+/// A text in its HTML form.
 pub(crate) fn escaped(text: &str) -> String {
     let text = text.replace('&', "&#38;").replace('<', "&#60;").replace('>', "&#62;");
     text.replace('"', "&#34;").replace('\'', "&#39;")
@@ -45,7 +45,7 @@ fn names_labels_ids_and_inputs_show_as_text_on_every_page() {
         let key = owner.key.to_string();
         for page in pages().filter(|page| !page.path.ends_with(".csv")) {
             let path = page.path.replace("{id}", &key);
-            // Keys that are made go on to another page; signing out would end it.
+            // Pages that create keys redirect to another page; signing out would end the session.
             let is_left_out = page.method == Method::Post
                 && ["/account/sign-out", "/account/keys"].contains(&path.as_str());
             if path.contains('{') || is_left_out {

@@ -1,4 +1,4 @@
-//! Lists that take their time: none holds up anybody else.
+//! Slow lists: none delays another account.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,7 +15,7 @@ use futures_util::{StreamExt, stream};
 use crate::bulk::{BOUNDARY, ended, form, send, start, upload};
 use crate::world::{Owner, Seen, World};
 
-/// A list that arrives in pieces so many seconds apart.
+/// Uploads a list in pieces, with a pause of `seconds` after each.
 fn slowly(world: &World, owner: &Owner, piece_bytes: usize, seconds: i64) -> Seen {
     let form = form("leads.csv", &format!("Company\n{}", "Quill\n".repeat(50_000)));
     let pieces: Vec<Bytes> =
@@ -55,7 +55,7 @@ fn a_list_that_hardly_arrives_keeps_no_place() {
     }
 }
 
-/// An upload that has begun and does not go on.
+/// An upload that has begun and stalls.
 fn begun<'a>(world: &'a World, owner: &Owner) -> LocalBoxFuture<'a, Response> {
     let form = form("leads.csv", "Company\nQuill\n");
     let first = Bytes::copy_from_slice(&form.as_bytes()[..form.len() - 30]);
@@ -83,7 +83,7 @@ fn an_account_uploads_two_lists_at_once_and_others_theirs() {
     assert_eq!(send(&world, &ada, list()).status, 303);
 }
 
-/// Puts a pipe that nobody writes to in the place of an uploaded list: whoever reads it waits.
+/// Replaces an uploaded list by a pipe without a writer, so that its reader blocks.
 fn stuck(world: &World, path: &str) -> PathBuf {
     let id = path.rsplit('/').next().unwrap();
     let list = world.folder.path().join(id).join("list.csv");
@@ -92,14 +92,14 @@ fn stuck(world: &World, path: &str) -> PathBuf {
     list
 }
 
-/// Lets go whoever waits for a list.
+/// Unblocks the readers of the pipe.
 fn let_go(list: &PathBuf) {
     let aside = list.with_extension("aside");
     std::fs::rename(list, &aside).unwrap();
     std::fs::write(list, "Company\nQuill\n").unwrap();
     let pipe = std::fs::File::options().read(true).write(true).open(aside).unwrap();
     std::io::Write::write_all(&mut &pipe, b"Company\nQuill\n").unwrap();
-    // Closed only after whoever waited has it open.
+    // Keeps it open until the blocked reader has opened it.
     std::thread::sleep(Duration::from_millis(200));
 }
 

@@ -1,4 +1,4 @@
-//! The pages with accounts to sign in to, and a browser of a few lines.
+//! The pages with accounts, and a minimal browser.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -28,18 +28,18 @@ pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
     pub(crate) ports: Arc<Ports>,
     pub(crate) watch: Arc<Watch>,
-    /// Where lists lie.
+    /// The folder of lists.
     pub(crate) folder: tempfile::TempDir,
 }
 
-/// Somebody with an account, signed in.
+/// A signed-in owner with an account.
 pub(crate) struct Owner {
     pub(crate) account: AccountId,
     pub(crate) key: KeyId,
     pub(crate) browser: Browser,
 }
 
-/// Keeps a cookie and says where its forms come from.
+/// Keeps a cookie, and sends the origin of its forms.
 #[derive(Clone, Default)]
 pub(crate) struct Browser {
     pub(crate) cookie: Option<String>,
@@ -62,7 +62,7 @@ impl World {
         Self::serving(settings, |_| {})
     }
 
-    /// The same with a service that `change` has changed.
+    /// Like `new`, with changes to the service.
     pub(crate) fn serving(settings: Settings, change: impl Fn(&mut Service)) -> Self {
         let ports = Arc::new(Ports::default());
         let watch = Arc::new(Watch::at("2026-03-04T12:00:30Z"));
@@ -95,7 +95,7 @@ impl World {
         Self { dashboard, ports, watch, folder }
     }
 
-    /// An account with a key, 1,000 credits and an address, and an invitation for it.
+    /// An account with a key, 1,000 credits and an address, and an invitation.
     pub(crate) fn invited(&self, name: &str, email: &str) -> (AccountId, KeyId, Token) {
         let now = self.watch.now();
         let account = Account::new(name, now);
@@ -114,7 +114,7 @@ impl World {
         (id, key_id, token)
     }
 
-    /// Somebody who has accepted their invitation.
+    /// An owner who has accepted the invitation.
     pub(crate) fn owner(&self, name: &str, email: &str) -> Owner {
         let (account, key, token) = self.invited(name, email);
         let mut browser = Browser::default();

@@ -1,4 +1,4 @@
-//! What a copy of the databases does not tell.
+//! What a copy of the databases does not reveal.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use pollster::block_on;
 
 use crate::customer::{Customer, open};
 
-/// Everything that lies in the folder, the secrets' file left out.
+/// All files in the folder, without the secrets.
 fn bytes_at_rest(customer: &Customer) -> Vec<(String, Vec<u8>)> {
     let files = fs::read_dir(customer.folder.path()).unwrap();
     files
@@ -26,7 +26,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Loads a person whom nothing but the record's own hashes makes known.
+/// Imports a person who is recognised only by the record's own hashes.
 fn load_ada(customer: &Customer) -> Effect {
     let origin = Origin { id: Some("crm-4711".into()), ..trusted(100) };
     let ada = hashed(PersonRecord { origin, ..person("Ada", "Byte") });

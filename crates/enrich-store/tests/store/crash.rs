@@ -1,4 +1,4 @@
-//! A process that is killed in the middle of charging.
+//! A process that is killed while it charges.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -14,9 +14,9 @@ use pollster::block_on;
 
 use crate::customer::{Customer, now, open};
 
-/// Where the process to be killed finds the data folder; unset in the one that kills it.
+/// The data folder for the process that is killed; unset in the one that kills it.
 const FOLDER: &str = "ENRICH_TEST_CHARGE_UNTIL_KILLED";
-/// How many charges are acknowledged before the process is killed.
+/// The acknowledged charges before the kill.
 const ENOUGH: usize = 200;
 
 #[test]
@@ -50,7 +50,7 @@ fn a_killed_process_loses_no_acknowledged_charge() {
     assert_eq!(customer.balance(), balance, "nothing is charged twice");
 }
 
-/// Charges from several threads, and says what was acknowledged.
+/// Charges from several threads, and prints the acknowledged charges.
 fn charge_until_killed(folder: &Path) {
     let store = open(folder);
     let account = block_on(store.accounts.accounts()).unwrap()[0].id;

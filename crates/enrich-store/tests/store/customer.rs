@@ -1,4 +1,4 @@
-//! An account with credits in a store of its own.
+//! An account with credits in a new store.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ impl Customer {
         customer
     }
 
-    /// Another account in the same store, with nothing.
+    /// Another account in the same store, without credits.
     pub(crate) fn another_account(&self) -> AccountId {
         let account = AccountId::new(now());
         let new = Account { id: account, ..Account::new("Southwind", now()) };
@@ -112,7 +112,7 @@ impl Customer {
         block_on(self.store.ledger.verify()).unwrap().faults
     }
 
-    /// The ledger's file, to be looked into or tampered with.
+    /// Opens the ledger's file, to read it or to tamper with it.
     pub(crate) fn file(&self) -> Connection {
         let connection = Connection::open(self.folder.path().join("ledger.sqlite")).unwrap();
         connection.pragma_update(None, "foreign_keys", false).unwrap();

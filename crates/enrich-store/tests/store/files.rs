@@ -1,4 +1,4 @@
-//! A ledger whose files are taken away, or replaced, while it is open.
+//! A ledger whose files are removed or replaced while it is open.
 #![cfg(unix)]
 
 use std::fs;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::customer::{Customer, now, open};
 
-/// The files that a folder needs, and what a killed process leaves beside them.
+/// The files of a folder, and those that a killed process leaves.
 const FILES: [&str; 7] = [
     "secret.key",
     "directory.sqlite",
@@ -38,7 +38,7 @@ fn copy(from: &Path, without: &[&str]) -> TempDir {
     to
 }
 
-/// An open ledger with a log that holds something.
+/// An open ledger with a non-empty log.
 fn charged() -> Customer {
     let customer = Customer::with(10);
     customer.take(customer.charge());
@@ -114,7 +114,7 @@ fn a_folder_whose_log_was_removed_under_a_process_is_refused() {
         assert!(refused.to_string().contains(&log), "{refused}");
         let refused = Store::verify(left.path()).unwrap_err();
         assert!(matches!(refused, OpenError::LogRemoved { .. }), "{refused:?}");
-        // What the message says to remove, to go on without what was lost.
+        // Removes what the message names, to continue without the lost data.
         fs::remove_file(left.path().join(format!("{database}-shm"))).unwrap();
         open(left.path());
     }

@@ -1,4 +1,4 @@
-//! The schema's history: what was released is never changed.
+//! The history of the schema: a released file never changes.
 
 use std::fs;
 use std::path::Path;
@@ -12,9 +12,8 @@ use crate::customer::{Customer, now, open};
 
 /// Every file of the schema with the BLAKE3 hash of its text.
 ///
-/// A file that was released never changes, not even in a comment: databases out there were made
-/// with it, and one whose history differs is refused. A change of the schema is a new file, and a
-/// new row here.
+/// A released file never changes, not even in a comment: databases were created with it, and one
+/// with another history is refused. A change of the schema is a new file, and a new row here.
 const FILES: [(&str, &str); 11] = [
     ("directory/V1__directory.sql", V1_DIRECTORY),
     ("directory/V2__name_words.sql", V2_NAME_WORDS),
@@ -58,7 +57,7 @@ fn a_released_schema_never_changes() {
     assert_eq!(there, released, "a released file was changed, or a new one has no row");
 }
 
-/// Takes back what the last files of the ledger's schema did.
+/// Undoes the last files of the ledger's schema.
 const BACK_TO_V4: &str = "
     DROP TABLE missed_name;
     DROP TRIGGER kept_added;

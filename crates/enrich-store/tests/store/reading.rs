@@ -1,4 +1,4 @@
-//! What readers remember and map, and when they notice that it changed.
+//! What readers cache and map, and when they notice a change.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn another_process_s_end_of_a_key_shows_within_a_second() {
     assert!(found().is_active(now()));
     assert!(block_on(command_line.accounts.expire_key(customer.key, now(), now())).unwrap());
     let ended = Instant::now();
-    // Asked all the time, so that what is remembered is never left to age.
+    // In a tight loop, so that the cache is always in use.
     while found().is_active(now()) {
         assert!(ended.elapsed() < Duration::from_secs(1), "the key still works");
         thread::sleep(Duration::from_millis(5));
@@ -75,7 +75,7 @@ fn what_another_process_imports_is_found_while_others_read() {
                 while !is_done.load(Ordering::SeqCst) {
                     let there = committed.load(Ordering::SeqCst);
                     number = (number + 1) % (there + 1);
-                    // What is committed is found; what is not yet may be.
+                    // Committed records are found; uncommitted ones may be.
                     if number < there {
                         assert_eq!(find(number), Some(named(number)));
                     }

@@ -1,4 +1,4 @@
-//! Whatever is changed in the ledger behind its back, walking it tells where.
+//! Verification finds any change in the ledger's file, and its place.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Ledger as _};
 use enrich_store::{OpenError, Store};
@@ -18,7 +18,7 @@ fn five_rows() -> Customer {
     customer
 }
 
-/// What is said after `change`; each fault names the account.
+/// The faults after `change`; each names the account.
 fn faults_after(customer: &Customer, change: &str) -> Vec<String> {
     customer.file().execute_batch(change).unwrap();
     let faults = customer.faults();
@@ -180,7 +180,7 @@ fn a_ledger_that_is_not_as_it_was_written_is_not_opened_and_can_be_verified() {
 #[test]
 fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
     let customer = five_rows();
-    // A row that is taken out is missed when the ledger is opened or verified. This shows at once.
+    // A removed row is noticed when the ledger is opened or verified; a wrong seal at once.
     customer.file().execute_batch("UPDATE seal SET digest = zeroblob(32)").unwrap();
     let ledger = &*customer.store.ledger;
     let refused = pollster::block_on(ledger.charge(customer.charge()));
@@ -190,7 +190,7 @@ fn a_ledger_that_is_changed_while_it_is_open_stops_charging() {
     assert!(matches!(refused, Err(ChargeError::Stopped)), "{refused:?}");
 }
 
-/// A store whose rows reach beyond a checkpoint and a mark.
+/// A store with rows after a checkpoint and a mark.
 fn beyond_a_checkpoint() -> Customer {
     let customer = Customer::with(100_000);
     let ledger = &*customer.store.ledger;
@@ -200,7 +200,7 @@ fn beyond_a_checkpoint() -> Customer {
             assert!(charged.is_ok(), "{charged:?}");
         }
     }
-    // Behind the checkpoint, wherever that came to be.
+    // After the checkpoint, wherever it was made.
     customer.take(customer.charge());
     assert_eq!(customer.faults(), [] as [&str; 0]);
     customer

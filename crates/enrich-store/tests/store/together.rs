@@ -1,5 +1,5 @@
-//! Several threads and several processes on one folder; a second store stands for a second
-//! process, since nothing is shared between two of them but the files.
+//! Several threads and several processes on one folder. A second store is a second process, because
+//! two stores share only the files.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -142,7 +142,7 @@ fn what_is_queued_is_decided_before_the_ledger_ends() {
     let (started, waiting) = mpsc::channel();
     let asking = thread::spawn(move || {
         let mut charges: Vec<_> = charges.into_iter().map(|c| Box::pin(ledger.charge(c))).collect();
-        // Asked once, each is in the queue; nobody waits for the answers.
+        // Polled once, each is in the queue; their results are not awaited.
         block_on(poll_fn(|context| {
             for charge in &mut charges {
                 let _ = charge.as_mut().poll(context);
@@ -166,7 +166,7 @@ fn a_full_queue_refuses_and_takes_nothing() {
     let customer = Customer::with(1_000);
     let options = Options { charge_queue: 4, charge_group: 1, ..Options::default() };
     let narrow = Store::open_with(customer.folder.path(), options).unwrap();
-    // While it is held from here, nothing leaves the queue but the one that waits for the lock.
+    // While this connection holds the lock, only the thread that waits for it has left the queue.
     let file = customer.file();
     file.execute_batch("BEGIN IMMEDIATE").unwrap();
     let (asked, all_asked) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! What the usage counters count.
+//! The usage counters.
 
 use enrich_core::port::usage::{Usage as _, Use, UseOutcome};
 use enrich_core::{Credits, Timestamp};

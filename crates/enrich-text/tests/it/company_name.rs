@@ -45,7 +45,7 @@ fn folding_evens_out_how_words_are_written() {
         ("บริษัท", "บริษัท"),
         ("हिन्दी", "हिन्दी"),
         ("٣٤", "34"),
-        // Letters that compose once what stood between them has vanished.
+        // Letters that compose after the character between them is removed.
         ("ا\u{fe7d}\u{653}", "آ"),
         ("3M", "3m"),
         ("e\u{301}cole", "ecole"),
@@ -319,7 +319,7 @@ fn every_line_of_the_table_has_spellings_and_a_place() {
         for spelling in columns[0].split('|') {
             let form = fold(spelling);
             assert!(!form.is_empty(), "{line}");
-            // The form comes off a name in the place it is listed for.
+            // The form is removed at the place listed for it.
             if columns[1] != "start" {
                 assert_eq!(read(&format!("Qwxyz {spelling}")).stripped(), "qwxyz", "{spelling}");
             }

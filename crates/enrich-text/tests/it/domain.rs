@@ -147,7 +147,7 @@ fn the_registrable_domain_follows_the_public_suffix_list() {
         // Private suffixes count.
         ("acme.github.io", "acme.github.io", "acme"),
         ("x.acme.blogspot.com", "acme.blogspot.com", "acme"),
-        // A public suffix is its own.
+        // A public suffix is its own registrable domain.
         ("co.uk", "co.uk", "co"),
         ("github.io", "github.io", "github"),
         // Internationalised suffixes, in A-labels.

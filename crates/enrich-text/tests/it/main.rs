@@ -1,4 +1,4 @@
-//! What people type, and what it is read as.
+//! Texts as people type them, and their parsed values.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failed reading is a failed test")]
 

@@ -7,7 +7,7 @@ fn read(network: Network, text: &str) -> PageUrl {
     PageUrl::parse(network, text).unwrap_or_else(|error| panic!("{network} {text:?}: {error}"))
 }
 
-/// Every text is the page that is shown so and has this key.
+/// Every text is parsed to this page with this key.
 fn check(network: Network, shown: &str, key: &str, texts: &[&str]) {
     for text in texts.iter().chain([&shown]) {
         let page = read(network, text);
@@ -100,7 +100,7 @@ fn a_handle_is_the_same_percent_encoded_or_not() {
         &["https://www.linkedin.com/company/hotels-%26-resorts/"],
     );
     check(LinkedIn, "linkedin.com/company/100%25-pure", "100%-pure", &["company/100%-pure"]);
-    // Composed or not, a letter is the same letter.
+    // Composed and decomposed letters are equal.
     assert_eq!(read(LinkedIn, "cafe\u{301}").key(), read(LinkedIn, "caf\u{e9}").key());
     assert_eq!(read(LinkedIn, "ŠKODA").key(), read(LinkedIn, "škoda").key());
 }

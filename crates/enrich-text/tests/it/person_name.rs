@@ -1,4 +1,4 @@
-//! People's names.
+//! Names of people.
 
 use enrich_text::{InvalidPersonName, PersonName};
 
@@ -20,7 +20,7 @@ fn is_found_by(held: &PersonName, asked: &PersonName) -> bool {
     asked.keys_to_look_up().flatten().any(|key| keys.contains(&key))
 }
 
-/// How two names differ, in the names of what differs.
+/// The differences between two names, by field name.
 fn differences(one: &PersonName, two: &PersonName) -> String {
     let Some(found) = one.agreement(two) else { return "disagree".to_owned() };
     let all = [
@@ -234,7 +234,7 @@ fn names_that_can_be_the_same_person_agree_and_tell_how_they_differ() {
         assert_eq!(differences(&one, &two), how, "{one:?} {two:?}");
         assert_eq!(differences(&two, &one), how, "{two:?} {one:?}");
         assert!(is_found_by(&two, &one), "{two:?} {one:?}");
-        // What is held says which names are family names, and has them in order.
+        // The stored name shows which parts are family names, in order.
         let is_held_so = !how.starts_with("order ")
             && (how != "family_part" || [&one, &two].iter().any(|name| name.family().len() > 1));
         assert!(!is_held_so || is_found_by(&one, &two), "{one:?} {two:?}");

@@ -1,4 +1,4 @@
-//! People's profiles.
+//! Profiles of people.
 
 use enrich_text::{InvalidPersonPage, PersonPage};
 

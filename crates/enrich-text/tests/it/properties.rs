@@ -1,6 +1,6 @@
-//! What holds for every text: no reader panics, and what was read reads back as itself.
+//! Properties of all texts: no parser panics, and a parsed value parses to itself.
 //!
-//! `PROPTEST_CASES` sets how many texts are tried.
+//! `PROPTEST_CASES` sets the number of texts.
 
 use enrich_text::{
     CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonName, PersonPage, Phone,
@@ -8,7 +8,7 @@ use enrich_text::{
 };
 use proptest::prelude::*;
 
-/// Any text at all, and texts made of the pieces that mean something to a reader.
+/// Arbitrary texts, and texts made of parts that parsers recognise.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(PIECES);
     prop_oneof![
@@ -254,7 +254,7 @@ proptest! {
             prop_assert_eq!(&display, &name);
             if let Ok(folded) = CompanyName::parse(name.folded()) {
                 prop_assert_eq!(folded.folded(), name.folded());
-                // Folding takes the parentheses by which a country behind a name is told.
+                // Folding removes the parentheses that mark a country after a name.
                 if name.country().is_none() {
                     prop_assert_eq!(folded.stripped(), name.stripped());
                     prop_assert_eq!(folded.squashed(), name.squashed());
@@ -298,7 +298,7 @@ proptest! {
         let Some(found) = asked.agreement(&held) else { return Ok(()) };
         let mut only_turned = found;
         (only_turned.order, only_turned.spelling) = (false, false);
-        // Of two that differ otherwise too it may be the held one that is taken as turned.
+        // With further differences, the stored name may be the one that is read in the other order.
         if !found.order || only_turned == Default::default() {
             let keys = held.keys();
             prop_assert!(

@@ -52,7 +52,6 @@ pub(crate) struct ReadOptions {
     pub(crate) until_rejected: bool,
 }
 
-/// The receiver is gone.
 struct ReceiverGone;
 
 impl Batch {

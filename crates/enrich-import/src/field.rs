@@ -32,7 +32,6 @@ impl Kind {
     }
 }
 
-/// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Type,

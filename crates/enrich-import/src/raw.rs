@@ -68,7 +68,6 @@ impl<'a> Given<'a> {
 /// The value of a field in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Raw<'a> {
-    /// A JSON value.
     Json(&'a RawValue),
     /// A field of a CSV row.
     Csv(&'a str),
@@ -77,11 +76,9 @@ pub(crate) enum Raw<'a> {
 /// One value of a field.
 #[derive(Clone, Debug)]
 pub(crate) enum Item<'a> {
-    /// A text.
     Text(Cow<'a, str>),
     /// A JSON number, with the file's digits.
     Number(&'a str),
-    /// A JSON object.
     Object(&'a RawValue),
     /// Never valid: a boolean, a nested list, an escape that encodes no character.
     Other,

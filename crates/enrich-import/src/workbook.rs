@@ -36,7 +36,6 @@ impl<T: Read + Seek + Send> Seekable for T {}
 
 type Archive = ZipArchive<Box<dyn Seekable>>;
 
-/// A row of a sheet.
 #[derive(Debug)]
 pub(crate) struct SheetRow {
     /// Its number in the sheet, from 1.

@@ -112,7 +112,6 @@ fn property(field: &Field, is_needed: bool, encoding: Encoding) -> Value {
     property
 }
 
-/// Words as a sentence.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();

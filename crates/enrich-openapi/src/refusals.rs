@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 use crate::headers;
 use crate::inputs::schema_ref;
 
-/// The description of a refusal.
 struct RefusalDescription {
     /// The name of its example.
     name: &'static str,

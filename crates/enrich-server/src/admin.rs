@@ -18,7 +18,6 @@ use crate::unrouted::{options, wrong_method};
 const JSON: &str = "application/json";
 const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// An admin page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdminPage {
     /// The process is up.

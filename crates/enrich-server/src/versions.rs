@@ -6,7 +6,6 @@ use enrich_wire::ApiVersion;
 pub static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 
-/// The paths of all endpoints.
 pub(crate) fn endpoint_paths() -> impl Iterator<Item = &'static str> {
     API_VERSIONS.iter().flat_map(|version| version.endpoints).map(|endpoint| endpoint.path)
 }

@@ -35,7 +35,6 @@ impl<R: Read> Xml<R> {
         Self { reader, left, buffer: Vec::new() }
     }
 
-    /// The next event.
     pub(super) fn next(&mut self) -> io::Result<Event<'_>> {
         self.left.set(MAX_EVENT_BYTES);
         self.buffer.clear();

@@ -31,7 +31,7 @@ use crate::cli::Command;
 
 pub(crate) use console::{Console, Format, Shown};
 pub(crate) use failure::{Failure, Verdict};
-pub(crate) use folder::DataFolder;
+pub(crate) use folder::{Common, DataFolder};
 
 /// Runs a command. Commands that start a server print for themselves and return their own status.
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<ExitCode, Failure> {

@@ -2,14 +2,13 @@
 
 mod change;
 mod invitation;
-mod sign_in;
 
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Granted, Ledger};
-use enrich_core::{Account, AccountId, AccountStatus, Clock, Credits, Timestamp};
+use enrich_core::{Account, AccountChange, AccountId, AccountStatus, Clock, Credits, Timestamp};
 use enrich_sign_in::SignIns;
 use enrich_store::{Store, SystemClock};
 use enrich_text::{Country, EmailAddress};
@@ -17,13 +16,12 @@ use serde::Serialize;
 
 use super::credits::grant;
 use super::key::KeyRecord;
-use super::named::AccountArg;
-use super::table::{Side, Table, write_pairs};
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict, key, named};
+use super::named::OnAccount;
+use super::table::{Pairs, Row};
+use super::{Common, Console, Failure, Shown, Verdict, key, named};
 use crate::settings::PublicUrl;
-use change::{Close, Rename, Resume, Set, Suspend};
-use invitation::{Invitation, LinkArgs};
-use sign_in::{Invite, SignOut};
+use change::{Close, Rename, Set, Suspend, change};
+use invitation::{Invite, Invited, LinkArgs, sign_out};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccountCommand {
@@ -41,7 +39,7 @@ A missing data folder is created. A running server knows the account at once.")]
     Create(Create),
     /// List the accounts, oldest first
     #[command(after_help = "Example:\n  enrich account list")]
-    List(List),
+    List(Common),
     /// Invite an account's owner to set a password, the first or another
     #[command(after_help = "\
 Examples:
@@ -60,14 +58,14 @@ Example:
 The password stays valid; `enrich account invite` lets the owner set another. A running server
 follows at once.
 JSON: {\"account\",\"sessions_ended\"}.")]
-    SignOut(SignOut),
+    SignOut(OnAccount),
     /// Show an account and its keys
     #[command(after_help = "\
 Example:
   enrich account show 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
 
 Keys themselves are not shown; see `enrich key show`.")]
-    Show(Show),
+    Show(OnAccount),
     /// Give an account another name
     #[command(after_help = "Example:\n  enrich account rename \"Quill Ltd\" \"Quill Group\"")]
     Rename(Rename),
@@ -89,7 +87,7 @@ in to the account page, which says that the account is suspended, and the reason
     Suspend(Suspend),
     /// Accept a suspended account's keys again
     #[command(after_help = "Example:\n  enrich account resume \"Quill Ltd\"")]
-    Resume(Resume),
+    Resume(OnAccount),
     /// Close an account for good
     #[command(after_help = "\
 Example:
@@ -121,42 +119,28 @@ pub(crate) struct Create {
     #[command(flatten)]
     link: LinkArgs,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The account's id or name
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 impl AccountCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Create(create) => create.run(console),
-            Self::List(list) => list.run(console),
+            Self::List(common) => list(&common, console),
             Self::Invite(invite) => invite.run(console),
-            Self::SignOut(sign_out) => sign_out.run(console),
-            Self::Show(show) => show.run(console),
-            Self::Rename(rename) => rename.run(console),
-            Self::Set(set) => set.run(console),
-            Self::Suspend(suspend) => suspend.run(console),
-            Self::Resume(resume) => resume.run(console),
+            Self::SignOut(on) => sign_out(&on, console),
+            Self::Show(on) => {
+                let (store, account) = on.find()?;
+                on.common.show(&AccountWithKeys::of(&store, account)?, console)
+            }
+            Self::Rename(Rename { on, name }) => change(&on, AccountChange::Rename(name), console),
+            Self::Set(Set { on, country }) => {
+                change(&on, AccountChange::SetCountry(country.0), console)
+            }
+            Self::Suspend(Suspend { on, reason }) => {
+                change(&on, AccountChange::Suspend { reason }, console)
+            }
+            Self::Resume(on) => change(&on, AccountChange::Resume, console),
             Self::Close(close) => close.run(console),
         }
     }
@@ -171,24 +155,15 @@ struct Created {
     invited: Option<Invited>,
 }
 
-#[derive(Serialize)]
-struct Invited {
-    email: String,
-    invitation: String,
-    invitation_until: String,
-    #[serde(skip)]
-    until_to_the_second: String,
-}
-
 impl Create {
     fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let owner = match self.email {
             Some(email) => Some((email, self.link.public_url()?)),
             None => None,
         };
-        let store = self.data.open_or_make(console)?;
+        let store = self.common.data.open_or_make(console)?;
         if let Some((email, _)) = &owner {
-            invitation::see_that_it_is_free(&store, email)?;
+            invitation::check_is_free(&store, email)?;
         }
         let now = SystemClock.now();
         let account = Account { country: self.country, ..Account::new(self.name, now) };
@@ -209,10 +184,10 @@ impl Create {
             Some(Err(failure)) => (None, Some(failure)),
             None => (None, None),
         };
-        console.show(&Created { account, key, balance, invited }, self.format)?;
+        let verdict = self.common.show(&Created { account, key, balance, invited }, console)?;
         let failures: Vec<Failure> = granted.err().into_iter().chain(uninvited).collect();
         if failures.is_empty() {
-            return Ok(Verdict::Yes);
+            return Ok(verdict);
         }
         let messages: Vec<&str> = failures.iter().filter_map(Failure::message).collect();
         Err(Failure::Impossible(messages.join("; also, ")))
@@ -226,20 +201,14 @@ fn first_invitation(
     base: &PublicUrl,
     now: Timestamp,
 ) -> Result<Invited, Failure> {
-    let made = invitation::set_email(store, account, email, now)
+    let invited = invitation::set_email(store, account, email, now)
         .and_then(|()| invitation::invite(store, account, base, now));
-    let Invitation { link, until } = made.map_err(|failure| {
+    invited.map_err(|failure| {
         let why = failure.message().unwrap_or_default();
         Failure::Impossible(format!(
             "the account was created, but its owner was not invited: {why}; use \
              `enrich account invite {account} --email ADDR`"
         ))
-    })?;
-    Ok(Invited {
-        email: email.to_string(),
-        invitation: link,
-        invitation_until: until.to_string(),
-        until_to_the_second: named::to_the_second(until),
     })
 }
 
@@ -259,17 +228,14 @@ fn first_credits(store: &Store, account: AccountId, credits: i64) -> Result<Cred
 
 impl Shown for Created {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut pairs = vec![
-            ("account", self.account.clone()),
-            ("key", self.key.clone()),
-            ("balance", named::credits(self.balance)),
-        ];
+        let mut pairs = Pairs::default()
+            .add("account", &self.account)
+            .add("key", &self.key)
+            .add("balance", named::credits(self.balance));
         if let Some(invited) = &self.invited {
-            pairs.push(("email", invited.email.clone()));
-            pairs.push(("invitation", invited.invitation.clone()));
-            pairs.push(("good until", invited.until_to_the_second.clone()));
+            pairs = invited.add_to(pairs);
         }
-        write_pairs(&pairs, out)
+        pairs.write(out)
     }
 }
 
@@ -280,15 +246,13 @@ struct AccountRecord {
     /// The address of the owner who signs in.
     email: Option<String>,
     balance: u64,
-    created_at: String,
+    created_at: Timestamp,
     /// `active`, `suspended` or `closed`.
     status: &'static str,
     /// Why it is suspended, if a reason was given.
     reason: Option<String>,
     /// Its alpha-2 code.
     country: Option<&'static str>,
-    #[serde(skip)]
-    created_to_the_second: String,
 }
 
 impl AccountRecord {
@@ -299,8 +263,7 @@ impl AccountRecord {
             account: account.id.to_string(),
             email: sign_in.map(|sign_in| sign_in.email.to_string()),
             balance: balance.unwrap_or_default().0,
-            created_at: account.created_at.to_string(),
-            created_to_the_second: named::to_the_second(account.created_at),
+            created_at: account.created_at,
             name: account.name,
             country: account.country.map(Country::alpha2),
             status: account.status.as_str(),
@@ -320,45 +283,30 @@ impl AccountRecord {
     }
 }
 
-#[derive(Serialize)]
-#[serde(transparent)]
-struct AccountList(Vec<AccountRecord>);
-
-impl List {
-    fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.data.open()?;
-        let accounts = pollster::block_on(store.accounts.accounts())?;
-        let records = accounts.into_iter().map(|account| AccountRecord::of(&store, account));
-        let list = AccountList(records.collect::<Result<_, _>>()?);
-        if list.0.is_empty() {
-            console.note("there are no accounts; make one with `enrich account create NAME`");
-        }
-        console.show(&list, self.format)?;
-        Ok(Verdict::Yes)
+fn list(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+    let store = common.open()?;
+    let accounts = pollster::block_on(store.accounts.accounts())?;
+    let records = accounts.into_iter().map(|account| AccountRecord::of(&store, account));
+    let list = records.collect::<Result<Vec<_>, _>>()?;
+    if list.is_empty() {
+        console.note("there are no accounts; make one with `enrich account create NAME`");
     }
+    common.show(&list, console)
 }
 
-impl Shown for AccountList {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("ACCOUNT", Side::Left),
-            ("CREDITS", Side::Right),
-            ("CREATED", Side::Left),
-            ("STATUS", Side::Left),
-            ("NAME", Side::Left),
-            ("EMAIL", Side::Left),
-        ]);
-        for record in &self.0 {
-            table.push([
-                record.account.clone(),
-                record.balance.to_string(),
-                record.created_to_the_second.clone(),
-                record.status.to_owned(),
-                record.name.clone(),
-                record.email.clone().unwrap_or_default(),
-            ]);
-        }
-        table.write(out)
+impl Row for AccountRecord {
+    const TITLES: &'static [&'static str] =
+        &["ACCOUNT", ">CREDITS", "CREATED", "STATUS", "NAME", "EMAIL"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.account.clone(),
+            self.balance.to_string(),
+            named::to_the_second(self.created_at),
+            self.status.to_owned(),
+            self.name.clone(),
+            self.email.clone().unwrap_or_default(),
+        ]
     }
 }
 
@@ -369,30 +317,26 @@ struct AccountWithKeys {
     keys: Vec<KeyRecord>,
 }
 
-impl Show {
-    fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.data.open()?;
-        let account = self.account.find(&store)?;
-        let keys = key::records(&store, account.id)?;
-        let shown = AccountWithKeys { account: AccountRecord::of(&store, account)?, keys };
-        console.show(&shown, self.format)?;
-        Ok(Verdict::Yes)
+impl AccountWithKeys {
+    fn of(store: &Store, account: Account) -> Result<Self, Failure> {
+        let keys = key::records(store, account.id)?;
+        Ok(Self { account: AccountRecord::of(store, account)?, keys })
     }
 }
 
 impl Shown for AccountWithKeys {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [
-            ("account", self.account.account.clone()),
-            ("name", self.account.name.clone()),
-            ("email", self.account.email.clone().unwrap_or_else(|| "none".to_owned())),
-            ("balance", named::credits(self.account.balance)),
-            ("created", self.account.created_to_the_second.clone()),
-            ("status", self.account.state()),
-            ("country", self.account.country.unwrap_or("none").to_owned()),
-        ];
-        write_pairs(&pairs, out)?;
+        let account = &self.account;
+        Pairs::default()
+            .add("account", &account.account)
+            .add("name", &account.name)
+            .add("email", account.email.as_deref().unwrap_or("none"))
+            .add("balance", named::credits(account.balance))
+            .add("created", named::to_the_second(account.created_at))
+            .add("status", account.state())
+            .add("country", account.country.unwrap_or("none"))
+            .write(out)?;
         writeln!(out)?;
-        key::write_table(&self.keys, out)
+        self.keys.write_text(out)
     }
 }

@@ -8,8 +8,8 @@ use enrich_core::Timestamp;
 use enrich_store::{BackupError, BackupReport, SystemClock, back_up};
 use serde::Serialize;
 
-use super::table::write_pairs;
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use super::table::Pairs;
+use super::{Common, Console, Failure, Shown, Verdict, named};
 use crate::serve::LISTS;
 
 #[derive(Debug, Args)]
@@ -32,9 +32,7 @@ pub(crate) struct Backup {
     #[arg(value_name = "DIR")]
     into: PathBuf,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 /// The printed result of `enrich backup`.
@@ -48,7 +46,7 @@ struct MadeBackup {
 /// The contents of a backup, as `backup` and `restore` print them.
 #[derive(Serialize)]
 pub(super) struct Contents {
-    made_at: String,
+    made_at: Timestamp,
     bytes: u64,
     directory_bytes: u64,
     ledger_bytes: u64,
@@ -58,9 +56,7 @@ pub(super) struct Contents {
     ledger_rows: u64,
     granted: i64,
     charged: u64,
-    last_row_at: Option<String>,
-    #[serde(skip)]
-    times: (Timestamp, Option<Timestamp>),
+    last_row_at: Option<Timestamp>,
 }
 
 impl Backup {
@@ -74,10 +70,9 @@ impl Backup {
             }
         };
         let clock = SystemClock;
-        let report = back_up(self.data.path(), &self.into, &[LISTS], &clock, &mut progress)?;
+        let report = back_up(self.common.data.path(), &self.into, &[LISTS], &clock, &mut progress)?;
         let backup = self.into.display().to_string();
-        console.show(&MadeBackup { backup, contents: report.into() }, self.format)?;
-        Ok(Verdict::Yes)
+        self.common.show(&MadeBackup { backup, contents: report.into() }, console)
     }
 }
 
@@ -85,7 +80,7 @@ impl From<BackupReport> for Contents {
     fn from(report: BackupReport) -> Self {
         let BackupReport { made_at, directory_bytes, ledger_bytes, other_files, .. } = report;
         Self {
-            made_at: made_at.to_string(),
+            made_at,
             bytes: directory_bytes + ledger_bytes + report.other_bytes,
             directory_bytes,
             ledger_bytes,
@@ -95,39 +90,34 @@ impl From<BackupReport> for Contents {
             ledger_rows: report.ledger.entries,
             granted: report.ledger.granted,
             charged: report.ledger.charged,
-            last_row_at: report.last_entry_at.map(|at| at.to_string()),
-            times: (made_at, report.last_entry_at),
+            last_row_at: report.last_entry_at,
         }
     }
 }
 
 impl Contents {
-    /// Names and values, for display.
-    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
-        let (made_at, last) = self.times;
-        let rows = match (self.ledger_rows, last) {
+    /// Appends the contents, for display.
+    pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
+        let rows = match (self.ledger_rows, self.last_row_at) {
             (1, Some(last)) => format!("1 row, of {}", named::to_the_second(last)),
             (rows, Some(last)) => {
                 format!("{rows} rows, the last of {}", named::to_the_second(last))
             }
             (_, None) => "no rows".to_owned(),
         };
-        vec![
-            ("state of", named::to_the_second(made_at)),
-            ("directory", named::size(self.directory_bytes)),
-            ("ledger", format!("{}, {rows}", named::size(self.ledger_bytes))),
-            ("granted", named::credits_of(self.granted)),
-            ("charged", named::credits(self.charged)),
-            ("lists", format!("{}, {} files", named::size(self.list_bytes), self.list_files)),
-        ]
+        pairs
+            .add("state of", named::to_the_second(self.made_at))
+            .add("directory", named::size(self.directory_bytes))
+            .add("ledger", format!("{}, {rows}", named::size(self.ledger_bytes)))
+            .add("granted", named::credits(self.granted))
+            .add("charged", named::credits(self.charged))
+            .add("lists", format!("{}, {} files", named::size(self.list_bytes), self.list_files))
     }
 }
 
 impl Shown for MadeBackup {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut pairs = vec![("backup", self.backup.clone())];
-        pairs.extend(self.contents.pairs());
-        write_pairs(&pairs, out)?;
+        self.contents.add_to(Pairs::default().add("backup", &self.backup)).write(out)?;
         writeln!(out, "checked: both databases are sound and the ledger adds up")
     }
 }

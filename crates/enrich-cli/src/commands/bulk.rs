@@ -104,8 +104,7 @@ impl Bulk {
                     "standard input can be read only once; preview a file".to_owned(),
                 )
             })?;
-            console.show(&foreseen, self.format)?;
-            return Ok(Verdict::Yes);
+            return console.show(&foreseen, self.format);
         }
         let Some(out) = self.out.clone() else {
             return Err(Failure::Impossible("name the output with --out".to_owned()));
@@ -139,8 +138,7 @@ impl Bulk {
             match Part::open(&out, input.format(), &purpose).map_err(|e| Failure::impossible(&e))? {
                 Opened::ToDo(part) => Output::Part(part),
                 Opened::Whole(counts) => {
-                    self.show(&Outcome::whole(counts, started.elapsed()), &out, console)?;
-                    return Ok(Verdict::Yes);
+                    return self.show(&Outcome::whole(counts, started.elapsed()), &out, console);
                 }
             }
         };
@@ -213,7 +211,7 @@ impl Bulk {
         outcome: &Outcome,
         out: &Path,
         console: &mut Console<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Verdict, Failure> {
         if !is_standard(out) {
             if let Some(cut) = outcome.cut(out) {
                 console.note(&cut);

@@ -6,8 +6,8 @@ use clap::Args;
 use enrich_store::{CheckReport, DatabaseReport, OpenError, read_through};
 use serde::{Serialize, Serializer};
 
-use super::table::write_pairs;
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+use super::table::Pairs;
+use super::{Common, Console, Failure, Shown, Verdict};
 use enrich_server::error_chain;
 
 #[derive(Debug, Args)]
@@ -24,9 +24,7 @@ Exit status: 0 if all is well; 1 if anything is wrong: the problems are listed; 
 data folder.")]
 pub(crate) struct Check {
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 #[derive(Serialize)]
@@ -50,8 +48,8 @@ struct Database {
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         // Only for speed: read errors are reported by the check itself.
-        let _ = read_through(self.data.path());
-        let health = match self.data.open() {
+        let _ = read_through(self.common.data.path());
+        let health = match self.common.open() {
             Ok(store) => match store.check() {
                 Ok(report) => Health::from(report),
                 Err(error) => Health::unreadable(error_chain(&error)),
@@ -59,7 +57,7 @@ impl Check {
             Err(missing @ OpenError::Missing { .. }) => return Err(missing.into()),
             Err(error) => Health::unreadable(error_chain(&error)),
         };
-        console.show(&health, self.format)?;
+        self.common.show(&health, console)?;
         Ok(Verdict::from(health.ok))
     }
 }
@@ -100,14 +98,15 @@ fn as_object<S: Serializer>(
 impl Shown for Health {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let databases = [("directory", &self.directory), ("ledger", &self.ledger)];
-        let mut pairs = Vec::new();
+        let mut pairs = Pairs::default();
         for (name, database) in databases {
             let Some(database) = database else { continue };
-            pairs.push((name.to_owned(), format!("schema {}", database.schema_version)));
-            let counts = database.counts.iter();
-            pairs.extend(counts.map(|(what, count)| (format!("  {what}"), count.to_string())));
+            pairs = pairs.add(name, format!("schema {}", database.schema_version));
+            for (what, count) in &database.counts {
+                pairs = pairs.add(&format!("  {what}"), count);
+            }
         }
-        write_pairs(&pairs, out)?;
+        pairs.write(out)?;
         let mut problems: Vec<String> = self.problems.clone();
         for (name, database) in databases {
             let found = database.iter().flat_map(|database| &database.problems);

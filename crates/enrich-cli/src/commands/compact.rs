@@ -6,8 +6,8 @@ use clap::Args;
 use enrich_store::{CompactError, compact};
 use serde::Serialize;
 
-use super::table::write_pairs;
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use super::table::Pairs;
+use super::{Common, Console, Failure, Shown, Verdict, named};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -24,9 +24,7 @@ Exit status: 0 when it is done; 2 if there is no data folder, too little space, 
 writes to the directory all the time.")]
 pub(crate) struct Compact {
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 #[derive(Serialize)]
@@ -38,22 +36,20 @@ struct Done {
 
 impl Compact {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let report = compact(self.data.path())?;
+        let report = compact(self.common.data.path())?;
         let (before_bytes, after_bytes) = (report.before_bytes, report.after_bytes);
         let freed_bytes = before_bytes.saturating_sub(after_bytes);
-        console.show(&Done { before_bytes, after_bytes, freed_bytes }, self.format)?;
-        Ok(Verdict::Yes)
+        self.common.show(&Done { before_bytes, after_bytes, freed_bytes }, console)
     }
 }
 
 impl Shown for Done {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [
-            ("before", named::size(self.before_bytes)),
-            ("after", named::size(self.after_bytes)),
-            ("freed", named::size(self.freed_bytes)),
-        ];
-        write_pairs(&pairs, out)
+        Pairs::default()
+            .add("before", named::size(self.before_bytes))
+            .add("after", named::size(self.after_bytes))
+            .add("freed", named::size(self.freed_bytes))
+            .write(out)
     }
 }
 

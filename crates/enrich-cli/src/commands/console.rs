@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 
-use super::failure::Failure;
+use super::failure::{Failure, Verdict};
 
 /// Standard output and standard error, or their replacements in a test.
 pub(crate) struct Console<'a> {
@@ -32,10 +32,10 @@ pub(crate) struct Format {
 }
 
 impl Console<'_> {
-    /// Writes a result. If the reader has gone, the command continues.
-    pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<(), Failure> {
+    /// Writes a result; the verdict is `Yes`. If the reader has gone, the command continues.
+    pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<Verdict, Failure> {
         match self.write(result, format).map_err(Failure::from) {
-            Ok(()) | Err(Failure::ReaderGone) => Ok(()),
+            Ok(()) | Err(Failure::ReaderGone) => Ok(Verdict::Yes),
             Err(failure) => Err(failure),
         }
     }

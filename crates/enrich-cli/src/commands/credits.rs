@@ -10,9 +10,9 @@ use enrich_core::{AccountId, ChargeId, Clock};
 use enrich_store::{Store, SystemClock};
 use serde::Serialize;
 
-use super::named::{AccountArg, open_account};
-use super::table::write_pairs;
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use super::named::OnAccount;
+use super::table::Pairs;
+use super::{Console, Failure, Shown, Verdict, named};
 use history::History;
 
 #[derive(Debug, Subcommand)]
@@ -49,36 +49,26 @@ Example:
   enrich credits show 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70
 
 JSON: {\"account\",\"balance\"}.")]
-    Show(Show),
+    Show(OnAccount),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GrantArgs {
-    /// The account's id or name
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
+    #[command(flatten)]
+    on: OnAccount,
     #[command(flatten)]
     change: Change,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Adjust {
-    /// The account's id or name
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
+    #[command(flatten)]
+    on: OnAccount,
     /// The id of the row to correct
     #[arg(value_parser = named::entry_id)]
     entry_id: ChargeId,
     #[command(flatten)]
     change: Change,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -92,17 +82,6 @@ struct Change {
     note: String,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The account's id or name
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
 fn some_credits(text: &str) -> Result<i64, String> {
     match text.parse() {
         Ok(0) => Err("0 credits change nothing".to_owned()),
@@ -114,32 +93,24 @@ fn some_credits(text: &str) -> Result<i64, String> {
 impl CreditsCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
-            Self::Grant(GrantArgs { account, change, data, format }) => {
-                let store = data.open()?;
+            Self::Grant(GrantArgs { on, change }) => {
                 // Credits of a closed account can be taken back, but none are granted.
-                let account = match change.credits {
-                    i64::MIN..0 => account.find(&store)?.id,
-                    _ => open_account(&account, &store)?.id,
-                };
-                let balance = changed(&store, account, change, None)?;
-                console.show(&balance, format)?;
+                let (store, account) =
+                    if change.credits < 0 { on.find()? } else { on.find_open()? };
+                on.common.show(&changed(&store, account.id, change, None)?, console)
             }
-            Self::Adjust(Adjust { account, entry_id, change, data, format }) => {
-                let store = data.open()?;
-                let account = account.find(&store)?.id;
-                let balance = changed(&store, account, change, Some(entry_id))?;
-                console.show(&balance, format)?;
+            Self::Adjust(Adjust { on, entry_id, change }) => {
+                let (store, account) = on.find()?;
+                on.common.show(&changed(&store, account.id, change, Some(entry_id))?, console)
             }
-            Self::Show(Show { account, data, format }) => {
-                let store = data.open()?;
-                let account = account.find(&store)?.id;
-                let balance = pollster::block_on(store.ledger.balance(account))?;
-                let balance = balance.ok_or_else(|| named::no_account(account))?;
-                console.show(&Balance::new(account, balance.0), format)?;
+            Self::Show(on) => {
+                let (store, account) = on.find()?;
+                let balance = pollster::block_on(store.ledger.balance(account.id))?;
+                let balance = balance.ok_or_else(|| named::no_account(account.id))?;
+                on.common.show(&Balance::new(account.id, balance.0), console)
             }
-            Self::History(history) => history.run(console)?,
+            Self::History(history) => history.run(console),
         }
-        Ok(Verdict::Yes)
     }
 }
 
@@ -157,8 +128,10 @@ impl Balance {
 
 impl Shown for Balance {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [("account", self.account.clone()), ("balance", named::credits(self.balance))];
-        write_pairs(&pairs, out)
+        Pairs::default()
+            .add("account", &self.account)
+            .add("balance", named::credits(self.balance))
+            .write(out)
     }
 }
 

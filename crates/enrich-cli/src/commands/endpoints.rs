@@ -1,14 +1,12 @@
 //! `enrich endpoints`: lists the endpoints.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use enrich_core::Price;
 use enrich_wire::{ApiVersion, Endpoint, Field};
 use serde::Serialize;
 
-use super::table::{Side, Table};
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+use super::table::Row;
+use super::{Common, Console, Failure, Verdict};
 use enrich_server::API_VERSIONS;
 
 /// Every endpoint with its API version, in the order of the tables.
@@ -26,28 +24,21 @@ Example:
 Inputs in [brackets] may be missing. JSON: a list of objects
 {\"generation\",\"path\",\"title\",\"inputs\",\"answer\",\"price\"}.")]
 pub(crate) struct Endpoints {
-    // Accepted but unused: scripts may pass `--data` to every command.
+    // The folder is unused: scripts may pass `--data` to every command.
     #[command(flatten)]
-    _data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 impl Endpoints {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let list =
-            EndpointList(rows().map(|(api_version, row)| Row::of(api_version, row)).collect());
-        console.show(&list, self.format)?;
-        Ok(Verdict::Yes)
+        let list: Vec<EndpointRecord> =
+            rows().map(|(api_version, row)| EndpointRecord::of(api_version, row)).collect();
+        self.common.show(&list, console)
     }
 }
 
 #[derive(Serialize)]
-#[serde(transparent)]
-struct EndpointList(Vec<Row>);
-
-#[derive(Serialize)]
-struct Row {
+struct EndpointRecord {
     #[serde(rename = "generation")]
     api_version: u8,
     path: &'static str,
@@ -72,7 +63,7 @@ struct PriceRule {
     per_items: Option<u64>,
 }
 
-impl Row {
+impl EndpointRecord {
     fn of(api_version: &ApiVersion, row: &Endpoint) -> Self {
         let input = |field: &Field| Input {
             name: field.name,
@@ -108,14 +99,10 @@ impl From<Price> for PriceRule {
     }
 }
 
-impl Shown for EndpointList {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let titles = ["PATH", "PRICE", "INPUTS", "ANSWER"];
-        let mut table = Table::new(titles.map(|title| (title, Side::Left)));
-        for row in &self.0 {
-            let price = row.price.rule.clone();
-            table.push([row.path.into(), price, row.inputs(), row.answer.join(", ")]);
-        }
-        table.write(out)
+impl Row for EndpointRecord {
+    const TITLES: &'static [&'static str] = &["PATH", "PRICE", "INPUTS", "ANSWER"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.path.into(), self.price.rule.clone(), self.inputs(), self.answer.join(", ")]
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use enrich_store::{OpenError, Options, Store};
 
-use super::console::Console;
+use super::console::{Console, Format, Shown};
+use super::failure::{Failure, Verdict};
 
 // The folder. (A doc comment here would become the help of every command.)
 #[derive(Clone, Debug, Args)]
@@ -19,6 +20,31 @@ pub(crate) struct DataFolder {
         default_value = "./enrich-data"
     )]
     path: PathBuf,
+}
+
+// What most commands take. (A doc comment here would become the help of every command.)
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    #[command(flatten)]
+    pub(crate) data: DataFolder,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+impl Common {
+    /// Opens the folder, which must exist.
+    pub(crate) fn open(&self) -> Result<Store, OpenError> {
+        self.data.open()
+    }
+
+    /// Writes a result in the chosen format.
+    pub(crate) fn show(
+        &self,
+        result: &impl Shown,
+        console: &mut Console<'_>,
+    ) -> Result<Verdict, Failure> {
+        console.show(result, self.format)
+    }
 }
 
 impl DataFolder {

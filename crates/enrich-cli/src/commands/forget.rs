@@ -11,8 +11,8 @@ use enrich_store::SystemClock;
 use enrich_text::{CompanyName, Domain, EmailAddress, PersonPage, Phone, is_public_mail_host};
 use serde::Serialize;
 
-use super::table::write_pairs;
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+use super::table::Pairs;
+use super::{Common, Console, Failure, Shown, Verdict};
 
 /// Maximum number of values in one run.
 const MAX_VALUES: usize = 100_000;
@@ -39,9 +39,7 @@ pub(crate) struct Forget {
     #[arg(long, value_enum)]
     kind: Option<Kind>,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -71,7 +69,7 @@ impl Forget {
         // Everything is validated before anything is forgotten.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
-            return forget_missed(&texts, &self.data, self.format, console);
+            return forget_missed(&texts, &self.common, console);
         }
         let mut suppressed = Vec::new();
         for (place, text) in texts.iter().enumerate() {
@@ -84,7 +82,7 @@ impl Forget {
             })?;
             suppressed.push(read);
         }
-        let store = self.data.open()?;
+        let store = self.common.open()?;
         let forgetting = store.importer.forget(&suppressed, SystemClock.now());
         let Removed { values, subjects } =
             pollster::block_on(forgetting).map_err(|error| Failure::impossible(&error))?;
@@ -97,27 +95,24 @@ impl Forget {
             }
         }
         let forgotten = suppressed.len() as u64;
-        console.show(&Forgotten { forgotten, values, subjects }, self.format)?;
-        Ok(Verdict::Yes)
+        self.common.show(&Forgotten { forgotten, values, subjects }, console)
     }
 }
 
 impl Shown for Forgotten {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [
-            ("forgotten", self.forgotten.to_string()),
-            ("values removed", self.values.to_string()),
-            ("subjects removed", self.subjects.to_string()),
-        ];
-        write_pairs(&pairs, out)
+        Pairs::default()
+            .add("forgotten", self.forgotten)
+            .add("values removed", self.values)
+            .add("subjects removed", self.subjects)
+            .write(out)
     }
 }
 
 /// Removes names from the counts of missed names.
 fn forget_missed(
     texts: &[String],
-    data: &DataFolder,
-    format: Format,
+    common: &Common,
     console: &mut Console<'_>,
 ) -> Result<Verdict, Failure> {
     let mut names = Vec::new();
@@ -127,14 +122,13 @@ fn forget_missed(
         })?;
         names.push(name);
     }
-    let store = data.open()?;
+    let store = common.open()?;
     let mut values = 0;
     for name in &names {
         values += store.forget_missed(name)?;
     }
     let forgotten = names.len() as u64;
-    console.show(&Forgotten { forgotten, values, subjects: 0 }, format)?;
-    Ok(Verdict::Yes)
+    common.show(&Forgotten { forgotten, values, subjects: 0 }, console)
 }
 
 /// The given values, with the lines of `input` in place of `-`.

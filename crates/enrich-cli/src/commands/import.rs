@@ -14,7 +14,7 @@ use enrich_import::{Cause, ImportError, Report, Source};
 use enrich_store::{Store, SystemClock};
 
 use super::read_as::ReadAsArgs;
-use super::{Console, DataFolder, Failure, Format, Verdict};
+use super::{Common, Console, Failure, Verdict};
 use enrich_server::error_chain;
 use outcome::Outcome;
 use progress::Bar;
@@ -54,9 +54,7 @@ pub(crate) struct Import {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 /// Parses a source's name.
@@ -89,7 +87,7 @@ impl Import {
         self.see_same_names(&inputs)?;
         let rejects = self.rejects.as_deref();
         let mut rejects = rejects.map(|path| Rejects::create(path, &self.files)).transpose()?;
-        let store = self.data.open_or_make(console)?;
+        let store = self.common.data.open_or_make(console)?;
         for input in &inputs {
             self.see_source(&store, input)?;
         }
@@ -114,10 +112,10 @@ impl Import {
             }
         }
         let outcome = Outcome::new(&sum, started.elapsed(), is_only_file);
-        if self.format.json {
+        if self.common.format.json {
             outcome.note_details(console);
         }
-        console.show(&outcome, self.format)?;
+        self.common.show(&outcome, console)?;
         match stopped {
             Some(failure) => Err(failure),
             None => Ok(Verdict::from(sum.took_anything())),

@@ -11,13 +11,12 @@ use enrich_core::port::accounts::{Accounts, KeyStored};
 use enrich_core::{AccountId, Clock, KeyId, KeyLimit, NewKey, RateOverride, Timestamp};
 use enrich_store::{Store, SystemClock};
 
-use super::named::{AccountArg, open_account};
-use super::{Console, DataFolder, Failure, Format, Verdict, named};
-use change::{Revoke, Rotate, Set};
+use super::named::{OnAccount, OnKey};
+use super::{Console, Failure, Verdict, named};
+use change::{Rotate, Set, revoke};
 use expiry::Expiry;
-use record::KeyList;
 
-pub(crate) use record::{KeyRecord, write_table};
+pub(crate) use record::KeyRecord;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
@@ -34,14 +33,14 @@ A running server accepts it from the next request on. JSON: {\"key_id\",\"key\",
     Issue(Issue),
     /// List an account's keys, oldest first, without the keys themselves
     #[command(after_help = "Example:\n  enrich key list 019a3c5e-7b1d-7c2a-9f00-5d1e8a4b6c70")]
-    List(List),
+    List(OnAccount),
     /// Show a key itself
     #[command(after_help = "\
 Example:
   enrich key show 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13
 
 JSON: {\"key_id\",\"key\",…}.")]
-    Show(Show),
+    Show(OnKey),
     /// Give a key a rate limit of its own, or take it away again
     #[command(after_help = "\
 Examples:
@@ -56,7 +55,7 @@ Example:
   enrich key revoke 019a3c5e-7b1d-7c2a-9f01-c4e8b2a60d13
 
 A running server refuses it within a second. What has ended stays ended.")]
-    Revoke(Revoke),
+    Revoke(OnKey),
     /// Issue a key in place of another one
     #[command(after_help = "\
 Example:
@@ -70,21 +69,26 @@ impl KeyCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Issue(issue) => issue.run(console),
-            Self::List(list) => list.run(console),
-            Self::Show(show) => show.run(console),
+            Self::List(on) => {
+                let (store, account) = on.find()?;
+                on.common.show(&records(&store, account.id)?, console)
+            }
+            Self::Show(on) => {
+                let store = on.common.open()?;
+                let shown = record(&store, on.key_id)?;
+                let secret = pollster::block_on(store.accounts.reveal(on.key_id))?;
+                let secret = secret.ok_or_else(|| named::no_key(on.key_id))?;
+                on.common.show(&shown.with_secret(&secret), console)
+            }
             Self::Set(set) => set.run(console),
-            Self::Revoke(revoke) => revoke.run(console),
+            Self::Revoke(on) => revoke(&on, console),
             Self::Rotate(rotate) => rotate.run(console),
-        }?;
-        Ok(Verdict::Yes)
+        }
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Issue {
-    /// The id or name of the account it is for
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
     /// What you call the key
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
           value_parser = named::line)]
@@ -100,64 +104,20 @@ pub(crate) struct Issue {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     rate_window: Option<u32>,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct List {
-    /// The account's id or name
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Show {
-    /// The key's id
-    #[arg(value_parser = named::key_id)]
-    key_id: KeyId,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    on: OnAccount,
 }
 
 impl Issue {
-    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
-        let account = open_account(&self.account, &store)?.id;
+    fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let (store, account) = self.on.find_open()?;
         let now = SystemClock.now();
         let expires_at = self.expires.map(|expiry| expiry.after(now)).transpose()?;
         let rate = RateOverride { requests: self.rate_limit, window_seconds: self.rate_window };
-        let key = NewKey { rate, expires_at, ..generate(account, self.label, now)? };
+        let key = NewKey { rate, expires_at, ..generate(account.id, self.label, now)? };
         let (id, secret) = (key.id, key.key.clone());
         let stored = store.accounts.add_key(key, KeyLimit::OF_OPERATOR);
-        let no_account = || named::no_account(account);
-        check_stored(pollster::block_on(stored)?, no_account)?;
-        console.show(&record(&store, id)?.with_secret(&secret), self.format)
-    }
-}
-
-impl List {
-    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
-        let account = self.account.find(&store)?.id;
-        console.show(&KeyList(records(&store, account)?), self.format)
-    }
-}
-
-impl Show {
-    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
-        let shown = record(&store, self.key_id)?;
-        let secret = pollster::block_on(store.accounts.reveal(self.key_id))?;
-        let secret = secret.ok_or_else(|| named::no_key(self.key_id))?;
-        console.show(&shown.with_secret(&secret), self.format)
+        check_stored(pollster::block_on(stored)?, || named::no_account(account.id))?;
+        self.on.common.show(&record(&store, id)?.with_secret(&secret), console)
     }
 }
 

@@ -4,13 +4,13 @@ mod export;
 
 use std::io::{self, Write};
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use enrich_core::port::ledger::Verification;
 use enrich_store::Store;
 use serde::Serialize;
 
-use super::table::write_pairs;
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use super::table::Pairs;
+use super::{Common, Console, Failure, Shown, Verdict, named};
 use export::Export;
 
 #[derive(Debug, Subcommand)]
@@ -24,7 +24,7 @@ Example:
 {\"ok\",\"accounts\",\"granted\",\"charged\",\"charges\",\"faults\"}.
 
 Exit status: 0 if everything adds up; 1 if anything does not: the faults are listed.")]
-    Verify(Verify),
+    Verify(Common),
     /// Print an account's rows as CSV
     #[command(after_help = "\
 Example:
@@ -34,18 +34,10 @@ A text that a spreadsheet would take for a formula has a ' before it.")]
     Export(Export),
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct Verify {
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
 impl LedgerCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
-            Self::Verify(verify) => verify.run(console),
+            Self::Verify(common) => verify(&common, console),
             Self::Export(export) => export.run(console),
         }
     }
@@ -63,13 +55,11 @@ struct Proof {
     entries: u64,
 }
 
-impl Verify {
-    fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Does not open the ledger, because opening a damaged one fails.
-        let proof = Proof::from(Store::verify(self.data.path())?);
-        console.show(&proof, self.format)?;
-        Ok(Verdict::from(proof.ok))
-    }
+fn verify(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+    // Does not open the ledger, because opening a damaged one fails.
+    let proof = Proof::from(Store::verify(common.data.path())?);
+    common.show(&proof, console)?;
+    Ok(Verdict::from(proof.ok))
 }
 
 impl From<Verification> for Proof {
@@ -81,15 +71,12 @@ impl From<Verification> for Proof {
 
 impl Shown for Proof {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rows = format!("{} rows, {} of them charges", self.entries, self.charges);
-        let granted = if self.granted == 1 { "credit" } else { "credits" };
-        let pairs = [
-            ("accounts", self.accounts.to_string()),
-            ("ledger", rows),
-            ("granted", format!("{} {granted}", self.granted)),
-            ("charged", named::credits(self.charged)),
-        ];
-        write_pairs(&pairs, out)?;
+        Pairs::default()
+            .add("accounts", self.accounts)
+            .add("ledger", format!("{} rows, {} of them charges", self.entries, self.charges))
+            .add("granted", named::credits(self.granted))
+            .add("charged", named::credits(self.charged))
+            .write(out)?;
         for fault in &self.faults {
             writeln!(out, "fault: {fault}")?;
         }

@@ -12,7 +12,7 @@ use enrich_text::Country;
 use enrich_wire::{ApiVersion, Endpoint, Fields, Value};
 
 use super::endpoints::rows;
-use super::{Console, DataFolder, Failure, Format, Verdict, named};
+use super::{Common, Console, Failure, Verdict, named};
 use crate::settings::{LeastByName, MaxEnrichmentItems};
 use explanation::Looked;
 use shown::Explained;
@@ -52,11 +52,9 @@ pub(crate) struct Lookup {
     /// Print, after the body, why it is what it is
     #[arg(long)]
     explain: bool,
+    // The format matters only with `--explain`: the body is always JSON.
     #[command(flatten)]
-    data: DataFolder,
-    // Accepted but unused: the body is always JSON.
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 /// An endpoint with its API version.
@@ -94,7 +92,7 @@ impl Lookup {
             }
         }
         let least_by_name = self.least.min_confidence.0;
-        let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
+        let store = self.common.data.open_with(Options { least_by_name, ..Options::default() })?;
         let (body, explanation, verdict) = match endpoint.read(&fields, self.country) {
             Ok(ask) => {
                 let ask = ask.bounded(endpoint.price, self.most.max_enrichment_items);
@@ -117,7 +115,7 @@ impl Lookup {
             }
         };
         if self.explain {
-            console.show(&Explained::new(&body, explanation)?, self.format)?;
+            self.common.show(&Explained::new(&body, explanation)?, console)?;
         } else {
             console.out.write_all(&body)?;
             console.out.write_all(b"\n")?;

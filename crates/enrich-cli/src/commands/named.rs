@@ -1,22 +1,65 @@
 //! Parses names and ids on the command line, and formats values for display.
 
+use std::str::FromStr;
+
+use clap::Args;
 use enrich_core::port::accounts::Accounts;
 use enrich_core::{Account, AccountId, AccountStatus, ChargeId, KeyId, Label, Timestamp};
 use enrich_store::Store;
 use enrich_text::Country;
 
-use super::failure::Failure;
+use super::{Common, Failure};
 
-/// An account as it was typed: its id or name.
+/// An account as it was typed: its id or name. Whether it exists is checked later.
 #[derive(Clone, Debug)]
 pub(crate) struct AccountArg(String);
 
-/// Parses an account's id or name. Whether it exists is checked later.
-pub(crate) fn account(text: &str) -> Result<AccountArg, String> {
-    if text.contains(enrich_core::KEY_PREFIX) {
-        return Err("this is a key; `enrich account list` shows the ids and names".to_owned());
+impl FromStr for AccountArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains(enrich_core::KEY_PREFIX) {
+            return Err("this is a key; `enrich account list` shows the ids and names".to_owned());
+        }
+        name(text).map(Self)
     }
-    name(text).map(AccountArg)
+}
+
+// The account of a command. (A doc comment here would become the help of every command.)
+#[derive(Debug, Args)]
+pub(crate) struct OnAccount {
+    /// The account's id or name
+    account: AccountArg,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+impl OnAccount {
+    /// Opens the folder and finds the account.
+    pub(crate) fn find(&self) -> Result<(Store, Account), Failure> {
+        let store = self.common.open()?;
+        let account = self.account.find(&store)?;
+        Ok((store, account))
+    }
+
+    /// Like [`Self::find`], but fails if the account is closed.
+    pub(crate) fn find_open(&self) -> Result<(Store, Account), Failure> {
+        let (store, account) = self.find()?;
+        match account.status {
+            AccountStatus::Active | AccountStatus::Suspended { .. } => Ok((store, account)),
+            AccountStatus::Closed => Err(closed(account.id)),
+        }
+    }
+}
+
+// The key of a command. (A doc comment here would become the help of every command.)
+#[derive(Debug, Args)]
+pub(crate) struct OnKey {
+    /// The key's id
+    #[arg(value_parser = key_id)]
+    pub(crate) key_id: KeyId,
+    #[command(flatten)]
+    pub(crate) common: Common,
 }
 
 impl AccountArg {
@@ -54,15 +97,6 @@ impl AccountArg {
     }
 }
 
-/// Finds an account and fails if it is closed.
-pub(crate) fn open_account(typed: &AccountArg, store: &Store) -> Result<Account, Failure> {
-    let account = typed.find(store)?;
-    match account.status {
-        AccountStatus::Active | AccountStatus::Suspended { .. } => Ok(account),
-        AccountStatus::Closed => Err(closed(account.id)),
-    }
-}
-
 /// The account is closed, which is final.
 pub(crate) fn closed(id: AccountId) -> Failure {
     Failure::refused(format!("the account {id} is closed for good; create a new one"))
@@ -74,7 +108,7 @@ pub(crate) fn country(text: &str) -> Result<Country, String> {
 }
 
 /// Parses a key id.
-pub(crate) fn key_id(text: &str) -> Result<KeyId, String> {
+fn key_id(text: &str) -> Result<KeyId, String> {
     if text.trim_start().starts_with(enrich_core::KEY_PREFIX) {
         return Err("this is a key itself; `enrich key list ACCOUNT` shows the ids of keys".into());
     }
@@ -114,14 +148,10 @@ pub(crate) fn to_the_second(at: Timestamp) -> String {
     format!("{at:.0}")
 }
 
-/// A number of credits, for display.
-pub(crate) fn credits(number: u64) -> String {
+/// A number of credits, which may be negative, for display.
+pub(crate) fn credits(number: impl Into<i128>) -> String {
+    let number = number.into();
     if number == 1 { "1 credit".to_owned() } else { format!("{number} credits") }
-}
-
-/// A sum of credits that may be negative, for display.
-pub(crate) fn credits_of(sum: i64) -> String {
-    if sum == 1 { "1 credit".to_owned() } else { format!("{sum} credits") }
 }
 
 /// A size in its largest decimal unit, for display.

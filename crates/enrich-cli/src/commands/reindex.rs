@@ -6,7 +6,7 @@ use clap::Args;
 use enrich_store::Store;
 use serde::Serialize;
 
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict};
+use super::{Common, Console, Failure, Shown, Verdict};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -23,9 +23,7 @@ Exit status: 0 when it is done; 2 if there is no data folder, it is in use or it
 written.")]
 pub(crate) struct Reindex {
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 #[derive(Serialize)]
@@ -40,9 +38,8 @@ impl Reindex {
                 console.note(&format!("{done} of {all} companies and people are ready"));
             }
         };
-        let subjects = Store::reindex(self.data.path(), &mut told)?;
-        console.show(&Done { subjects }, self.format)?;
-        Ok(Verdict::Yes)
+        let subjects = Store::reindex(self.common.data.path(), &mut told)?;
+        self.common.show(&Done { subjects }, console)
     }
 }
 

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use enrich_core::SourceName;
 use enrich_core::port::importer::{Importer, SourceInfo};
+use enrich_core::{SourceName, Timestamp};
 use serde::Serialize;
 
 use super::import::source_name;
-use super::table::{Side, Table, write_pairs};
-use super::{Console, DataFolder, Failure, Format, Shown, Verdict, named};
+use super::table::{Pairs, Row};
+use super::{Common, Console, Failure, Shown, Verdict, named};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SourceCommand {
@@ -19,7 +19,7 @@ Example:
   enrich source list
 
 JSON: a list of {\"source\",\"values\",\"records\",\"first_imported_at\",\"last_imported_at\"}.")]
-    List(List),
+    List(Common),
     /// Take a source's values out again
     #[command(after_help = "\
 Example:
@@ -32,47 +32,30 @@ values and subjects that are gone.")]
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Remove {
     /// The source's name
     #[arg(value_parser = source_name)]
     name: SourceName,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 impl SourceCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
-            Self::List(list) => list.run(console),
+            Self::List(common) => list(&common, console),
             Self::Remove(remove) => remove.run(console),
-        }?;
-        Ok(Verdict::Yes)
+        }
     }
 }
-
-#[derive(Serialize)]
-#[serde(transparent)]
-struct SourceList(Vec<SourceRecord>);
 
 #[derive(Serialize)]
 struct SourceRecord {
     source: String,
     values: u64,
     records: u64,
-    first_imported_at: String,
-    last_imported_at: String,
-    #[serde(skip)]
-    times: [String; 2],
+    first_imported_at: Timestamp,
+    last_imported_at: Timestamp,
 }
 
 impl From<SourceInfo> for SourceRecord {
@@ -81,39 +64,33 @@ impl From<SourceInfo> for SourceRecord {
             source: info.name.as_str().to_owned(),
             values: info.values,
             records: info.records,
-            first_imported_at: info.first_at.to_string(),
-            last_imported_at: info.last_at.to_string(),
-            times: [info.first_at, info.last_at].map(named::to_the_second),
+            first_imported_at: info.first_at,
+            last_imported_at: info.last_at,
         }
     }
 }
 
-impl List {
-    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let sources = pollster::block_on(self.data.open()?.importer.sources())?;
-        if sources.is_empty() {
-            console.note("nothing was imported yet; `enrich import FILE` does it");
-        }
-        let list = SourceList(sources.into_iter().map(SourceRecord::from).collect());
-        console.show(&list, self.format)
+fn list(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+    let sources = pollster::block_on(common.open()?.importer.sources())?;
+    if sources.is_empty() {
+        console.note("nothing was imported yet; `enrich import FILE` does it");
     }
+    let list: Vec<SourceRecord> = sources.into_iter().map(SourceRecord::from).collect();
+    common.show(&list, console)
 }
 
-impl Shown for SourceList {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("SOURCE", Side::Left),
-            ("RECORDS", Side::Right),
-            ("VALUES", Side::Right),
-            ("FIRST IMPORTED", Side::Left),
-            ("LAST IMPORTED", Side::Left),
-        ]);
-        for source in &self.0 {
-            let [first, last] = source.times.clone();
-            let (records, values) = (source.records.to_string(), source.values.to_string());
-            table.push([source.source.clone(), records, values, first, last]);
-        }
-        table.write(out)
+impl Row for SourceRecord {
+    const TITLES: &'static [&'static str] =
+        &["SOURCE", ">RECORDS", ">VALUES", "FIRST IMPORTED", "LAST IMPORTED"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.source.clone(),
+            self.records.to_string(),
+            self.values.to_string(),
+            named::to_the_second(self.first_imported_at),
+            named::to_the_second(self.last_imported_at),
+        ]
     }
 }
 
@@ -125,8 +102,8 @@ struct RemovedSource {
 }
 
 impl Remove {
-    fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
+    fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let store = self.common.open()?;
         let removed = pollster::block_on(store.importer.remove_source(&self.name))?;
         let source = self.name.as_str().to_owned();
         let removed = removed.ok_or_else(|| {
@@ -135,17 +112,16 @@ impl Remove {
             ))
         })?;
         let shown = RemovedSource { source, values: removed.values, subjects: removed.subjects };
-        console.show(&shown, self.format)
+        self.common.show(&shown, console)
     }
 }
 
 impl Shown for RemovedSource {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [
-            ("source", self.source.clone()),
-            ("values removed", self.values.to_string()),
-            ("subjects removed", self.subjects.to_string()),
-        ];
-        write_pairs(&pairs, out)
+        Pairs::default()
+            .add("source", &self.source)
+            .add("values removed", self.values)
+            .add("subjects removed", self.subjects)
+            .write(out)
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use enrich_core::{Clock, Timestamp};
 use enrich_store::SystemClock;
 
-use super::{Console, DataFolder, Failure, Format, Verdict};
+use super::{Common, Console, Failure, Verdict};
 use report::Report;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
@@ -41,28 +41,22 @@ pub(crate) struct Stats {
     #[arg(long, value_name = "NAME", conflicts_with = "days")]
     missed: Option<String>,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    common: Common,
 }
 
 impl Stats {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.data.open()?;
+        let store = self.common.open()?;
         let now = SystemClock.now();
         if self.misses {
-            console.show(&misses::most_missed(&store, now)?, self.format)?;
-            return Ok(Verdict::Yes);
+            return self.common.show(&misses::most_missed(&store, now)?, console);
         }
         if let Some(name) = &self.missed {
-            console.show(&misses::missed(&store, now, name)?, self.format)?;
-            return Ok(Verdict::Yes);
+            return self.common.show(&misses::missed(&store, now, name)?, console);
         }
         let last = day_of(now);
         let first = last - i64::from(self.days) + 1;
-        let report = Report::gather(&store, now, first, last)?;
-        console.show(&report, self.format)?;
-        Ok(Verdict::Yes)
+        self.common.show(&Report::gather(&store, now, first, last)?, console)
     }
 }
 

@@ -1,69 +1,68 @@
 //! Tables as aligned text.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
-/// The alignment of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Left,
-    Right,
+use serde::Serialize;
+use tabled::builder::Builder;
+use tabled::settings::object::Columns;
+use tabled::settings::{Alignment, Padding, Style};
+
+use super::Shown;
+
+/// A result that is a row of a table.
+pub(crate) trait Row: Serialize {
+    /// The titles of the columns; `>` before a title aligns its column to the right.
+    const TITLES: &'static [&'static str];
+
+    /// The text of each column.
+    fn cells(&self) -> Vec<String>;
 }
 
-/// A table with a header line.
-pub(crate) struct Table<const COLUMNS: usize> {
-    sides: [Side; COLUMNS],
-    rows: Vec<[String; COLUMNS]>,
-}
-
-impl<const COLUMNS: usize> Table<COLUMNS> {
-    /// Creates a table without rows.
-    pub(crate) fn new(columns: [(&str, Side); COLUMNS]) -> Self {
-        Self {
-            sides: columns.map(|(_, side)| side),
-            rows: vec![columns.map(|(title, _)| title.to_owned())],
-        }
-    }
-
-    /// Appends a row.
-    pub(crate) fn push(&mut self, row: [String; COLUMNS]) {
-        self.rows.push(row);
-    }
-
-    /// Writes the table with two spaces between columns.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        write_aligned(&self.rows, self.sides, out)
+impl<R: Row> Shown for Vec<R> {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        write_table(R::TITLES, self.iter().map(Row::cells), out)
     }
 }
 
-/// Writes each name with its value on a line.
-pub(crate) fn write_pairs(
-    pairs: &[(impl AsRef<str>, String)],
+/// Writes rows under their titles, which are written as [`Row::TITLES`].
+pub(crate) fn write_table(
+    titles: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let rows: Vec<_> =
-        pairs.iter().map(|(name, value)| [name.as_ref().to_owned(), value.clone()]).collect();
-    write_aligned(&rows, [Side::Left; 2], out)
+    let mut table = Builder::default();
+    table.push_record(titles.iter().map(|title| title.trim_start_matches('>')));
+    rows.into_iter().for_each(|row| table.push_record(row));
+    let is_right = |title: &&str| title.starts_with('>');
+    write_aligned(table, &titles.iter().map(is_right).collect::<Vec<_>>(), out)
 }
 
-fn write_aligned<const COLUMNS: usize>(
-    rows: &[[String; COLUMNS]],
-    sides: [Side; COLUMNS],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut widths = [0; COLUMNS];
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
+/// Names with their values, one pair a line.
+#[derive(Default)]
+pub(crate) struct Pairs(Builder);
+
+impl Pairs {
+    /// Appends a pair.
+    pub(crate) fn add(mut self, name: &str, value: impl Display) -> Self {
+        self.0.push_record([name.to_owned(), value.to_string()]);
+        self
     }
-    for row in rows {
-        let cells = row.iter().zip(sides).zip(widths).map(|((cell, side), width)| match side {
-            Side::Left => format!("{cell:<width$}"),
-            Side::Right => format!("{cell:>width$}"),
-        });
-        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+
+    /// Writes the pairs.
+    pub(crate) fn write(self, out: &mut dyn Write) -> io::Result<()> {
+        write_aligned(self.0, &[], out)
     }
-    Ok(())
+}
+
+/// Writes lines without spaces at their ends, and two spaces between columns.
+fn write_aligned(table: Builder, is_right: &[bool], out: &mut dyn Write) -> io::Result<()> {
+    let mut table = table.build();
+    table.with(Style::empty()).with(Padding::new(0, 2, 0, 0));
+    for (column, _) in is_right.iter().enumerate().filter(|(_, is_right)| **is_right) {
+        table.modify(Columns::one(column), Alignment::right());
+    }
+    table.to_string().lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
 }
 
 #[cfg(test)]
@@ -72,11 +71,17 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell_and_lines_end_in_no_space() {
-        let mut table = Table::new([("id", Side::Left), ("n", Side::Right), ("é", Side::Left)]);
-        table.push(["a".into(), "1000".into(), "x".into()]);
-        table.push(["éé".into(), "5".into(), String::new()]);
+        let rows = [["a", "1000", "x"], ["éé", "5", ""]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
         let mut text = Vec::new();
-        table.write(&mut text).unwrap();
+        write_table(&["id", ">n", "é"], rows, &mut text).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), "id     n  é\na   1000  x\néé     5\n");
+    }
+
+    #[test]
+    fn a_wide_letter_takes_two_columns() {
+        let mut text = Vec::new();
+        Pairs::default().add("name", 1).add("日本語", 2).write(&mut text).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "name    1\n日本語  2\n");
     }
 }

@@ -8,60 +8,42 @@ use enrich_core::{Account, AccountChange, Clock};
 use enrich_store::{Store, SystemClock};
 use enrich_text::Country;
 
-use super::super::named::AccountArg;
-use super::super::{Console, DataFolder, Failure, Format, Verdict, key, named};
-use super::{AccountRecord, AccountWithKeys};
-
-// Which account, and how it is shown. (A doc comment here would become the help of every command.)
-#[derive(Debug, Args)]
-pub(crate) struct Chosen {
-    /// The account's id or name
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
+use super::super::named::OnAccount;
+use super::super::{Common, Console, Failure, Verdict, named};
+use super::AccountWithKeys;
 
 #[derive(Debug, Args)]
 pub(crate) struct Rename {
     #[command(flatten)]
-    chosen: Chosen,
+    pub(super) on: OnAccount,
     /// What it is called from now on; need not be unique
     #[arg(value_parser = named::name)]
-    name: String,
+    pub(super) name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Set {
     #[command(flatten)]
-    chosen: Chosen,
+    pub(super) on: OnAccount,
     /// The country (alpha-2 code) that its national phone numbers are read with, or `none`
     #[arg(long, value_name = "CC", value_parser = country_or_none)]
-    country: CountryOrNone,
+    pub(super) country: CountryOrNone,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Suspend {
     #[command(flatten)]
-    chosen: Chosen,
+    pub(super) on: OnAccount,
     /// Why, for the owner to read on the account page
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true,
           value_parser = named::line)]
-    reason: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    #[command(flatten)]
-    chosen: Chosen,
+    pub(super) reason: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Close {
     #[command(flatten)]
-    chosen: Chosen,
+    pub(super) on: OnAccount,
     /// Do not ask for the account's name first
     #[arg(long)]
     yes: bool,
@@ -69,7 +51,7 @@ pub(crate) struct Close {
 
 /// A country, or none.
 #[derive(Clone, Copy, Debug)]
-struct CountryOrNone(Option<Country>);
+pub(super) struct CountryOrNone(pub(super) Option<Country>);
 
 fn country_or_none(text: &str) -> Result<CountryOrNone, String> {
     if text.trim().eq_ignore_ascii_case("none") {
@@ -78,39 +60,14 @@ fn country_or_none(text: &str) -> Result<CountryOrNone, String> {
     named::country(text).map(|country| CountryOrNone(Some(country)))
 }
 
-impl Rename {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        self.chosen.change(AccountChange::Rename(self.name), console)
-    }
-}
-
-impl Set {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        self.chosen.change(AccountChange::SetCountry(self.country.0), console)
-    }
-}
-
-impl Suspend {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        self.chosen.change(AccountChange::Suspend { reason: self.reason }, console)
-    }
-}
-
-impl Resume {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        self.chosen.change(AccountChange::Resume, console)
-    }
-}
-
 impl Close {
     pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.chosen.data.open()?;
-        let account = named::open_account(&self.chosen.account, &store)?;
+        let (store, account) = self.on.find_open()?;
         if !self.yes && !is_confirmed(&account, console)? {
             return Err(Failure::refused("the account was not closed: its name was not typed"));
         }
         let change = AccountChange::Close { at: SystemClock.now() };
-        change_and_show(&store, &account, change, self.chosen.format, console)
+        change_and_show(&store, &account, change, &self.on.common, console)
     }
 }
 
@@ -127,27 +84,26 @@ fn is_confirmed(account: &Account, console: &mut Console<'_>) -> Result<bool, Fa
     Ok(typed.trim() == account.name)
 }
 
-impl Chosen {
-    fn change(self, change: AccountChange, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let store = self.data.open()?;
-        let account = named::open_account(&self.account, &store)?;
-        change_and_show(&store, &account, change, self.format, console)
-    }
+/// Changes an account and shows it.
+pub(super) fn change(
+    on: &OnAccount,
+    change: AccountChange,
+    console: &mut Console<'_>,
+) -> Result<Verdict, Failure> {
+    let (store, account) = on.find_open()?;
+    change_and_show(&store, &account, change, &on.common, console)
 }
 
 fn change_and_show(
     store: &Store,
     account: &Account,
     change: AccountChange,
-    format: Format,
+    common: &Common,
     console: &mut Console<'_>,
 ) -> Result<Verdict, Failure> {
     match pollster::block_on(store.accounts.change(account.id, change))? {
         AccountChanged::Done(account) => {
-            let keys = key::records(store, account.id)?;
-            let shown = AccountWithKeys { account: AccountRecord::of(store, account)?, keys };
-            console.show(&shown, format)?;
-            Ok(Verdict::Yes)
+            common.show(&AccountWithKeys::of(store, account)?, console)
         }
         AccountChanged::NoAccount => Err(named::no_account(account.id)),
         AccountChanged::Closed => Err(named::closed(account.id)),

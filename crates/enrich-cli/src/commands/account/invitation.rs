@@ -1,16 +1,20 @@
-//! Invitations to the account page: the owner's address, and the one-time link to set a password.
+//! `enrich account invite` and `sign-out`: the owner of an account page.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use confique::Layer;
-use enrich_core::{AccountId, Timestamp};
+use enrich_core::{AccountId, Clock, Timestamp};
 use enrich_sign_in::{EmailSet, SignIns, Token};
-use enrich_store::Store;
+use enrich_store::{Store, SystemClock};
 use enrich_text::EmailAddress;
 use jiff::SignedDuration;
+use serde::Serialize;
 
-use super::super::{Failure, named};
+use super::super::named::OnAccount;
+use super::super::table::Pairs;
+use super::super::{Console, Failure, Shown, Verdict, named};
 use crate::settings::{PublicUrl, Settings, SettingsLayer};
 
 /// How long an invitation is valid: a week.
@@ -36,12 +40,82 @@ impl LinkArgs {
     }
 }
 
-/// A new invitation.
-pub(super) struct Invitation {
+#[derive(Debug, Args)]
+pub(crate) struct Invite {
+    /// Address the owner signs in with, in place of the one there may be
+    #[arg(long, value_name = "ADDR", value_parser = email)]
+    email: Option<EmailAddress>,
+    #[command(flatten)]
+    link: LinkArgs,
+    #[command(flatten)]
+    on: OnAccount,
+}
+
+/// A new invitation of an account's owner.
+#[derive(Serialize)]
+pub(super) struct Invited {
+    email: String,
     /// The one-time link to set the password.
-    pub(super) link: String,
-    /// When the link expires.
-    pub(super) until: Timestamp,
+    invitation: String,
+    invitation_until: Timestamp,
+}
+
+#[derive(Serialize)]
+struct InvitedTo {
+    account: String,
+    #[serde(flatten)]
+    invited: Invited,
+}
+
+impl Invite {
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let base = self.link.public_url()?;
+        let (store, account) = self.on.find_open()?;
+        let now = SystemClock.now();
+        if let Some(email) = &self.email {
+            set_email(&store, account.id, email, now)?;
+        }
+        let invited = invite(&store, account.id, &base, now)?;
+        self.on.common.show(&InvitedTo { account: account.id.to_string(), invited }, console)
+    }
+}
+
+impl Shown for InvitedTo {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.invited.add_to(Pairs::default().add("account", &self.account)).write(out)
+    }
+}
+
+impl Invited {
+    /// Appends the invitation, for display.
+    pub(super) fn add_to(&self, pairs: Pairs) -> Pairs {
+        pairs
+            .add("email", &self.email)
+            .add("invitation", &self.invitation)
+            .add("good until", named::to_the_second(self.invitation_until))
+    }
+}
+
+#[derive(Serialize)]
+struct SignedOut {
+    account: String,
+    sessions_ended: u64,
+}
+
+/// Ends all sessions of an account.
+pub(super) fn sign_out(on: &OnAccount, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+    let (store, account) = on.find()?;
+    let sessions_ended = pollster::block_on(store.sign_ins.end_sessions(account.id, None))?;
+    on.common.show(&SignedOut { account: account.id.to_string(), sessions_ended }, console)
+}
+
+impl Shown for SignedOut {
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        Pairs::default()
+            .add("account", &self.account)
+            .add("sessions ended", self.sessions_ended)
+            .write(out)
+    }
 }
 
 /// Parses an owner's email address.
@@ -64,7 +138,7 @@ pub(super) fn set_email(
 }
 
 /// Refuses an address that another account uses.
-pub(super) fn see_that_it_is_free(store: &Store, email: &EmailAddress) -> Result<(), Failure> {
+pub(super) fn check_is_free(store: &Store, email: &EmailAddress) -> Result<(), Failure> {
     match pollster::block_on(store.sign_ins.by_email(email))? {
         Some(_) => Err(taken()),
         None => Ok(()),
@@ -83,7 +157,7 @@ pub(super) fn invite(
     account: AccountId,
     base: &PublicUrl,
     now: Timestamp,
-) -> Result<Invitation, Failure> {
+) -> Result<Invited, Failure> {
     let token = Token::generate().map_err(|error| Failure::impossible(&error))?;
     let until = now.checked_add(GOOD_FOR).map_err(|error| Failure::impossible(&error))?;
     if !pollster::block_on(store.sign_ins.invite(account, &token, until))? {
@@ -91,6 +165,10 @@ pub(super) fn invite(
             "nobody signs in to this account yet; name the owner's address with --email",
         ));
     }
-    let link = base.link(&format!("/account/invitation/{}", token.expose()));
-    Ok(Invitation { link, until })
+    let sign_in = pollster::block_on(store.sign_ins.sign_in(account))?;
+    Ok(Invited {
+        email: sign_in.map(|sign_in| sign_in.email.to_string()).unwrap_or_default(),
+        invitation: base.link(&format!("/account/invitation/{}", token.expose())),
+        invitation_until: until,
+    })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use enrich_bulk::{Counts, End, Input, Layout, Mapping, Preview, whole_cells_of};
 use serde::Serialize;
 
-use super::super::table::write_pairs;
+use super::super::table::Pairs;
 use super::super::{Failure, Shown, Verdict};
 
 /// Maximum length of a displayed row, in characters.
@@ -80,13 +80,12 @@ impl Foreseen {
 
 impl Shown for Foreseen {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [
-            ("rows", self.preview.rows.to_string()),
-            ("invalid", self.preview.invalid.to_string()),
-            ("cost", self.cost()),
-            ("read as", self.read_as.clone()),
-        ];
-        write_pairs(&pairs, out)?;
+        Pairs::default()
+            .add("rows", self.preview.rows)
+            .add("invalid", self.preview.invalid)
+            .add("cost", self.cost())
+            .add("read as", &self.read_as)
+            .write(out)?;
         for (field, column) in &self.mapping {
             writeln!(out, "{field} is taken from the column `{column}`")?;
         }
@@ -176,19 +175,18 @@ impl Outcome {
 impl Shown for Outcome {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let Counts { rows, found, not_found, invalid, failed, credits, cut_cells } = self.counts;
-        let mut pairs = vec![
-            ("end", self.end.to_owned()),
-            ("rows", rows.to_string()),
-            ("found", found.to_string()),
-            ("not found", not_found.to_string()),
-            ("invalid", invalid.to_string()),
-            ("failed", failed.to_string()),
-            ("credits", credits.to_string()),
-            ("seconds", format!("{:.3}", self.seconds)),
-        ];
+        let mut pairs = Pairs::default()
+            .add("end", self.end)
+            .add("rows", rows)
+            .add("found", found)
+            .add("not found", not_found)
+            .add("invalid", invalid)
+            .add("failed", failed)
+            .add("credits", credits)
+            .add("seconds", format!("{:.3}", self.seconds));
         if cut_cells > 0 {
-            pairs.push(("cut cells", cut_cells.to_string()));
+            pairs = pairs.add("cut cells", cut_cells);
         }
-        write_pairs(&pairs, out)
+        pairs.write(out)
     }
 }

@@ -1,42 +1,31 @@
 //! `enrich credits history`: the grants and charges of an account.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use enrich_core::port::ledger::Ledger;
-use enrich_core::{AccountId, Entry, EntryKind};
+use enrich_core::{AccountId, Entry, EntryKind, Timestamp};
 use enrich_store::Store;
 use serde::Serialize;
 
-use super::super::named::AccountArg;
-use super::super::table::{Side, Table};
-use super::super::{Console, DataFolder, Failure, Format, Shown, named};
+use super::super::named::OnAccount;
+use super::super::table::Row;
+use super::super::{Console, Failure, Verdict, named};
 
 /// Rows read at once.
 const PAGE: u32 = 1000;
 
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// The account's id or name
-    #[arg(value_parser = named::account)]
-    account: AccountArg,
     /// How many rows, the newest
     #[arg(long, value_name = "ROWS", default_value_t = 50,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    on: OnAccount,
 }
 
 #[derive(Serialize)]
-#[serde(transparent)]
-struct Rows(Vec<EntryRecord>);
-
-#[derive(Serialize)]
 struct EntryRecord {
-    time: String,
+    time: Timestamp,
     id: String,
     kind: &'static str,
     credits: i64,
@@ -44,20 +33,18 @@ struct EntryRecord {
     endpoint: Option<String>,
     items: Option<u64>,
     note: String,
-    #[serde(skip)]
-    time_to_the_second: String,
 }
 
 impl History {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
-        let account = self.account.find(&store)?.id;
-        let mut entries = newest(&store, account, self.limit)?;
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let (store, account) = self.on.find()?;
+        let mut entries = newest(&store, account.id, self.limit)?;
         entries.reverse();
         if entries.is_empty() {
             console.note("the account was granted and charged nothing so far");
         }
-        console.show(&Rows(entries.into_iter().map(EntryRecord::from).collect()), self.format)
+        let rows: Vec<EntryRecord> = entries.into_iter().map(EntryRecord::from).collect();
+        self.on.common.show(&rows, console)
     }
 }
 
@@ -83,7 +70,7 @@ impl From<Entry> for EntryRecord {
             EntryKind::Adjustment { .. } => ("adjustment", None, None),
         };
         Self {
-            time: entry.at.to_string(),
+            time: entry.at,
             id: entry.id.to_string(),
             kind,
             credits: entry.credits,
@@ -91,31 +78,22 @@ impl From<Entry> for EntryRecord {
             endpoint,
             items,
             note: entry.note,
-            time_to_the_second: named::to_the_second(entry.at),
         }
     }
 }
 
-impl Shown for Rows {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut table = Table::new([
-            ("TIME", Side::Left),
-            ("KIND", Side::Left),
-            ("CREDITS", Side::Right),
-            ("BALANCE", Side::Right),
-            ("ENDPOINT", Side::Left),
-            ("NOTE", Side::Left),
-        ]);
-        for row in &self.0 {
-            table.push([
-                row.time_to_the_second.clone(),
-                row.kind.to_owned(),
-                format!("{:+}", row.credits),
-                row.balance.to_string(),
-                row.endpoint.clone().unwrap_or_default(),
-                row.note.clone(),
-            ]);
-        }
-        table.write(out)
+impl Row for EntryRecord {
+    const TITLES: &'static [&'static str] =
+        &["TIME", "KIND", ">CREDITS", ">BALANCE", "ENDPOINT", "NOTE"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            named::to_the_second(self.time),
+            self.kind.to_owned(),
+            format!("{:+}", self.credits),
+            self.balance.to_string(),
+            self.endpoint.clone().unwrap_or_default(),
+            self.note.clone(),
+        ]
     }
 }

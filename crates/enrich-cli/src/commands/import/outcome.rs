@@ -7,7 +7,7 @@ use std::time::Duration;
 use enrich_import::Report;
 use serde::Serialize;
 
-use super::super::table::{Side, Table, write_pairs};
+use super::super::table::{Pairs, write_table};
 use super::super::{Console, Shown};
 
 /// The counts of an import.
@@ -27,7 +27,7 @@ pub(super) struct Outcome {
 
 /// Details besides the counts.
 struct Details {
-    dropped: Vec<[String; 4]>,
+    dropped: Vec<Vec<String>>,
     ignored: Vec<String>,
     unused_keys: Vec<String>,
     name_only: u64,
@@ -62,17 +62,18 @@ impl Outcome {
 
 impl Details {
     fn of(report: &Report, is_only_file: bool) -> Self {
-        let mut dropped: Vec<[String; 4]> = report
+        let mut dropped: Vec<Vec<String>> = report
             .dropped_values
             .iter()
             .map(|values| {
                 let line = if is_only_file { values.first_line.to_string() } else { String::new() };
-                [values.count.to_string(), values.field.into(), line, values.reason.to_string()]
+                vec![values.count.to_string(), values.field.into(), line, values.reason.to_string()]
             })
             .collect();
         if report.suppressed_values > 0 {
             let count = report.suppressed_values.to_string();
-            dropped.push([count, "any".into(), String::new(), "the value is suppressed".into()]);
+            let reason = "the value is suppressed".to_owned();
+            dropped.push(vec![count, "any".to_owned(), String::new(), reason]);
         }
         Self {
             dropped,
@@ -85,16 +86,8 @@ impl Details {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         if !self.dropped.is_empty() {
             writeln!(out, "values that were dropped:")?;
-            let mut table = Table::new([
-                ("COUNT", Side::Right),
-                ("FIELD", Side::Left),
-                ("FIRST LINE", Side::Right),
-                ("REASON", Side::Left),
-            ]);
-            for row in &self.dropped {
-                table.push(row.clone());
-            }
-            table.write(out)?;
+            let titles = [">COUNT", "FIELD", ">FIRST LINE", "REASON"];
+            write_table(&titles, self.dropped.iter().cloned(), out)?;
         }
         if !self.ignored.is_empty() {
             let names = self.ignored.join(", ");
@@ -121,17 +114,16 @@ impl Details {
 
 impl Shown for Outcome {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let pairs = [
-            ("read", self.read.to_string()),
-            ("added", self.added.to_string()),
-            ("merged", self.merged.to_string()),
-            ("unchanged", self.unchanged.to_string()),
-            ("rejected", self.rejected.to_string()),
-            ("name only", self.name_only.to_string()),
-            ("dropped", self.dropped.to_string()),
-            ("seconds", format!("{:.3}", self.seconds)),
-        ];
-        write_pairs(&pairs, out)?;
+        Pairs::default()
+            .add("read", self.read)
+            .add("added", self.added)
+            .add("merged", self.merged)
+            .add("unchanged", self.unchanged)
+            .add("rejected", self.rejected)
+            .add("name only", self.name_only)
+            .add("dropped", self.dropped)
+            .add("seconds", format!("{:.3}", self.seconds))
+            .write(out)?;
         self.details.write(out)
     }
 }

@@ -2,18 +2,16 @@
 
 use clap::Args;
 use enrich_core::port::accounts::Accounts;
-use enrich_core::{Clock, KeyId, KeyLimit, NewKey, Timestamp};
+use enrich_core::{Clock, KeyLimit, NewKey, RateOverride, Timestamp};
 use enrich_store::SystemClock;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Span, SpanRelativeTo};
 
-use super::super::{Console, DataFolder, Failure, Format, named};
+use super::super::named::OnKey;
+use super::super::{Console, Failure, Verdict, named};
 use super::{check_stored, generate, record};
 
 #[derive(Debug, Args)]
 pub(crate) struct Set {
-    /// The key's id
-    #[arg(value_parser = named::key_id)]
-    key_id: KeyId,
     /// Requests in a window, or `default` for the server's limit
     #[arg(long, value_name = "N", value_parser = own_or_default, required_unless_present = "rate_window")]
     rate_limit: Option<Own>,
@@ -21,34 +19,16 @@ pub(crate) struct Set {
     #[arg(long, value_name = "SECONDS", value_parser = own_or_default)]
     rate_window: Option<Own>,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Revoke {
-    /// The key's id
-    #[arg(value_parser = named::key_id)]
-    key_id: KeyId,
-    #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    on: OnKey,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Rotate {
-    /// The id of the key to replace
-    #[arg(value_parser = named::key_id)]
-    key_id: KeyId,
     /// How long the old key stays valid: 30s, 15m, 24h, 7d
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = span)]
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration)]
     keep: SignedDuration,
     #[command(flatten)]
-    data: DataFolder,
-    #[command(flatten)]
-    format: Format,
+    on: OnKey,
 }
 
 /// A key's own value; `None` for the server's.
@@ -65,64 +45,52 @@ fn own_or_default(text: &str) -> Result<Own, String> {
     }
 }
 
-/// Parses a duration: a whole number and its unit.
-pub(super) fn span(text: &str) -> Result<SignedDuration, String> {
-    let fault = || "it is a whole number and a unit, like 30s, 15m, 24h or 7d".to_owned();
+/// Parses a duration such as `30s`, `24h` or `7d`. A day has 24 hours.
+pub(super) fn duration(text: &str) -> Result<SignedDuration, String> {
     if text == "0" {
         return Ok(SignedDuration::ZERO);
     }
-    let unit = text.chars().next_back().ok_or_else(fault)?;
-    let seconds_each: i64 = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 60 * 60,
-        'd' => 24 * 60 * 60,
-        _ => return Err(fault()),
-    };
-    let digits = &text[..text.len() - unit.len_utf8()];
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(fault());
-    }
-    let seconds = digits.parse::<i64>().ok().and_then(|number| number.checked_mul(seconds_each));
-    seconds.map(SignedDuration::from_secs).ok_or_else(|| "it is too long".to_owned())
+    let days = SpanRelativeTo::days_are_24_hours();
+    let duration = text.parse::<Span>().and_then(|span| span.to_duration(days)).ok();
+    duration
+        .filter(|duration| !duration.is_negative() && !text.starts_with('+'))
+        .ok_or_else(|| "it is a whole number and a unit, like 30s, 15m, 24h or 7d".to_owned())
 }
 
 impl Set {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
-        let no_key = || named::no_key(self.key_id);
-        let key = pollster::block_on(store.accounts.key(self.key_id))?.ok_or_else(no_key)?;
-        let mut rate = key.rate;
-        if let Some(Own(requests)) = self.rate_limit {
-            rate.requests = requests;
-        }
-        if let Some(Own(seconds)) = self.rate_window {
-            rate.window_seconds = seconds;
-        }
-        if !pollster::block_on(store.accounts.set_rate(self.key_id, rate))? {
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let OnKey { key_id, common } = self.on;
+        let store = common.open()?;
+        let no_key = || named::no_key(key_id);
+        let key = pollster::block_on(store.accounts.key(key_id))?.ok_or_else(no_key)?;
+        let rate = RateOverride {
+            requests: self.rate_limit.map_or(key.rate.requests, |own| own.0),
+            window_seconds: self.rate_window.map_or(key.rate.window_seconds, |own| own.0),
+        };
+        if !pollster::block_on(store.accounts.set_rate(key_id, rate))? {
             return Err(no_key());
         }
-        console.show(&record(&store, self.key_id)?, self.format)
+        common.show(&record(&store, key_id)?, console)
     }
 }
 
-impl Revoke {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
-        let now = SystemClock.now();
-        if !pollster::block_on(store.accounts.expire_key(self.key_id, now, now))? {
-            return Err(named::no_key(self.key_id));
-        }
-        console.show(&record(&store, self.key_id)?, self.format)
+/// Ends a key now.
+pub(super) fn revoke(on: &OnKey, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+    let store = on.common.open()?;
+    let now = SystemClock.now();
+    if !pollster::block_on(store.accounts.expire_key(on.key_id, now, now))? {
+        return Err(named::no_key(on.key_id));
     }
+    on.common.show(&record(&store, on.key_id)?, console)
 }
 
 impl Rotate {
-    pub(super) fn run(self, console: &mut Console<'_>) -> Result<(), Failure> {
-        let store = self.data.open()?;
+    pub(super) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
+        let OnKey { key_id, common } = self.on;
+        let store = common.open()?;
         let now = SystemClock.now();
-        let no_key = || named::no_key(self.key_id);
-        let old = pollster::block_on(store.accounts.key(self.key_id))?.ok_or_else(no_key)?;
+        let no_key = || named::no_key(key_id);
+        let old = pollster::block_on(store.accounts.key(key_id))?.ok_or_else(no_key)?;
         if !old.is_active(now) {
             return Err(Failure::refused(format!(
                 "the key {} has already ended; issue a new one with `enrich key issue {}`",
@@ -135,9 +103,8 @@ impl Rotate {
         let limit = KeyLimit::OF_OPERATOR;
         let stored = store.accounts.rotate_key(old.id, old_until, successor, limit);
         check_stored(pollster::block_on(stored)?, no_key)?;
-        let old = pollster::block_on(store.accounts.key(self.key_id))?.ok_or_else(no_key)?;
-        let shown = record(&store, new_id)?.with_secret(&secret).in_place_of(&old);
-        console.show(&shown, self.format)
+        let old = pollster::block_on(store.accounts.key(key_id))?.ok_or_else(no_key)?;
+        common.show(&record(&store, new_id)?.with_secret(&secret).in_place_of(&old), console)
     }
 }
 
@@ -150,14 +117,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_a_number_and_its_unit() {
-        let seconds = |text| span(text).map(|span| span.as_secs());
-        for (text, expected) in
-            [("0", 0), ("30s", 30), ("15m", 900), ("24h", 86_400), ("7d", 604_800)]
-        {
+    fn a_duration_is_a_number_and_its_unit() {
+        let seconds = |text| duration(text).map(|duration| duration.as_secs());
+        for (text, expected) in [
+            ("0", 0),
+            ("30s", 30),
+            ("15m", 900),
+            ("1h30m", 5_400),
+            ("24h", 86_400),
+            ("7d", 604_800),
+            ("1w", 604_800),
+        ] {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }
-        for text in ["", "h", "24", "-1h", "+1h", "1.5h", "1w", "1é", "é", "99999999999999999d"] {
+        let wrong =
+            ["", "h", "24", "-1h", "+1h", "1M", "1mo", "1y", "1é", "é", "99999999999999999d"];
+        for text in wrong {
             assert!(seconds(text).is_err(), "{text}");
         }
     }

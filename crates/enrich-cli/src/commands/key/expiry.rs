@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::super::Failure;
-use super::change::span;
+use super::change::duration;
 
 /// When a key expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
     {
         return Ok(Expiry::At(at.timestamp()));
     }
-    span(text).map(Expiry::After).map_err(|_| {
+    duration(text).map(Expiry::After).map_err(|_| {
         "it is a date like 2027-01-31, a time with its zone like 2027-01-31T12:00:00Z, or a length \
          of time like 12h or 90d"
             .to_owned()

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use enrich_core::{ApiKey, KeyInfo, RateOverride, Timestamp};
+use enrich_core::{ApiKey, KeyInfo, Timestamp};
 use serde::Serialize;
 
-use super::super::table::{Side, Table, write_pairs};
+use super::super::table::{Pairs, Row};
 use super::super::{Shown, named};
 
 /// A key for display. `key` is set only when it was issued, shown or rotated.
@@ -19,32 +19,21 @@ pub(crate) struct KeyRecord {
     prefix: String,
     rate_limit: Option<u32>,
     rate_window: Option<u32>,
-    created_at: String,
-    expires_at: Option<String>,
-    last_used_at: Option<String>,
+    created_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
     active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaces: Option<Replaced>,
     #[serde(skip)]
     is_account_active: bool,
-    #[serde(skip)]
-    times: Times,
 }
 
 /// The key that a rotation replaces.
 #[derive(Serialize)]
 struct Replaced {
     key_id: String,
-    expires_at: Option<String>,
-    #[serde(skip)]
-    expires: Option<Timestamp>,
-}
-
-/// The times of a key, for display.
-struct Times {
-    created: Timestamp,
-    expires: Option<Timestamp>,
-    last_used: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
 }
 
 impl KeyRecord {
@@ -59,15 +48,10 @@ impl KeyRecord {
             prefix: info.hint,
             rate_limit: info.rate.requests,
             rate_window: info.rate.window_seconds,
-            created_at: info.created_at.to_string(),
-            expires_at: info.expires_at.map(|at| at.to_string()),
-            last_used_at: info.last_used_at.map(|at| at.to_string()),
+            created_at: info.created_at,
+            expires_at: info.expires_at,
+            last_used_at: info.last_used_at,
             replaces: None,
-            times: Times {
-                created: info.created_at,
-                expires: info.expires_at,
-                last_used: info.last_used_at,
-            },
         }
     }
 
@@ -78,20 +62,21 @@ impl KeyRecord {
 
     /// Adds the key that it replaces.
     pub(super) fn in_place_of(self, old: &KeyInfo) -> Self {
-        let replaced = Replaced {
-            key_id: old.id.to_string(),
-            expires_at: old.expires_at.map(|at| at.to_string()),
-            expires: old.expires_at,
-        };
+        let replaced = Replaced { key_id: old.id.to_string(), expires_at: old.expires_at };
         Self { replaces: Some(replaced), ..self }
     }
 
     fn limit(&self) -> String {
-        limit(RateOverride { requests: self.rate_limit, window_seconds: self.rate_window })
+        match (self.rate_limit, self.rate_window) {
+            (None, None) => "the server's".to_owned(),
+            (Some(requests), None) => format!("{requests} in the server's window"),
+            (None, Some(seconds)) => format!("the server's in {seconds} s"),
+            (Some(requests), Some(seconds)) => format!("{requests} in {seconds} s"),
+        }
     }
 
     fn state(&self) -> String {
-        match self.times.expires.map(named::to_the_second) {
+        match self.expires_at.map(named::to_the_second) {
             None if !self.is_account_active => "refused with its account".to_owned(),
             None => "active".to_owned(),
             Some(end) if self.active => format!("active until {end}"),
@@ -100,64 +85,45 @@ impl KeyRecord {
     }
 
     fn last_used(&self) -> String {
-        self.times.last_used.map_or_else(|| "never".to_owned(), named::to_the_second)
-    }
-}
-
-fn limit(own: RateOverride) -> String {
-    match (own.requests, own.window_seconds) {
-        (None, None) => "the server's".to_owned(),
-        (Some(requests), None) => format!("{requests} in the server's window"),
-        (None, Some(seconds)) => format!("the server's in {seconds} s"),
-        (Some(requests), Some(seconds)) => format!("{requests} in {seconds} s"),
+        self.last_used_at.map_or_else(|| "never".to_owned(), named::to_the_second)
     }
 }
 
 impl Shown for KeyRecord {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut pairs = vec![("key id", self.key_id.clone())];
-        match &self.key {
-            Some(key) => pairs.push(("key", key.clone())),
-            None => pairs.push(("prefix", self.prefix.clone())),
+        let pairs = Pairs::default().add("key id", &self.key_id);
+        let mut pairs = match &self.key {
+            Some(key) => pairs.add("key", key),
+            None => pairs.add("prefix", &self.prefix),
         }
-        pairs.push(("account", self.account.clone()));
-        pairs.push(("label", self.label.clone()));
-        pairs.push(("rate limit", self.limit()));
-        pairs.push(("created", named::to_the_second(self.times.created)));
-        pairs.push(("last used", self.last_used()));
-        pairs.push(("state", self.state()));
+        .add("account", &self.account)
+        .add("label", &self.label)
+        .add("rate limit", self.limit())
+        .add("created", named::to_the_second(self.created_at))
+        .add("last used", self.last_used())
+        .add("state", self.state());
         if let Some(old) = &self.replaces {
-            let end = old.expires.map(named::to_the_second).unwrap_or_default();
-            pairs.push(("replaces", format!("{}, which ends {end}", old.key_id)));
+            let end = old.expires_at.map(named::to_the_second).unwrap_or_default();
+            pairs = pairs.add("replaces", format!("{}, which ends {end}", old.key_id));
         }
-        write_pairs(&pairs, out)
+        pairs.write(out)
     }
 }
 
-#[derive(Serialize)]
-#[serde(transparent)]
-pub(super) struct KeyList(pub(super) Vec<KeyRecord>);
+/// A row without the key itself.
+impl Row for KeyRecord {
+    const TITLES: &'static [&'static str] =
+        &["KEY ID", "PREFIX", "CREATED", "LAST USED", "STATE", "RATE LIMIT", "LABEL"];
 
-impl Shown for KeyList {
-    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        write_table(&self.0, out)
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.key_id.clone(),
+            self.prefix.clone(),
+            named::to_the_second(self.created_at),
+            self.last_used(),
+            self.state(),
+            self.limit(),
+            self.label.clone(),
+        ]
     }
-}
-
-/// Writes keys as a table, without their secrets.
-pub(crate) fn write_table(keys: &[KeyRecord], out: &mut dyn Write) -> io::Result<()> {
-    let titles = ["KEY ID", "PREFIX", "CREATED", "LAST USED", "STATE", "RATE LIMIT", "LABEL"];
-    let mut table = Table::new(titles.map(|title| (title, Side::Left)));
-    for key in keys {
-        table.push([
-            key.key_id.clone(),
-            key.prefix.clone(),
-            named::to_the_second(key.times.created),
-            key.last_used(),
-            key.state(),
-            key.limit(),
-            key.label.clone(),
-        ]);
-    }
-    table.write(out)
 }

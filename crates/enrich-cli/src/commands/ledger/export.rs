@@ -7,7 +7,7 @@ use enrich_core::port::ledger::Ledger;
 use enrich_core::{Entry, EntryKind};
 
 use super::super::named::AccountArg;
-use super::super::{Console, DataFolder, Failure, Verdict, named};
+use super::super::{Console, DataFolder, Failure, Verdict};
 
 /// Rows read at once.
 const PAGE: u32 = 1000;
@@ -33,7 +33,6 @@ const COLUMNS: [&str; 15] = [
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     /// The account's id or name
-    #[arg(value_parser = named::account)]
     account: AccountArg,
     #[command(flatten)]
     data: DataFolder,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::super::table::{Side, Table};
+use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::explanation::{ByName, Candidate, Explanation, Named, Weighed};
 
@@ -68,17 +68,11 @@ fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
         (few, all) if few == all => writeln!(out, "{all} companies were compared:\n")?,
         (few, all) => writeln!(out, "{all} companies were compared; the {few} likeliest:\n")?,
     }
-    let mut table = Table::new([
-        ("CONFIDENCE", Side::Right),
-        ("COMPANY", Side::Left),
-        ("NAME THAT FITS BEST", Side::Left),
-        ("MAIN DOMAIN", Side::Left),
-    ]);
-    for Candidate { confidence, company, name, domain, .. } in shown {
+    let rows = shown.iter().map(|Candidate { confidence, company, name, domain, .. }| {
         let domain = domain.clone().unwrap_or_default();
-        table.push([confidence.to_string(), company.clone(), name.clone(), domain]);
-    }
-    table.write(out)?;
+        vec![confidence.to_string(), company.clone(), name.clone(), domain]
+    });
+    write_table(&[">CONFIDENCE", "COMPANY", "NAME THAT FITS BEST", "MAIN DOMAIN"], rows, out)?;
     for candidate in shown {
         write_features(candidate, out)?;
     }
@@ -89,28 +83,19 @@ fn write_by_name(by_name: &ByName, out: &mut dyn Write) -> io::Result<()> {
 fn write_features(candidate: &Candidate, out: &mut dyn Write) -> io::Result<()> {
     let Candidate { company, confidence, score, features, .. } = candidate;
     writeln!(out, "\n{company}, {confidence}:")?;
-    let mut table = Table::new([
-        ("  FEATURE", Side::Left),
-        ("VALUE", Side::Right),
-        ("WEIGHT", Side::Right),
-        ("FOR (+) OR AGAINST (-)", Side::Right),
-    ]);
     let (heaviest, others) = features.split_at(features.len().min(MOST_FEATURES));
-    for Weighed { feature, value, weight, effect } in heaviest {
-        table.push([
-            format!("  {feature}"),
-            format!("{value:.2}"),
-            format!("{weight:.2}"),
-            format!("{effect:+.2}"),
-        ]);
-    }
+    let row = |Weighed { feature, value, weight, effect }: &Weighed| {
+        let feature = format!("  {feature}");
+        vec![feature, format!("{value:.2}"), format!("{weight:.2}"), format!("{effect:+.2}")]
+    };
+    let sum = |what, effect: f64| vec![what, String::new(), String::new(), format!("{effect:+.2}")];
+    let mut rows: Vec<_> = heaviest.iter().map(row).collect();
     if !others.is_empty() {
-        let sum: f64 = others.iter().map(|other| other.effect).sum();
         let what = format!("  {} others", others.len());
-        table.push([what, String::new(), String::new(), format!("{sum:+.2}")]);
+        rows.push(sum(what, others.iter().map(|other| other.effect).sum()));
     }
-    table.push(["  together".into(), String::new(), String::new(), format!("{score:+.2}")]);
-    table.write(out)
+    rows.push(sum("  together".to_owned(), *score));
+    write_table(&["  FEATURE", ">VALUE", ">WEIGHT", ">FOR (+) OR AGAINST (-)"], rows, out)
 }
 
 fn described(named: &Named) -> String {

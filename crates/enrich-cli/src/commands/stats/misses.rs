@@ -7,7 +7,7 @@ use enrich_store::Store;
 use enrich_text::CompanyName;
 use serde::Serialize;
 
-use super::super::table::{Side, Table};
+use super::super::table::write_table;
 use super::super::{Failure, Shown};
 use super::date;
 
@@ -57,14 +57,12 @@ impl Shown for MostMissed {
         if self.0.is_empty() {
             return writeln!(out, "no missed names are counted; see `enrich serve --count-misses`");
         }
-        let mut table =
-            Table::new([("NAME", Side::Left), ("MISSED", Side::Right), ("LAST", Side::Left)]);
-        for it in &self.0 {
+        let row = |it: &Missed| {
             let hash = || format!("hash {}", it.hash.chars().take(DIGITS).collect::<String>());
             let name = it.name.clone().unwrap_or_else(hash);
-            table.push([name, it.calls.to_string(), it.last_day.clone()]);
-        }
-        table.write(out)
+            vec![name, it.calls.to_string(), it.last_day.clone()]
+        };
+        write_table(&["NAME", ">MISSED", "LAST"], self.0.iter().map(row), out)
     }
 }
 

@@ -8,7 +8,7 @@ use enrich_core::port::importer::Importer;
 use enrich_store::{DatabaseSize, KindStatistics, Outcomes, Store};
 use serde::Serialize;
 
-use super::super::table::{Side, Table, write_pairs};
+use super::super::table::{Pairs, write_table};
 use super::super::{Failure, Shown, named};
 use super::{MOST_ACCOUNTS, date};
 
@@ -17,7 +17,7 @@ const MOST_SHOWN: usize = 10;
 
 #[derive(Serialize)]
 pub(super) struct Report {
-    at: String,
+    at: Timestamp,
     subjects: Subjects,
     /// The number of subjects with each attribute.
     coverage: Coverage,
@@ -139,7 +139,7 @@ impl Report {
             values: info.values,
         };
         Ok(Self {
-            at: now.to_string(),
+            at: now,
             subjects,
             coverage: Coverage { companies, people, domains },
             countries,
@@ -227,12 +227,11 @@ impl Counts {
         percent(self.found, self.found.saturating_add(self.not_found))
     }
 
-    fn cells(&self, name: String) -> [String; 8] {
-        let numbers =
-            [self.calls, self.found, self.not_found, self.replayed, self.refused, self.credits];
-        let [calls, found, not_found, replayed, refused, credits] =
-            numbers.map(|number| number.to_string());
-        [name, calls, found, not_found, replayed, refused, self.hits(), credits]
+    fn cells(&self, name: String) -> Vec<String> {
+        let numbers = [self.calls, self.found, self.not_found, self.replayed, self.refused];
+        let numbers = numbers.iter().map(u64::to_string);
+        let last = [self.hits(), self.credits.to_string()];
+        [name].into_iter().chain(numbers).chain(last).collect()
     }
 }
 
@@ -241,11 +240,12 @@ impl Shown for Report {
         self.write_contents(out)?;
         self.write_use(out)?;
         writeln!(out)?;
-        let size = |(name, it): (&&'static str, &Database)| {
-            let free = named::size(it.free_bytes);
-            (*name, format!("{}, {free} of it free", named::size(it.bytes)))
-        };
-        write_pairs(&self.databases.iter().map(size).collect::<Vec<_>>(), out)
+        let mut sizes = Pairs::default();
+        for (name, it) in &self.databases {
+            let (all, free) = (named::size(it.bytes), named::size(it.free_bytes));
+            sizes = sizes.add(name, format!("{all}, {free} of it free"));
+        }
+        sizes.write(out)
     }
 }
 
@@ -256,42 +256,30 @@ impl Report {
             ("people", self.subjects.people, &self.coverage.people),
             ("domains", self.subjects.domains, &self.coverage.domains),
         ];
-        let mut table = Table::new([
-            ("SUBJECTS", Side::Left),
-            ("NUMBER", Side::Right),
-            ("COVERED", Side::Right),
-        ]);
+        let mut rows = Vec::new();
         for (kind, all, coverage) in kinds {
-            table.push([kind.to_owned(), all.to_string(), String::new()]);
+            rows.push(vec![kind.to_owned(), all.to_string(), String::new()]);
             for (attribute, count) in coverage {
-                table.push([format!("  {attribute}"), count.to_string(), percent(*count, all)]);
+                rows.push(vec![format!("  {attribute}"), count.to_string(), percent(*count, all)]);
             }
         }
-        table.write(out)?;
+        write_table(&["SUBJECTS", ">NUMBER", ">COVERED"], rows, out)?;
         if !self.countries.is_empty() {
             writeln!(out)?;
-            let mut table = Table::new([
-                ("COUNTRY", Side::Left),
-                ("COMPANIES", Side::Right),
-                ("PEOPLE", Side::Right),
-            ]);
-            for it in self.countries.iter().take(MOST_SHOWN) {
-                table.push([it.country.clone(), it.companies.to_string(), it.people.to_string()]);
-            }
-            table.write(out)?;
+            let shown = self.countries.iter().take(MOST_SHOWN);
+            let rows = shown.map(|it| {
+                vec![it.country.clone(), it.companies.to_string(), it.people.to_string()]
+            });
+            write_table(&["COUNTRY", ">COMPANIES", ">PEOPLE"], rows, out)?;
             tell_of_more(self.countries.len(), "countries", out)?;
         }
         if !self.sources.is_empty() {
             writeln!(out)?;
-            let mut table = Table::new([
-                ("SOURCE", Side::Left),
-                ("RECORDS", Side::Right),
-                ("VALUES", Side::Right),
-            ]);
-            for it in &self.sources {
-                table.push([it.source.clone(), it.records.to_string(), it.values.to_string()]);
-            }
-            table.write(out)?;
+            let rows = self
+                .sources
+                .iter()
+                .map(|it| vec![it.source.clone(), it.records.to_string(), it.values.to_string()]);
+            write_table(&["SOURCE", ">RECORDS", ">VALUES"], rows, out)?;
         }
         Ok(())
     }
@@ -328,19 +316,10 @@ fn tell_of_more(all: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_counts(
     title: &'static str,
-    rows: impl Iterator<Item = [String; 8]>,
+    rows: impl Iterator<Item = Vec<String>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut table = Table::new([
-        (title, Side::Left),
-        ("CALLS", Side::Right),
-        ("FOUND", Side::Right),
-        ("NOT FOUND", Side::Right),
-        ("REPLAYED", Side::Right),
-        ("REFUSED", Side::Right),
-        ("HIT RATE", Side::Right),
-        ("CREDITS", Side::Right),
-    ]);
-    rows.for_each(|row| table.push(row));
-    table.write(out)
+    let titles =
+        [title, ">CALLS", ">FOUND", ">NOT FOUND", ">REPLAYED", ">REFUSED", ">HIT RATE", ">CREDITS"];
+    write_table(&titles, rows, out)
 }

@@ -5,43 +5,40 @@ use std::sync::Arc;
 
 use enrich_core::AccountId;
 use parking_lot::Mutex;
-use tokio::sync::{Mutex as Line, OwnedMutexGuard};
+use tokio::sync::{Mutex as Line, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 /// Grants each account at most `most` permits.
 pub(crate) struct AccountLimit {
     most: usize,
-    taken: Arc<Mutex<BTreeMap<AccountId, Taken>>>,
+    /// The accounts that have permits, and perhaps others.
+    accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
-/// The permits of one account.
-#[derive(Default)]
-struct Taken {
-    permits: usize,
+/// The free permits of one account.
+#[derive(Clone)]
+struct Own {
+    permits: Arc<Semaphore>,
     line: Arc<Line<()>>,
 }
 
 /// A permit of an account; dropping it releases it.
 pub(crate) struct AccountPermit {
-    account: AccountId,
     line: Arc<Line<()>>,
-    taken: Arc<Mutex<BTreeMap<AccountId, Taken>>>,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl AccountLimit {
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, taken: Arc::default() }
+        Self { most, accounts: Mutex::default() }
     }
 
     /// Takes a permit; `None` if the account already has the maximum.
     pub(crate) fn take(&self, account: AccountId) -> Option<AccountPermit> {
-        let mut all = self.taken.lock();
-        let own = all.entry(account).or_default();
-        if own.permits >= self.most {
-            return None;
-        }
-        own.permits += 1;
-        let line = Arc::clone(&own.line);
-        Some(AccountPermit { account, line, taken: Arc::clone(&self.taken) })
+        let mut accounts = self.accounts.lock();
+        accounts.retain(|_, own| own.permits.available_permits() < self.most);
+        let new = || Own { permits: Arc::new(Semaphore::new(self.most)), line: Arc::default() };
+        let Own { permits, line } = accounts.entry(account).or_insert_with(new).clone();
+        Some(AccountPermit { line, _permit: permits.try_acquire_owned().ok()? })
     }
 }
 
@@ -50,18 +47,6 @@ impl AccountPermit {
     /// the turn. Turns are granted in order of arrival.
     pub(crate) async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
-    }
-}
-
-impl Drop for AccountPermit {
-    fn drop(&mut self) {
-        let mut all = self.taken.lock();
-        if let Some(own) = all.get_mut(&self.account) {
-            own.permits -= 1;
-            if own.permits == 0 {
-                all.remove(&self.account);
-            }
-        }
     }
 }
 
@@ -84,7 +69,7 @@ mod tests {
         assert!(permits.take(ben).is_some());
         drop(first);
         assert!(permits.take(ada).is_some());
-        assert_eq!(permits.taken.lock().len(), 1);
+        assert_eq!(permits.accounts.lock().len(), 1);
     }
 
     #[test]

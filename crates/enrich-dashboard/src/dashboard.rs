@@ -49,7 +49,7 @@ pub struct Dashboard {
     /// Uploads, which are as slow as their connection.
     pub(crate) uploads: Threads,
     /// Limits the uploads of each account.
-    pub(crate) upload_places: AccountLimit,
+    pub(crate) upload_limit: AccountLimit,
 }
 
 /// Dependencies of the pages.
@@ -71,7 +71,7 @@ impl Dashboard {
     ///
     /// # Errors
     ///
-    /// When the system provides no threads or no randomness.
+    /// When the system provides no randomness.
     pub fn new(parts: Parts, settings: Settings) -> io::Result<Self> {
         let Parts { service, api_versions, sign_ins, jobs, job_settings } = parts;
         Ok(Self {
@@ -81,12 +81,12 @@ impl Dashboard {
             settings,
             jobs,
             job_settings,
-            passwords: Passwords::start()?,
+            passwords: Passwords::new()?,
             login_throttle: LoginThrottle::default(),
-            files: Scans::start("enrich-files", FILES_OF_ONE)?,
-            scans: Scans::start("enrich-scan", SCANS_OF_ONE)?,
-            uploads: Threads::start("enrich-upload", UPLOADS, 0)?,
-            upload_places: AccountLimit::new(UPLOADS_OF_ONE),
+            files: Scans::new(FILES_OF_ONE),
+            scans: Scans::new(SCANS_OF_ONE),
+            uploads: Threads::new(UPLOADS, 0),
+            upload_limit: AccountLimit::new(UPLOADS_OF_ONE),
         })
     }
 

@@ -94,19 +94,18 @@ pub(crate) struct Passwords {
 }
 
 impl Passwords {
-    /// Starts the threads.
+    /// Computes the hash for unknown accounts.
     ///
     /// # Errors
     ///
-    /// When the system provides no threads or no randomness.
-    pub(crate) fn start() -> io::Result<Self> {
+    /// When the system provides no randomness.
+    pub(crate) fn new() -> io::Result<Self> {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(io::Error::other)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let mut password = [0_u8; 32];
         getrandom::fill(&mut password).map_err(io::Error::other)?;
         let nobodys = hashed(&argon2, &password).map_err(io::Error::other)?;
-        let threads = Threads::start("enrich-password", THREADS, WAITING)?;
-        Ok(Self { threads, argon2, nobodys })
+        Ok(Self { threads: Threads::new(THREADS, WAITING), argon2, nobodys })
     }
 
     /// Computes the hash to store.
@@ -152,7 +151,9 @@ mod tests {
 
     #[test]
     fn a_password_is_right_for_its_own_hash_alone() {
-        let passwords = Passwords::start().unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let passwords = Passwords::new().unwrap();
         let right = |text: &str, hash| {
             pollster::block_on(passwords.is_right(Password::typed(text), hash)).unwrap()
         };

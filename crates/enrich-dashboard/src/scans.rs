@@ -1,7 +1,6 @@
 //! Long reads and files. They run on separate threads, so that pages do not wait for them, and one
 //! at a time for each account, so that no account delays the others.
 
-use std::io;
 use std::sync::Arc;
 
 use enrich_core::AccountId;
@@ -19,26 +18,22 @@ const DOWNLOADS_OF_ONE: usize = 4;
 /// Threads that accounts share fairly.
 pub(crate) struct Scans {
     threads: Arc<Threads>,
-    permits: AccountLimit,
+    reads: AccountLimit,
     downloads: AccountLimit,
 }
 
-/// A download of an account, read in pieces; dropping it releases its permit.
+/// A read or download of an account, in pieces; dropping it releases its permit.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,
 }
 
 impl Scans {
-    /// Starts the threads. Each account may have `of_one` reads, waiting ones included.
-    ///
-    /// # Errors
-    ///
-    /// When the system provides no threads.
-    pub(crate) fn start(name: &str, of_one: usize) -> io::Result<Self> {
-        let threads = Arc::new(Threads::start(name, THREADS, WAITING)?);
-        let downloads = AccountLimit::new(DOWNLOADS_OF_ONE);
-        Ok(Self { threads, permits: AccountLimit::new(of_one), downloads })
+    /// Each account may have `of_one` reads, waiting ones included.
+    pub(crate) fn new(of_one: usize) -> Self {
+        let threads = Arc::new(Threads::new(THREADS, WAITING));
+        let [reads, downloads] = [of_one, DOWNLOADS_OF_ONE].map(AccountLimit::new);
+        Self { threads, reads, downloads }
     }
 
     /// Runs work for an account after its earlier work is done.
@@ -51,8 +46,7 @@ impl Scans {
         account: AccountId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        let permit = Arc::new(self.permits.take(account).ok_or(Fault::Counting)?);
-        in_turn(&self.threads, &permit, work).await
+        self.permitted(&self.reads, account)?.run(work).await
     }
 
     /// Like [`Self::run`], for async work that calls the ports.
@@ -65,7 +59,7 @@ impl Scans {
         T: Send + 'static,
         F: Future<Output = Result<T, Fault>>,
     {
-        self.run(account, move || pollster::block_on(work())).await?
+        self.permitted(&self.reads, account)?.read(work).await
     }
 
     /// Takes a permit for a download of an account.
@@ -74,13 +68,17 @@ impl Scans {
     ///
     /// When the account has too many downloads.
     pub(crate) fn download(&self, account: AccountId) -> Result<Download, Fault> {
-        let permit = Arc::new(self.downloads.take(account).ok_or(Fault::Counting)?);
+        self.permitted(&self.downloads, account)
+    }
+
+    fn permitted(&self, limit: &AccountLimit, account: AccountId) -> Result<Download, Fault> {
+        let permit = Arc::new(limit.take(account).ok_or(Fault::Counting)?);
         Ok(Download { threads: Arc::clone(&self.threads), permit })
     }
 }
 
 impl Download {
-    /// Reads the next piece once no other download of the account is running.
+    /// Reads the next piece once no other of the account's is being read.
     ///
     /// # Errors
     ///
@@ -89,7 +87,14 @@ impl Download {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        in_turn(&self.threads, &self.permit, work).await
+        let turn = self.permit.turn().await;
+        let permit = Arc::clone(&self.permit);
+        let work = move || {
+            // The turn lasts as long as the work, even if the caller no longer waits.
+            let _turn = (turn, permit);
+            work()
+        };
+        Ok(self.threads.run(work).await?)
     }
 
     /// Like [`Self::run`], for async work that calls the ports.
@@ -105,21 +110,6 @@ impl Download {
     }
 }
 
-async fn in_turn<T: Send + 'static>(
-    threads: &Threads,
-    permit: &Arc<AccountPermit>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Fault> {
-    let turn = permit.turn().await;
-    let permit = Arc::clone(permit);
-    let work = move || {
-        // The turn lasts as long as the work, even if the caller no longer waits.
-        let _turn = (turn, permit);
-        work()
-    };
-    Ok(threads.run(work).await?)
-}
-
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
@@ -127,12 +117,15 @@ mod tests {
     use std::task::{Context, Waker};
 
     use enrich_core::Timestamp;
+    use tokio::runtime::Runtime;
 
     use super::*;
 
     #[test]
     fn an_account_waits_for_itself_and_others_do_not_wait_for_it() {
-        let scans = Scans::start("test", 4).unwrap();
+        let runtime = Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let scans = Scans::new(4);
         let [ada, ben] = [0, 1].map(|_| AccountId::new(Timestamp::UNIX_EPOCH));
         let (go_on, waits) = sync_channel::<()>(0);
         let mut context = Context::from_waker(Waker::noop());
@@ -159,7 +152,9 @@ mod tests {
 
     #[test]
     fn a_download_waits_for_the_accounts_other_downloads_and_searches_do_not_wait_for_it() {
-        let scans = Scans::start("test", 4).unwrap();
+        let runtime = Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let scans = Scans::new(4);
         let [ada, ben] = [0, 1].map(|_| AccountId::new(Timestamp::UNIX_EPOCH));
         let downloads: Vec<Download> =
             (0..DOWNLOADS_OF_ONE).map(|_| scans.download(ada).unwrap()).collect();

@@ -1,100 +1,61 @@
-//! Thread pools for slow work: hashing and files.
+//! Limits slow work: hashing and files.
 //!
-//! A worker of the HTTP server handles many pages and must not block; blocking work runs here, on a
-//! few threads with a bounded queue.
+//! A worker of the HTTP server handles many pages and must not block. Blocking work runs on the
+//! threads that tokio has for it; each kind of work has a limit of running and of waiting tasks.
 
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use futures_channel::oneshot;
-use parking_lot::Mutex;
-
-type Work = Box<dyn FnOnce() + Send>;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 
 /// The queue is full, or the work panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more is waiting than is taken")]
 pub(crate) struct Busy;
 
-/// A pool of threads with a bounded queue. Dropping it ends the threads.
+/// A share of the blocking threads, with a bounded queue. It needs the runtime of tokio.
 pub(crate) struct Threads {
-    queue: SyncSender<Work>,
-    /// Number of running and waiting tasks.
-    taken: Arc<AtomicUsize>,
-    /// The maximum of `taken`.
-    most: usize,
-}
-
-/// Counts a task until it ends, in whatever way.
-struct Taken(Arc<AtomicUsize>);
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+    running: Arc<Semaphore>,
+    running_or_waiting: Arc<Semaphore>,
 }
 
 impl Threads {
-    /// Starts the threads; `waiting` tasks may wait for a free thread.
-    ///
-    /// # Errors
-    ///
-    /// When the system provides no threads.
-    pub(crate) fn start(name: &str, threads: usize, waiting: usize) -> io::Result<Self> {
-        let most = threads + waiting;
-        let (queue, works) = sync_channel(most);
-        let works = Arc::new(Mutex::new(works));
-        for _ in 0..threads {
-            let works = Arc::clone(&works);
-            std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&works))?;
-        }
-        Ok(Self { queue, taken: Arc::default(), most })
+    /// At most `threads` tasks run at once, and `waiting` tasks may wait for their turn.
+    pub(crate) fn new(threads: usize, waiting: usize) -> Self {
+        let [running, running_or_waiting] =
+            [threads, threads + waiting].map(|most| Arc::new(Semaphore::new(most)));
+        Self { running, running_or_waiting }
     }
 
-    /// Runs a task on the pool.
+    /// Runs a task; tasks begin in the order of the calls.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Busy> {
-        let taken = self.take().ok_or(Busy)?;
-        let (sender, receiver) = oneshot::channel();
-        let work = Box::new(move || {
-            let done = work();
-            // Released before the result is sent, so that a caller that returns at once finds room.
-            drop(taken);
-            // The receiver may be gone.
-            let _ = sender.send(done);
-        });
-        self.queue.try_send(work).map_err(|_| Busy)?;
-        receiver.await.map_err(|_| Busy)
-    }
-
-    fn take(&self) -> Option<Taken> {
-        let one_more = |taken| (taken < self.most).then_some(taken + 1);
-        let taken = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        taken.is_ok().then(|| Taken(Arc::clone(&self.taken)))
-    }
-}
-
-fn work(works: &Mutex<Receiver<Work>>) {
-    loop {
-        let next = works.lock().recv();
-        let Ok(work) = next else { return };
-        // A panic must not end the thread; the caller gets an error.
-        let _ = catch_unwind(AssertUnwindSafe(work));
+        let place = Arc::clone(&self.running_or_waiting).try_acquire_owned().map_err(|_| Busy)?;
+        let turn = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Busy)?;
+        let work = move || {
+            // Released with the result, even if the caller no longer waits.
+            let _permits = (place, turn);
+            work()
+        };
+        spawn_blocking(work).await.map_err(|_| Busy)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use tokio::runtime::Runtime;
+
     use super::*;
 
     #[test]
     fn more_than_may_wait_are_turned_away() {
-        let threads = Threads::start("test", 1, 1).unwrap();
+        let runtime = Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let threads = Threads::new(1, 1);
         let (go_on, waits) = sync_channel::<()>(0);
         let mut both = Box::pin(futures_util::future::join(
             threads.run(move || waits.recv().unwrap()),
@@ -109,7 +70,9 @@ mod tests {
 
     #[test]
     fn one_after_the_other_is_never_too_many() {
-        let threads = Threads::start("test", 1, 0).unwrap();
+        let runtime = Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let threads = Threads::new(1, 0);
         for number in 0..10_000 {
             assert_eq!(pollster::block_on(threads.run(move || number)), Ok(number));
         }
@@ -117,14 +80,18 @@ mod tests {
 
     #[test]
     fn work_that_panics_takes_nothing_with_it() {
-        let threads = Threads::start("test", 1, 0).unwrap();
+        let runtime = Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let threads = Threads::new(1, 0);
         assert_eq!(pollster::block_on(threads.run(|| -> u8 { panic!("as it should") })), Err(Busy));
         assert_eq!(pollster::block_on(threads.run(|| 7)), Ok(7));
     }
 
     #[test]
     fn what_is_done_comes_back() {
-        let threads = Threads::start("test", 2, 4).unwrap();
+        let runtime = Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let threads = Threads::new(2, 4);
         assert_eq!(pollster::block_on(threads.run(|| 6 * 7)), Ok(42));
     }
 }

@@ -1,17 +1,17 @@
 //! Streams a list from a multipart form (RFC 7578) to its folder, without buffering it whole.
 
-use std::future::poll_fn;
 use std::io::{self, Read};
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use enrich_bulk::jobs::{Job, JobError};
-use enrich_core::{AccountId, Clock, Timestamp};
-use futures_channel::mpsc;
+use enrich_core::{AccountId, Timestamp};
 use futures_util::StreamExt;
-use futures_util::future::{Either, join, select};
+use futures_util::future::join;
 use jiff::SignedDuration;
 use multer::{Constraints, Field, Multipart, SizeLimit};
+use send_wrapper::SendWrapper;
+use tokio::sync::mpsc;
 
 use crate::dashboard::Dashboard;
 use crate::fault::Fault;
@@ -62,7 +62,7 @@ pub(crate) async fn take(
     content_type: Option<&str>,
     body: Body,
 ) -> Result<Job, NotTaken> {
-    let Some(_place) = dashboard.upload_places.take(account) else {
+    let Some(_permit) = dashboard.upload_limit.take(account) else {
         let said =
             "Other files of this account are being uploaded. Wait until one of them is complete.";
         return Err(NotTaken::Said(said.to_owned()));
@@ -70,32 +70,16 @@ pub(crate) async fn take(
     let boundary = multer::parse_boundary(content_type.unwrap_or_default())?;
     let limit = dashboard.job_settings.max_upload_bytes.saturating_add(AROUND);
     let constraints = Constraints::new().size_limit(SizeLimit::new().whole_stream(limit));
-    // The multipart parser needs a `Send` stream; the server's body is not `Send`.
-    let (sender, pieces) = mpsc::channel(1);
-    let form = Multipart::with_constraints(pieces, boundary, constraints);
-    let taken = Box::pin(take_field(dashboard, account, form));
-    match select(taken, Box::pin(hand_on(body, sender, &*dashboard.service.clock))).await {
-        Either::Left((taken, _)) => taken,
-        Either::Right(((), taken)) => taken.await,
-    }
-}
-
-async fn hand_on(
-    mut body: Body,
-    mut sender: mpsc::Sender<Result<Bytes, BodyFault>>,
-    clock: &dyn Clock,
-) {
+    let clock = &dashboard.service.clock;
     let mut pace = Pace::from(clock.now());
-    while let Some(piece) = body.next().await {
-        let piece = piece.and_then(|piece| match pace.is_kept(piece.len(), clock.now()) {
-            true => Ok(piece),
-            false => Err(BodyFault::TooSlow),
-        });
-        let is_over = piece.is_err();
-        if !send(&mut sender, piece).await || is_over {
-            return;
-        }
-    }
+    let body = body.map(move |piece| match piece {
+        Ok(piece) if !pace.is_kept(piece.len(), clock.now()) => Err(BodyFault::TooSlow),
+        piece => piece,
+    });
+    // The parser wants a `Send` stream. The body is not `Send`, so its request stays on one thread.
+    // The parser buffers all that is ready: with the HTTP server, some tens of KiB.
+    let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
+    take_field(dashboard, account, form).await
 }
 
 /// Measures the speed of an upload, so that a slow sender cannot occupy a permit forever.
@@ -123,17 +107,13 @@ impl Pace {
     }
 }
 
-/// Sends an item; false if the receiver is gone.
-async fn send<T>(sender: &mut mpsc::Sender<T>, item: T) -> bool {
-    poll_fn(|context| sender.poll_ready(context)).await.is_ok() && sender.start_send(item).is_ok()
-}
-
 async fn take_field(
     dashboard: &Dashboard,
     account: AccountId,
     mut form: Multipart<'_>,
 ) -> Result<Job, NotTaken> {
-    while let Some(field) = form.next_field().await? {
+    let max_bytes = dashboard.job_settings.max_upload_bytes;
+    while let Some(field) = form.next_field().await.map_err(|fault| broken(fault, max_bytes))? {
         let name = field.file_name().unwrap_or_default().to_owned();
         if field.name() == Some(FIELD) && !name.is_empty() {
             return store(dashboard, account, name, field).await;
@@ -156,15 +136,20 @@ async fn store(
     match (stored?, read) {
         (Ok(job), _) => Ok(job),
         (Err(JobError::TooLarge(bytes)), _) => Err(too_large(bytes)),
-        (Err(_), Err(multer::Error::StreamSizeExceeded { .. })) => {
-            Err(too_large(dashboard.job_settings.max_upload_bytes))
-        }
         // It was not stored because it did not arrive.
-        (Err(_), Err(fault)) => Err(fault.into()),
+        (Err(_), Err(fault)) => Err(broken(fault, dashboard.job_settings.max_upload_bytes)),
         (Err(error), _) => Err(match Fault::of_job(error) {
             Ok(said) => NotTaken::Said(said),
             Err(fault) => NotTaken::Fault(fault),
         }),
+    }
+}
+
+/// Why a form was not read to its end.
+fn broken(fault: multer::Error, max_bytes: u64) -> NotTaken {
+    match fault {
+        multer::Error::StreamSizeExceeded { .. } => too_large(max_bytes),
+        fault => Fault::from(fault).into(),
     }
 }
 
@@ -179,12 +164,12 @@ fn too_large(max_bytes: u64) -> NotTaken {
 /// Forwards the pieces of a field until the receiver is gone.
 async fn read(
     mut field: Field<'_>,
-    mut sender: mpsc::Sender<Option<Bytes>>,
+    sender: mpsc::Sender<Option<Bytes>>,
 ) -> Result<(), multer::Error> {
     loop {
         let piece = field.chunk().await?;
         let is_last = piece.is_none();
-        if !send(&mut sender, piece).await || is_last {
+        if sender.send(piece).await.is_err() || is_last {
             return Ok(());
         }
     }
@@ -201,7 +186,7 @@ struct Arriving {
 impl Read for Arriving {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while self.piece.is_empty() && !self.is_whole {
-            match pollster::block_on(self.pieces.next()) {
+            match self.pieces.blocking_recv() {
                 Some(Some(piece)) => self.piece = piece,
                 Some(None) => self.is_whole = true,
                 None => return Err(io::ErrorKind::UnexpectedEof.into()),

@@ -45,5 +45,6 @@ pub use listener::{Listener, ListenerLimits};
 pub use serve::{Prepared, serve};
 pub use serve_error::ServeError;
 pub use settings::{AccountPageSettings, ServerSettings};
+pub use shutdown::stop_signal;
 pub use state::{AppState, ListenerState, Serves};
 pub use versions::API_VERSIONS;

@@ -25,9 +25,13 @@ pub(crate) fn limit(shutdown_timeout: Duration) {
     }
 }
 
-/// Waits for SIGTERM or SIGINT.
+/// Waits for SIGTERM or SIGINT. Signals are noticed from the call on.
+///
+/// # Errors
+///
+/// When the system refuses the handlers.
 #[cfg(unix)]
-pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use actix_web::rt::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -37,8 +41,12 @@ pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
 }
 
 /// Waits for Ctrl-C.
+///
+/// # Errors
+///
+/// Never.
 #[cfg(not(unix))]
-pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {
         if actix_web::rt::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -171,26 +171,24 @@ impl Create {
         let first_key = key::generate(id, String::new(), now)?;
         let secret = first_key.key.clone();
         pollster::block_on(store.accounts.create(account, first_key))?;
-        let granted = match i64::try_from(self.credits) {
-            Ok(0) | Err(_) => Ok(Credits::ZERO),
-            Ok(credits) => first_credits(&store, id, credits),
-        };
-        let invited = owner.map(|(email, base)| first_invitation(&store, id, &email, &base, now));
-        // The account exists by now, so its key is shown even if a later step failed.
-        let balance = granted.as_ref().map_or(0, |balance| balance.0);
+        // The account exists by now, so its key is shown even if a later step fails.
+        let mut failures = Vec::new();
+        let granted = first_credits(&store, id, self.credits);
+        let balance = granted.unwrap_or_else(|message| {
+            failures.push(message);
+            Credits::ZERO
+        });
+        let invited = owner.and_then(|(email, base)| {
+            let invited = first_invitation(&store, id, &email, &base, now);
+            invited.map_err(|message| failures.push(message)).ok()
+        });
         let (account, key) = (id.to_string(), secret.expose().into());
-        let (invited, uninvited) = match invited {
-            Some(Ok(invited)) => (Some(invited), None),
-            Some(Err(failure)) => (None, Some(failure)),
-            None => (None, None),
-        };
-        let verdict = self.common.show(&Created { account, key, balance, invited }, console)?;
-        let failures: Vec<Failure> = granted.err().into_iter().chain(uninvited).collect();
+        let created = Created { account, key, balance: balance.0, invited };
+        let verdict = self.common.show(&created, console)?;
         if failures.is_empty() {
             return Ok(verdict);
         }
-        let messages: Vec<&str> = failures.iter().filter_map(Failure::message).collect();
-        Err(Failure::Impossible(messages.join("; also, ")))
+        Err(Failure::Impossible(failures.join("; also, ")))
     }
 }
 
@@ -200,19 +198,23 @@ fn first_invitation(
     email: &EmailAddress,
     base: &PublicUrl,
     now: Timestamp,
-) -> Result<Invited, Failure> {
+) -> Result<Invited, String> {
     let invited = invitation::set_email(store, account, email, now)
         .and_then(|()| invitation::invite(store, account, base, now));
     invited.map_err(|failure| {
         let why = failure.message().unwrap_or_default();
-        Failure::Impossible(format!(
+        format!(
             "the account was created, but its owner was not invited: {why}; use \
              `enrich account invite {account} --email ADDR`"
-        ))
+        )
     })
 }
 
-fn first_credits(store: &Store, account: AccountId, credits: i64) -> Result<Credits, Failure> {
+fn first_credits(store: &Store, account: AccountId, credits: u64) -> Result<Credits, String> {
+    let credits = i64::try_from(credits).unwrap_or_default();
+    if credits == 0 {
+        return Ok(Credits::ZERO);
+    }
     let note = "first credits".to_owned();
     let first = Grant { note, ..Grant::new(account, credits, SystemClock.now()) };
     let why = match grant(store, first) {
@@ -220,10 +222,10 @@ fn first_credits(store: &Store, account: AccountId, credits: i64) -> Result<Cred
         Ok(_) => "the ledger refused them".to_owned(),
         Err(failure) => failure.message().unwrap_or_default().to_owned(),
     };
-    Err(Failure::Impossible(format!(
+    Err(format!(
         "the account was created, but its credits were not granted: {why}; check \
          `enrich credits show {account}`, then use `enrich credits grant`"
-    )))
+    ))
 }
 
 impl Shown for Created {

@@ -14,11 +14,12 @@ use enrich_bulk::{
     preview, run,
 };
 
+use super::import::is_standard;
 use super::lookup::{Chosen, endpoint};
 use super::read_as::ReadAsArgs;
 use super::{Console, Failure, Format, Verdict};
 use asked::Whom;
-use enrich_server::error_chain;
+use enrich_server::stop_signal;
 use outcome::{Foreseen, Outcome};
 use progress::Shown;
 
@@ -153,9 +154,7 @@ impl Bulk {
         let source =
             if is_standard(&self.list) { Ok(Source::stdin()) } else { Source::file(&self.list) };
         let source = source.map(|source| source.read_as(self.read_as.read_as()));
-        source.and_then(Input::open).map_err(|error| {
-            Failure::Impossible(format!("{}: {}", self.list.display(), error_chain(&error)))
-        })
+        source.and_then(Input::open).map_err(|error| Failure::of_file(&self.list, &error))
     }
 
     /// The highest cost of the list; `None` if the list can be read only once. Also validates the
@@ -164,19 +163,17 @@ impl Bulk {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);
         }
-        let failed = |error: &dyn std::error::Error| {
-            Failure::Impossible(format!("{}: {}", self.list.display(), error_chain(error)))
-        };
         let mut first_rows = Vec::new();
         let mut input = self.open()?;
         while first_rows.len() < SHOWN_ROWS {
-            let Some(row) = input.next_row().map_err(|error| failed(&error))? else { break };
+            let row = input.next_row().map_err(|error| Failure::of_file(&self.list, &error))?;
+            let Some(row) = row else { break };
             first_rows.push(input.shown(&row));
         }
         let mut input = self.open()?;
         let numbers = self.whom.national_numbers();
         let preview = preview(&mut input, self.endpoint.endpoint, mapping, numbers);
-        let preview = preview.map_err(|error| failed(&error))?;
+        let preview = preview.map_err(|error| Failure::of_file(&self.list, &error))?;
         Ok(Some(Foreseen::new(preview, self.whom.is_metered(), &input, mapping, first_rows)))
     }
 
@@ -193,7 +190,7 @@ impl Bulk {
             let concurrency = usize::from(self.concurrency);
             let caller = self.whom.caller(self.endpoint, concurrency)?;
             let stop = Stop::default();
-            tokio::spawn(stop_when_told(stop.clone()));
+            tokio::spawn(stop_on_signal(stop.clone()));
             let options =
                 Options { concurrency, max_credits: self.max_credits, ..Options::default() };
             let endpoint = self.endpoint.endpoint;
@@ -237,37 +234,20 @@ impl Failure {
 
 /// Stops the run at the first signal, and ends the process at the second, with the same effect as a
 /// crash.
-async fn stop_when_told(stop: Stop) {
-    if told().await.is_ok() {
+async fn stop_on_signal(stop: Stop) {
+    for is_second in [false, true] {
+        let Ok(signal) = stop_signal() else { return };
+        signal.await;
+        if is_second {
+            std::process::exit(130);
+        }
         stop.now();
         // Fails if standard error is closed; then there is nobody to inform.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"
         );
-        if told().await.is_ok() {
-            std::process::exit(130);
-        }
     }
-}
-
-#[cfg(unix)]
-async fn told() -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminated = signal(SignalKind::terminate())?;
-    tokio::select! {
-        told = tokio::signal::ctrl_c() => told,
-        _ = terminated.recv() => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-async fn told() -> io::Result<()> {
-    tokio::signal::ctrl_c().await
-}
-
-fn is_standard(file: &Path) -> bool {
-    file.as_os_str() == "-"
 }
 
 /// The counts in words.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use enrich_core::port::error::StoreError;
@@ -53,6 +54,11 @@ impl Failure {
     /// The command could not be executed because of `error`.
     pub(crate) fn impossible(error: &dyn Error) -> Self {
         Self::Impossible(error_chain(error))
+    }
+
+    /// A file could not be used because of `error`.
+    pub(crate) fn of_file(file: &Path, error: &dyn Error) -> Self {
+        Self::Impossible(format!("{}: {}", file.display(), error_chain(error)))
     }
 
     pub(crate) fn exit_status(&self) -> u8 {

@@ -71,17 +71,16 @@ impl Forget {
         if self.kind == Some(Kind::Missed) {
             return forget_missed(&texts, &self.common, console);
         }
-        let mut suppressed = Vec::new();
-        for (place, text) in texts.iter().enumerate() {
-            let read = read(text, self.kind).map_err(|fault| {
+        let read = |(place, text): (usize, &String)| {
+            read(text, self.kind).map_err(|fault| {
                 Failure::Impossible(format!(
                     "value {} of {} cannot be used, and nothing was forgotten: {fault}",
                     place + 1,
                     texts.len()
                 ))
-            })?;
-            suppressed.push(read);
-        }
+            })
+        };
+        let suppressed = texts.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
         let store = self.common.open()?;
         let forgetting = store.importer.forget(&suppressed, SystemClock.now());
         let Removed { values, subjects } =
@@ -115,13 +114,12 @@ fn forget_missed(
     common: &Common,
     console: &mut Console<'_>,
 ) -> Result<Verdict, Failure> {
-    let mut names = Vec::new();
-    for (place, text) in texts.iter().enumerate() {
-        let name = CompanyName::parse(text).map_err(|error| {
+    let name = |(place, text): (usize, &String)| {
+        CompanyName::parse(text).map_err(|error| {
             Failure::Impossible(format!("value {} cannot be used: {error}", place + 1))
-        })?;
-        names.push(name);
-    }
+        })
+    };
+    let names = texts.iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
     let store = common.open()?;
     let mut values = 0;
     for name in &names {

@@ -15,7 +15,6 @@ use enrich_store::{Store, SystemClock};
 
 use super::read_as::ReadAsArgs;
 use super::{Common, Console, Failure, Verdict};
-use enrich_server::error_chain;
 use outcome::Outcome;
 use progress::Bar;
 use rejects::Rejects;
@@ -78,7 +77,7 @@ impl Import {
                 "--strict takes one file at a time: what is not changed is all of one file".into(),
             ));
         }
-        if self.files.iter().filter(|file| is_stdin(file)).count() > 1 {
+        if self.files.iter().filter(|file| is_standard(file)).count() > 1 {
             return Err(Failure::Impossible("standard input can be read once".to_owned()));
         }
         // Missing files are noticed before anything is changed.
@@ -123,12 +122,10 @@ impl Import {
     }
 
     fn open(&self, file: &Path) -> Result<Input, Failure> {
-        let source = if is_stdin(file) {
+        let source = if is_standard(file) {
             Source::stdin()
         } else {
-            Source::file(file).map_err(|error| {
-                Failure::Impossible(format!("{}: {}", file.display(), error_chain(&error)))
-            })?
+            Source::file(file).map_err(|error| Failure::of_file(file, &error))?
         };
         let source = source.read_as(self.read_as.read_as());
         let name = self.source.as_ref().or_else(|| source.name()).cloned();
@@ -201,7 +198,7 @@ fn other_file(input: &Input, known: &str) -> Failure {
 /// The identity of a file: its full path without the compression extension. Standard input always
 /// has the same identity; other pipes have none.
 fn origin(file: &Path) -> Option<String> {
-    if is_stdin(file) {
+    if is_standard(file) {
         return Some("-".to_owned());
     }
     let path = file.canonicalize().ok().filter(|path| path.is_file())?;
@@ -211,14 +208,14 @@ fn origin(file: &Path) -> Option<String> {
     Some(stem.unwrap_or(&path).to_owned())
 }
 
-fn is_stdin(file: &Path) -> bool {
+/// Whether a file stands for standard input or output.
+pub(super) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
 fn failure_of(file: &Path, cause: &Cause) -> Failure {
-    let message = format!("{}: {}", file.display(), error_chain(cause));
-    match cause {
-        Cause::Rejected { .. } => Failure::Refused(message),
-        Cause::Read(_) | Cause::Store(_) | Cause::Rejects(_) => Failure::Impossible(message),
+    match (cause, Failure::of_file(file, cause)) {
+        (Cause::Rejected { .. }, Failure::Impossible(message)) => Failure::Refused(message),
+        (_, failure) => failure,
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use enrich_core::Confidence;
-use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
 
 /// The least confidence of a match by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,30 +50,9 @@ pub(crate) struct LeastByName {
 }
 
 impl<'de> Deserialize<'de> for LeastConfidence {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_u8(Percent)
-    }
-}
-
-/// Parses a number of any width, so that a too large one gets the right error.
-struct Percent;
-
-impl Visitor<'_> for Percent {
-    type Value = LeastConfidence;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(WANTED)
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<LeastConfidence, E> {
-        let confidence = u8::try_from(number).ok().and_then(Confidence::new);
-        let refused = || E::invalid_value(Unexpected::Signed(number), &self);
-        confidence.map(LeastConfidence).ok_or_else(refused)
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<LeastConfidence, E> {
-        let confidence = u8::try_from(number).ok().and_then(Confidence::new);
-        let refused = || E::invalid_value(Unexpected::Unsigned(number), &self);
-        confidence.map(LeastConfidence).ok_or_else(refused)
+    fn deserialize<D: Deserializer<'de>>(file: D) -> Result<Self, D::Error> {
+        let number = i64::deserialize(file).ok().and_then(|number| u8::try_from(number).ok());
+        let confidence = number.and_then(Confidence::new).map(Self);
+        confidence.ok_or_else(|| D::Error::custom(format!("it is {WANTED}")))
     }
 }

@@ -1,9 +1,9 @@
 //! The listening address: `127.0.0.1:8080`, a port alone, or a colon and a port.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use serde::de::{Deserializer, Error, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
 
 /// Describes a valid value.
 const WANTED: &str = "an IP address and a port like 127.0.0.1:8080, a port of this machine alone \
@@ -29,31 +29,21 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddr::new(IpAddr::V4(host), port))
 }
 
-/// Deserialises the address from a settings file, where a port may also be a number.
-pub(crate) fn deserialize<'de, D: Deserializer<'de>>(file: D) -> Result<SocketAddr, D::Error> {
-    file.deserialize_any(Address)
+/// The address in a settings file, where a port may also be a number.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Port(i64),
+    Text(String),
 }
 
-struct Address;
-
-impl Visitor<'_> for Address {
-    type Value = SocketAddr;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(WANTED)
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<SocketAddr, E> {
-        listen_address(text).map_err(E::custom)
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<SocketAddr, E> {
-        self.visit_str(&number.to_string())
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<SocketAddr, E> {
-        self.visit_str(&number.to_string())
-    }
+/// Deserialises the address from a settings file.
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(file: D) -> Result<SocketAddr, D::Error> {
+    let text = Written::deserialize(file).map(|written| match written {
+        Written::Port(port) => port.to_string(),
+        Written::Text(text) => text,
+    });
+    listen_address(&text.unwrap_or_default()).map_err(D::Error::custom)
 }
 
 #[cfg(test)]

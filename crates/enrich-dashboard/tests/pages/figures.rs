@@ -175,7 +175,7 @@ fn what_no_page_bounds_is_read_on_threads_of_its_own() {
         world.ports.read_on.lock().clear();
         assert_eq!(owner.browser.get(&world, &format!("/account/{path}")).status, 200);
         let read_on: Vec<String> = world.ports.read_on.lock().iter().cloned().collect();
-        assert_eq!(read_on, ["enrich-scan"], "/account/{path}");
+        assert_eq!(read_on, ["tokio-rt-worker"], "/account/{path}");
     }
 }
 

@@ -16,6 +16,7 @@ use enrich_sign_in::{SignIns, Token};
 use enrich_text::EmailAddress;
 use enrich_wire::ApiVersion;
 use futures_util::{StreamExt, stream};
+use tokio::runtime::Runtime;
 
 use crate::ports::{Ports, Watch};
 
@@ -30,6 +31,7 @@ pub(crate) struct World {
     pub(crate) watch: Arc<Watch>,
     /// The folder of lists.
     pub(crate) folder: tempfile::TempDir,
+    pub(crate) runtime: Runtime,
 }
 
 /// A signed-in owner with an account.
@@ -92,7 +94,8 @@ impl World {
             job_settings,
         };
         let dashboard = Dashboard::new(parts, settings).unwrap();
-        Self { dashboard, ports, watch, folder }
+        let runtime = Runtime::new().unwrap();
+        Self { dashboard, ports, watch, folder, runtime }
     }
 
     /// An account with a key, 1,000 credits and an address, and an invitation.
@@ -126,7 +129,8 @@ impl World {
     }
 
     pub(crate) fn send(&self, request: Request) -> Seen {
-        pollster::block_on(async { Seen::read(self.dashboard.answer(request).await).await })
+        let seen = async { Seen::read(self.dashboard.answer(request).await).await };
+        self.runtime.block_on(seen)
     }
 }
 

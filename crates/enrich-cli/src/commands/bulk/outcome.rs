@@ -8,6 +8,7 @@ use std::time::Duration;
 use enrich_bulk::{Counts, End, Input, Layout, Mapping, Preview, whole_cells_of};
 use serde::Serialize;
 
+use super::super::import::is_standard;
 use super::super::table::Pairs;
 use super::super::{Failure, Shown, Verdict};
 
@@ -160,7 +161,7 @@ impl Outcome {
                 (why.as_str(), "the same command continues")
             }
         };
-        let text = if super::is_standard(out) {
+        let text = if is_standard(out) {
             why.to_owned()
         } else {
             format!("{why}; what is done is in {}.part, and {what}", out.display())

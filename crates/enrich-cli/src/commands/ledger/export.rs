@@ -1,5 +1,7 @@
 //! `enrich ledger export`: an account's rows as CSV.
 
+use std::fmt::Display;
+
 use clap::Args;
 use csv::Writer;
 use enrich_bulk::neutralised;
@@ -12,23 +14,9 @@ use super::super::{Console, DataFolder, Failure, Verdict};
 /// Rows read at once.
 const PAGE: u32 = 1000;
 
-const COLUMNS: [&str; 15] = [
-    "account",
-    "sequence",
-    "id",
-    "time",
-    "kind",
-    "credits",
-    "balance",
-    "endpoint",
-    "items",
-    "rule",
-    "key_id",
-    "request_id",
-    "generation",
-    "corrects",
-    "note",
-];
+/// The header, in the order of [`row`].
+const COLUMNS: &str = "account,sequence,id,time,kind,credits,balance,endpoint,items,rule,key_id,\
+                       request_id,generation,corrects,note";
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
@@ -43,7 +31,7 @@ impl Export {
         let store = self.data.open()?;
         let account = self.account.find(&store)?.id;
         let mut csv = Writer::from_writer(&mut *console.out);
-        csv.write_record(COLUMNS).map_err(output_failure)?;
+        csv.write_record(COLUMNS.split(',')).map_err(output_failure)?;
         let mut after = 0;
         loop {
             let page = pollster::block_on(store.ledger.entries(account, after, PAGE))?;
@@ -67,41 +55,31 @@ fn output_failure(error: csv::Error) -> Failure {
 }
 
 /// A row, in the order of [`COLUMNS`].
-fn row(entry: &Entry) -> [String; COLUMNS.len()] {
-    let mut row = [
-        entry.account.to_string(),
-        entry.sequence.to_string(),
-        entry.id.to_string(),
-        entry.at.to_string(),
-        String::new(),
-        entry.credits.to_string(),
-        entry.balance.to_string(),
-        String::new(),
-        String::new(),
-        String::new(),
-        String::new(),
-        String::new(),
-        String::new(),
-        String::new(),
-        neutral(&entry.note),
-    ];
-    match &entry.kind {
-        EntryKind::Grant => row[4] = "grant".to_owned(),
-        EntryKind::Charge { endpoint, items, price, key, request_id, revision } => {
-            row[4] = "charge".to_owned();
-            row[7] = neutral(endpoint);
-            row[8] = items.to_string();
-            row[9] = price.to_string();
-            row[10] = key.to_string();
-            row[11] = neutral(request_id);
-            row[12] = revision.0.to_string();
-        }
-        EntryKind::Adjustment { corrects } => {
-            row[4] = "adjustment".to_owned();
-            row[13] = corrects.to_string();
-        }
-    }
-    row
+fn row(entry: &Entry) -> impl Iterator<Item = String> {
+    let kind = match &entry.kind {
+        EntryKind::Grant => "grant",
+        EntryKind::Charge { .. } => "charge",
+        EntryKind::Adjustment { .. } => "adjustment",
+    };
+    let charge = match &entry.kind {
+        EntryKind::Charge { endpoint, items, price, key, request_id, revision } => [
+            neutral(endpoint),
+            items.to_string(),
+            price.to_string(),
+            key.to_string(),
+            neutral(request_id),
+            revision.0.to_string(),
+        ],
+        EntryKind::Grant | EntryKind::Adjustment { .. } => Default::default(),
+    };
+    let corrects = match &entry.kind {
+        EntryKind::Adjustment { corrects } => corrects.to_string(),
+        EntryKind::Grant | EntryKind::Charge { .. } => String::new(),
+    };
+    let Entry { account, sequence, id, at, credits, balance, .. } = entry;
+    let first: [&dyn Display; 7] = [account, sequence, id, at, &kind, credits, balance];
+    let last = [corrects, neutral(&entry.note)];
+    first.map(|value| value.to_string()).into_iter().chain(charge).chain(last)
 }
 
 /// The text with formulas escaped: callers choose their request ids.

@@ -1,7 +1,9 @@
 //! The context of a page: the request, the session and the dashboard.
 
+use std::ops::Deref;
+
 use askama::Template;
-use enrich_core::{AccountStatus, Credits, Timestamp};
+use enrich_core::{Account, AccountStatus, Credits, Timestamp};
 use enrich_wire::Endpoint;
 
 use crate::account_session::AccountSession;
@@ -23,6 +25,20 @@ pub(crate) struct PageContext<'a> {
     pub(crate) now: Timestamp,
     /// Whether a path belongs to a page that needs a session.
     pub(crate) is_account_page: fn(&str) -> bool,
+}
+
+/// The context of a page that needs a session: also the account, the only one that it handles.
+pub(crate) struct OwnerContext<'a> {
+    pub(crate) page: &'a PageContext<'a>,
+    pub(crate) session: AccountSession,
+}
+
+impl<'a> Deref for OwnerContext<'a> {
+    type Target = PageContext<'a>;
+
+    fn deref(&self) -> &PageContext<'a> {
+        self.page
+    }
 }
 
 /// The data of the layout around each page.
@@ -86,22 +102,6 @@ impl PageContext<'_> {
         Frame { owner: None, here: "" }
     }
 
-    /// The layout of a page of the account, with the current balance.
-    pub(crate) async fn frame(
-        &self,
-        session: &AccountSession,
-        here: &'static str,
-    ) -> Result<Frame, Fault> {
-        let name = session.account.name.clone();
-        let balance = self.balance(session).await?;
-        let suspended = match &session.account.status {
-            AccountStatus::Suspended { reason } => Some(reason.clone()),
-            AccountStatus::Active | AccountStatus::Closed => None,
-        };
-        let owner = Owner { name, balance: Number(balance.0), suspended };
-        Ok(Frame { owner: Some(owner), here })
-    }
-
     /// The endpoint at a path.
     pub(crate) fn endpoint(&self, path: &str) -> Option<&'static Endpoint> {
         self.dashboard.api_versions.iter().find_map(|api_version| api_version.endpoint(path))
@@ -111,11 +111,24 @@ impl PageContext<'_> {
     pub(crate) fn title(&self, path: &str) -> &'static str {
         self.endpoint(path).map_or("", |endpoint| endpoint.title)
     }
+}
+
+impl OwnerContext<'_> {
+    /// The layout of a page of the account, with the current balance.
+    pub(crate) async fn frame(&self, here: &'static str) -> Result<Frame, Fault> {
+        let Account { name, status, .. } = &self.session.account;
+        let suspended = match status {
+            AccountStatus::Suspended { reason } => Some(reason.clone()),
+            AccountStatus::Active | AccountStatus::Closed => None,
+        };
+        let balance = Number(self.balance().await?.0);
+        Ok(Frame { owner: Some(Owner { name: name.clone(), balance, suspended }), here })
+    }
 
     /// The account's balance.
-    pub(crate) async fn balance(&self, session: &AccountSession) -> Result<Credits, Fault> {
-        let balance = self.dashboard.service.ledger.cached_balance(session.account.id).await?;
-        Ok(balance.unwrap_or_default())
+    pub(crate) async fn balance(&self) -> Result<Credits, Fault> {
+        let account = self.session.account.id;
+        Ok(self.dashboard.service.ledger.cached_balance(account).await?.unwrap_or_default())
     }
 }
 

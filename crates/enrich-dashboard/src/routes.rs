@@ -2,7 +2,6 @@
 
 use futures_util::future::LocalBoxFuture;
 
-use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::Method::{self, Get, Post};
 use crate::http::{Body, Response};
@@ -10,7 +9,7 @@ use crate::page::{
     asset, bulk, calls, invitation, job, key, keys, overview, playground, preferences, sign_in,
     usage,
 };
-use crate::page_context::PageContext;
+use crate::page_context::{OwnerContext, PageContext};
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
@@ -20,9 +19,9 @@ pub(crate) enum Handler {
     /// Open to everybody.
     Open(for<'a> fn(&'a PageContext<'a>) -> Answering<'a>),
     /// Needs a session, and handles only that account.
-    SignedIn(for<'a> fn(&'a PageContext<'a>, &'a AccountSession) -> Answering<'a>),
+    SignedIn(for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>),
     /// Needs a session; the body is not a form.
-    Upload(for<'a> fn(&'a PageContext<'a>, &'a AccountSession, Body) -> Answering<'a>),
+    Upload(for<'a> fn(&'a OwnerContext<'a>, Body) -> Answering<'a>),
 }
 
 /// A row of the table.
@@ -44,14 +43,14 @@ const fn open(
 const fn own(
     method: Method,
     path: &'static str,
-    answer: for<'a> fn(&'a PageContext<'a>, &'a AccountSession) -> Answering<'a>,
+    answer: for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>,
 ) -> Route {
     Route { method, path, handler: Handler::SignedIn(answer) }
 }
 
 const fn upload(
     path: &'static str,
-    answer: for<'a> fn(&'a PageContext<'a>, &'a AccountSession, Body) -> Answering<'a>,
+    answer: for<'a> fn(&'a OwnerContext<'a>, Body) -> Answering<'a>,
 ) -> Route {
     Route { method: Post, path, handler: Handler::Upload(answer) }
 }
@@ -60,43 +59,43 @@ const fn upload(
 /// pages.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
-    open(Get,  "/account/assets/{hash}/{name}",  |v| Box::pin(asset::show(v))),
-    open(Get,  "/account/sign-in",               |v| Box::pin(sign_in::show(v))),
-    open(Post, "/account/sign-in",               |v| Box::pin(sign_in::submit(v))),
-    open(Get,  "/account/welcome",               |v| Box::pin(sign_in::welcome(v))),
-    open(Post, "/account/sign-out",              |v| Box::pin(sign_in::sign_out(v))),
-    open(Get,  "/account/invitation/{token}",    |v| Box::pin(invitation::show(v))),
-    open(Post, "/account/invitation/{token}",    |v| Box::pin(invitation::submit(v))),
-    own (Get,  "/account",                       |v, m| Box::pin(overview::redirect(v, m))),
-    own (Get,  "/account/",                      |v, m| Box::pin(overview::show(v, m))),
-    own (Post, "/account/first-call",            |v, m| Box::pin(overview::first_call(v, m))),
-    own (Get,  "/account/keys",                  |v, m| Box::pin(keys::show(v, m))),
-    own (Post, "/account/keys",                  |v, m| Box::pin(keys::generate(v, m))),
-    own (Get,  "/account/keys/{id}",             |v, m| Box::pin(key::show(v, m))),
-    own (Post, "/account/keys/{id}/reveal",      |v, m| Box::pin(key::reveal(v, m))),
-    own (Post, "/account/keys/{id}/label",       |v, m| Box::pin(key::label(v, m))),
-    own (Post, "/account/keys/{id}/limit",       |v, m| Box::pin(key::limit(v, m))),
-    own (Post, "/account/keys/{id}/rotate",      |v, m| Box::pin(key::rotate(v, m))),
-    own (Post, "/account/keys/{id}/revoke",      |v, m| Box::pin(key::revoke(v, m))),
-    own (Get,  "/account/usage",                 |v, m| Box::pin(usage::show(v, m))),
-    own (Get,  "/account/usage.csv",             |v, m| Box::pin(usage::export(v, m))),
-    own (Get,  "/account/calls",                 |v, m| Box::pin(calls::show(v, m))),
-    own (Get,  "/account/calls.csv",             |v, m| Box::pin(calls::export(v, m))),
-    own (Get,  "/account/playground",            |v, m| Box::pin(playground::show(v, m))),
-    own (Post, "/account/playground",            |v, m| Box::pin(playground::call(v, m))),
-    own (Get,  "/account/bulk",                  |v, m| Box::pin(bulk::show(v, m))),
-    upload(    "/account/bulk",                  |v, m, body| Box::pin(bulk::upload(v, m, body))),
-    own (Get,  "/account/bulk/{job}",            |v, m| Box::pin(job::show(v, m))),
-    own (Post, "/account/bulk/{job}/read-as",    |v, m| Box::pin(job::read_as(v, m))),
-    own (Post, "/account/bulk/{job}/start",      |v, m| Box::pin(job::start(v, m))),
-    own (Post, "/account/bulk/{job}/stop",       |v, m| Box::pin(job::stop(v, m))),
-    own (Post, "/account/bulk/{job}/go-on",      |v, m| Box::pin(job::go_on(v, m))),
-    own (Post, "/account/bulk/{job}/delete",     |v, m| Box::pin(job::delete(v, m))),
-    own (Get,  "/account/bulk/{job}/output",     |v, m| Box::pin(job::output(v, m))),
-    own (Get,  "/account/settings",              |v, m| Box::pin(preferences::show(v, m))),
-    own (Post, "/account/settings/password",     |v, m| Box::pin(preferences::password(v, m))),
-    own (Post, "/account/settings/sessions",     |v, m| Box::pin(preferences::sessions(v, m))),
-    own (Post, "/account/settings/sessions/{id}/end", |v, m| Box::pin(preferences::end_one(v, m))),
+    open(Get,  "/account/assets/{hash}/{name}",  |c| Box::pin(asset::show(c))),
+    open(Get,  "/account/sign-in",               |c| Box::pin(sign_in::show(c))),
+    open(Post, "/account/sign-in",               |c| Box::pin(sign_in::submit(c))),
+    open(Get,  "/account/welcome",               |c| Box::pin(sign_in::welcome(c))),
+    open(Post, "/account/sign-out",              |c| Box::pin(sign_in::sign_out(c))),
+    open(Get,  "/account/invitation/{token}",    |c| Box::pin(invitation::show(c))),
+    open(Post, "/account/invitation/{token}",    |c| Box::pin(invitation::submit(c))),
+    own (Get,  "/account",                       |c| Box::pin(overview::redirect(c))),
+    own (Get,  "/account/",                      |c| Box::pin(overview::show(c))),
+    own (Post, "/account/first-call",            |c| Box::pin(overview::first_call(c))),
+    own (Get,  "/account/keys",                  |c| Box::pin(keys::show(c))),
+    own (Post, "/account/keys",                  |c| Box::pin(keys::generate(c))),
+    own (Get,  "/account/keys/{id}",             |c| Box::pin(key::show(c))),
+    own (Post, "/account/keys/{id}/reveal",      |c| Box::pin(key::reveal(c))),
+    own (Post, "/account/keys/{id}/label",       |c| Box::pin(key::label(c))),
+    own (Post, "/account/keys/{id}/limit",       |c| Box::pin(key::limit(c))),
+    own (Post, "/account/keys/{id}/rotate",      |c| Box::pin(key::rotate(c))),
+    own (Post, "/account/keys/{id}/revoke",      |c| Box::pin(key::revoke(c))),
+    own (Get,  "/account/usage",                 |c| Box::pin(usage::show(c))),
+    own (Get,  "/account/usage.csv",             |c| Box::pin(usage::export(c))),
+    own (Get,  "/account/calls",                 |c| Box::pin(calls::show(c))),
+    own (Get,  "/account/calls.csv",             |c| Box::pin(calls::export(c))),
+    own (Get,  "/account/playground",            |c| Box::pin(playground::show(c))),
+    own (Post, "/account/playground",            |c| Box::pin(playground::call(c))),
+    own (Get,  "/account/bulk",                  |c| Box::pin(bulk::show(c))),
+    upload(    "/account/bulk",                  |c, body| Box::pin(bulk::upload(c, body))),
+    own (Get,  "/account/bulk/{job}",            |c| Box::pin(job::show(c))),
+    own (Post, "/account/bulk/{job}/read-as",    |c| Box::pin(job::read_as(c))),
+    own (Post, "/account/bulk/{job}/start",      |c| Box::pin(job::start(c))),
+    own (Post, "/account/bulk/{job}/stop",       |c| Box::pin(job::stop(c))),
+    own (Post, "/account/bulk/{job}/go-on",      |c| Box::pin(job::go_on(c))),
+    own (Post, "/account/bulk/{job}/delete",     |c| Box::pin(job::delete(c))),
+    own (Get,  "/account/bulk/{job}/output",     |c| Box::pin(job::output(c))),
+    own (Get,  "/account/settings",              |c| Box::pin(preferences::show(c))),
+    own (Post, "/account/settings/password",     |c| Box::pin(preferences::password(c))),
+    own (Post, "/account/settings/sessions",     |c| Box::pin(preferences::sessions(c))),
+    own (Post, "/account/settings/sessions/{id}/end", |c| Box::pin(preferences::end_one(c))),
 ];
 
 /// Finds the route of a request, and its path parameters.

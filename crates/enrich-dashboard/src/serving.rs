@@ -6,10 +6,10 @@ use crate::assets;
 use crate::dashboard::Dashboard;
 use crate::fault::Fault;
 use crate::form::Form;
-use crate::http::{Body, BodyFault, Method, Request, Response};
+use crate::http::{Body, Method, Request, Response};
 use crate::origin;
 use crate::page::fault;
-use crate::page_context::PageContext;
+use crate::page_context::{OwnerContext, PageContext};
 use crate::returning;
 use crate::routes::{self, Handler};
 
@@ -53,45 +53,46 @@ impl Dashboard {
             now,
             is_account_page: routes::is_account_page,
         };
-        let session = match route.handler {
-            Handler::Open(_) => None,
-            // Without a session the body is not read.
-            Handler::SignedIn(_) | Handler::Upload(_) => match self.session(request, now).await? {
-                Some(session) => Some(session),
-                None => return Ok(to_sign_in(request)),
-            },
-        };
-        match (route.handler, &session) {
-            (Handler::Upload(answer), Some(session)) => {
+        match route.handler {
+            Handler::Open(answer) => {
+                context.form = form(route.method, body).await?;
+                answer(&context).await
+            }
+            Handler::SignedIn(answer) => {
+                // Without a session the body is not read.
+                let Some(session) = self.session(request, now).await? else {
+                    return Ok(to_sign_in(request));
+                };
+                context.form = form(route.method, body).await?;
+                answer(&OwnerContext { page: &context, session }).await
+            }
+            Handler::Upload(answer) => {
+                let Some(session) = self.session(request, now).await? else {
+                    return Ok(to_sign_in(request));
+                };
                 if let Some(lift_time_limit) = &request.lift_time_limit {
                     lift_time_limit();
                 }
-                return answer(&context, session, body).await;
+                answer(&OwnerContext { page: &context, session }, body).await
             }
-            _ if route.method == Method::Post => context.form = Form::read(&read(body).await?),
-            _ => {}
-        }
-        match (route.handler, &session) {
-            (Handler::Open(answer), _) => answer(&context).await,
-            (Handler::SignedIn(answer), Some(session)) => answer(&context, session).await,
-            (Handler::SignedIn(_) | Handler::Upload(_), _) => Err(Fault::NoSuchPage),
         }
     }
 }
 
-/// Reads the body of a form.
-async fn read(mut body: Body) -> Result<Vec<u8>, Fault> {
+/// Reads a form. Requests other than POST have none.
+async fn form(method: Method, mut body: Body) -> Result<Form, Fault> {
+    if method != Method::Post {
+        return Ok(Form::default());
+    }
     let mut bytes = Vec::new();
     while let Some(chunk) = body.next().await {
-        let chunk = chunk.map_err(|fault| match fault {
-            BodyFault::Broken | BodyFault::TooSlow => Fault::Broken,
-        })?;
+        let chunk = chunk.map_err(|_| Fault::Broken)?;
         if bytes.len() + chunk.len() > MAX_FORM_BYTES {
             return Err(Fault::TooLarge { limit_bytes: MAX_FORM_BYTES });
         }
         bytes.extend_from_slice(&chunk);
     }
-    Ok(bytes)
+    Ok(Form::read(&bytes))
 }
 
 /// Redirects to sign-in. A script would follow a redirect itself and look for its fragment in the

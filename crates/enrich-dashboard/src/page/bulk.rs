@@ -6,10 +6,9 @@ use askama::Template;
 use enrich_bulk::End;
 use enrich_bulk::jobs::{Job, State};
 
-use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::{Body, Response};
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, page};
 use crate::shown::{Number, Time, number, span};
 use crate::upload::{NotTaken, take};
 
@@ -128,39 +127,31 @@ fn in_words(state: &State) -> (&'static str, String) {
     (word, reason.to_owned())
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    shown(context, session, 200, None).await
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    shown(context, 200, None).await
 }
 
 /// Stores an uploaded list and redirects to its page.
-pub(crate) async fn upload(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-    body: Body,
-) -> Result<Response, Fault> {
+pub(crate) async fn upload(context: &OwnerContext<'_>, body: Body) -> Result<Response, Fault> {
     let content_type = context.request.content_type.as_deref();
-    match take(context.dashboard, session.account.id, content_type, body).await {
+    match take(context.dashboard, context.session.account.id, content_type, body).await {
         Ok(job) => Ok(Response::see(format!("/account/bulk/{}", job.id))),
-        Err(NotTaken::Said(said)) => shown(context, session, 422, Some(said)).await,
-        Err(NotTaken::TooLarge(said)) => shown(context, session, 413, Some(said)).await,
+        Err(NotTaken::Said(said)) => shown(context, 422, Some(said)).await,
+        Err(NotTaken::TooLarge(said)) => shown(context, 413, Some(said)).await,
         Err(NotTaken::Fault(fault)) => Err(fault),
     }
 }
 
 async fn shown(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     status: u16,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
     let settings = context.dashboard.job_settings;
-    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), session.account.id);
+    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), context.session.account.id);
     let own = context.dashboard.files.run(account, move || jobs.of_account(account)).await?;
     let page_of = BulkPage {
-        frame: context.frame(session, "/account/bulk").await?,
+        frame: context.frame("/account/bulk").await?,
         jobs: own.iter().map(|job| JobRow::of(context, job)).collect(),
         most_bytes: settings.max_upload_bytes,
         most_mebibytes: Number(settings.max_upload_bytes / (1024 * 1024)),

@@ -10,13 +10,12 @@ use bytes::Bytes;
 use enrich_core::{AccountId, Entry, EntryKind, KeyInfo, Service};
 use futures_util::stream::{self, StreamExt};
 
-use crate::account_session::AccountSession;
 use crate::csv_file;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, page};
 use crate::shown::{Number, Time, key_name_in};
 
 /// Calls on a page.
@@ -92,17 +91,14 @@ struct Rows {
     days: Days,
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let today = Day::of(context.now);
     let (days, fault) = match Days::read(&context.query, today) {
         Ok(days) => (days, None),
         Err(said) => (Days::last_30(today), Some(said)),
     };
     let wanted = context.query.text("id");
-    let (service, account) = (Arc::clone(&context.dashboard.service), session.account.id);
+    let (service, account) = (Arc::clone(&context.dashboard.service), context.session.account.id);
     let (searched, before) = (wanted.to_owned(), context.query.text("before").parse().ok());
     let read = move || async move {
         let rows = rows(&service, account, days).await?;
@@ -116,7 +112,7 @@ pub(crate) async fn show(
     let range = [("from", first.as_str()), ("to", &last), ("id", wanted)];
     let at = |before: u64| query(&[&range[..], &[("before", &before.to_string())]].concat());
     let page_of = CallsPage {
-        frame: context.frame(session, "/account/calls").await?,
+        frame: context.frame("/account/calls").await?,
         fault,
         days,
         wanted,
@@ -193,15 +189,12 @@ fn is_wanted(entry: &Entry, wanted: &str) -> bool {
 }
 
 /// All charges of the range as CSV, newest first, streamed while they are read.
-pub(crate) async fn export(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let Ok(days) = Days::read(&context.query, Day::of(context.now)) else {
-        return show(context, session).await;
+        return show(context).await;
     };
     let service = Arc::clone(&context.dashboard.service);
-    let account = session.account.id;
+    let account = context.session.account.id;
     let download = Arc::new(context.dashboard.scans.download(account)?);
     let keys = Arc::new(service.accounts.keys(account).await?);
     let rows = {

@@ -16,10 +16,9 @@ use enrich_core::{AccountId, RateLimit};
 use futures_util::stream::{self, StreamExt};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, page};
 use crate::scans::Download;
 use crate::shown::span;
 
@@ -59,122 +58,100 @@ struct HeldUp {
     left: String,
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    shown(context, session, None).await
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    shown(context, None).await
 }
 
 /// Starts the list with the terms of the form.
-pub(crate) async fn start(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let refused = |said: &str| Some(Complaint::Page(said.to_owned()));
     let endpoint = context.form.text("endpoint").to_owned();
     let mapping = match order::of_form(context, &endpoint, &context.form) {
         Some(Ok(mapping)) => mapping,
-        Some(Err(said)) => return shown(context, session, refused(&said)).await,
-        None => return shown(context, session, refused("Choose an endpoint first.")).await,
+        Some(Err(said)) => return shown(context, refused(&said)).await,
+        None => return shown(context, refused("Choose an endpoint first.")).await,
     };
-    let (key, max_credits) = match chosen(context, session).await? {
+    let (key, max_credits) = match chosen(context).await? {
         Ok(chosen) => chosen,
-        Err(complaint) => return shown(context, session, Some(complaint)).await,
+        Err(complaint) => return shown(context, Some(complaint)).await,
     };
     let order = Order { endpoint, mapping, key, max_credits };
-    if let Some(complaint) = order::refused(context, session, id, &order).await? {
-        return shown(context, session, Some(complaint)).await;
+    if let Some(complaint) = order::refused(context, id, &order).await? {
+        return shown(context, Some(complaint)).await;
     }
-    let started = on_list(context, session, move |jobs, account| jobs.start(account, id, order));
-    acted(context, session, started.await?).await
+    let started = on_list(context, move |jobs, account| jobs.start(account, id, order));
+    acted(context, started.await?).await
 }
 
 /// Changes the delimiter or encoding with which the list is read.
-pub(crate) async fn read_as(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn read_as(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let Some(read_as) = reading::of_form(&context.form) else {
         let said = "Choose how to read the list from the choices there are.".to_owned();
-        return shown(context, session, Some(Complaint::Page(said))).await;
+        return shown(context, Some(Complaint::Page(said))).await;
     };
-    let read = on_list(context, session, move |jobs, account| jobs.read_as(account, id, read_as));
-    acted(context, session, read.await?).await
+    let read = on_list(context, move |jobs, account| jobs.read_as(account, id, read_as));
+    acted(context, read.await?).await
 }
 
-pub(crate) async fn stop(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn stop(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
-    act(context, session, move |jobs, account| jobs.stop(account, id)).await
+    act(context, move |jobs, account| jobs.stop(account, id)).await
 }
 
-pub(crate) async fn go_on(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn go_on(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
-    let (key, max_credits) = match chosen(context, session).await? {
+    let (key, max_credits) = match chosen(context).await? {
         Ok(chosen) => chosen,
-        Err(complaint) => return shown(context, session, Some(complaint)).await,
+        Err(complaint) => return shown(context, Some(complaint)).await,
     };
-    let job = on_files(context, session, move |jobs, account| jobs.get(account, id)).await?;
+    let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     if let Some(order) = job.and_then(|job| job.order) {
         let order = Order { max_credits, ..order };
-        if let Some(complaint) = order::refused(context, session, id, &order).await? {
-            return shown(context, session, Some(complaint)).await;
+        if let Some(complaint) = order::refused(context, id, &order).await? {
+            return shown(context, Some(complaint)).await;
         }
     }
-    act(context, session, move |jobs, account| jobs.go_on(account, id, key, max_credits)).await
+    act(context, move |jobs, account| jobs.go_on(account, id, key, max_credits)).await
 }
 
-pub(crate) async fn delete(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     if !context.form.has("sure") {
         let said = "Tick the box to confirm: a deleted list cannot be restored.".to_owned();
-        return shown(context, session, Some(Complaint::Page(said))).await;
+        return shown(context, Some(Complaint::Page(said))).await;
     }
-    let deleted = on_files(context, session, move |jobs, account| jobs.delete(account, id)).await?;
+    let deleted = on_files(context, move |jobs, account| jobs.delete(account, id)).await?;
     match deleted.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see("/account/bulk")),
-        Err(said) => shown(context, session, Some(Complaint::Page(said?))).await,
+        Err(said) => shown(context, Some(Complaint::Page(said?))).await,
     }
 }
 
 /// Downloads the rows with their answers, all of them or those done so far.
-pub(crate) async fn output(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let output = move |jobs: &Jobs, account: AccountId| jobs.output(account, id);
-    let is_ready =
-        on_files(context, session, move |jobs, account| jobs.is_output_ready(account, id));
+    let is_ready = on_files(context, move |jobs, account| jobs.is_output_ready(account, id));
     let written = match is_ready.await? {
         _ if context.query.text("as") == "csv" => {
-            on_list(context, session, move |jobs, account| jobs.output_as_csv(account, id)).await?
+            on_list(context, move |jobs, account| jobs.output_as_csv(account, id)).await?
         }
-        Ok(true) => on_files(context, session, output).await?,
+        Ok(true) => on_files(context, output).await?,
         // Searching rows for forgotten values or building a workbook may take long. An error would
         // occur again there.
-        Ok(false) | Err(_) => on_list(context, session, output).await?,
+        Ok(false) | Err(_) => on_list(context, output).await?,
     };
     match written.map_err(Fault::of_job) {
         Ok(Some(written)) => {
-            Ok(file(context.dashboard.files.download(session.account.id)?, written))
+            Ok(file(context.dashboard.files.download(context.session.account.id)?, written))
         }
         Ok(None) => {
             let said = "There are no results yet.".to_owned();
-            shown(context, session, Some(Complaint::Page(said))).await
+            shown(context, Some(Complaint::Page(said))).await
         }
-        Err(said) => shown(context, session, Some(Complaint::Page(said?))).await,
+        Err(said) => shown(context, Some(Complaint::Page(said?))).await,
     }
 }
 
@@ -185,65 +162,60 @@ fn id(context: &PageContext<'_>) -> Result<JobId, Fault> {
 
 /// Runs `work` on the account's jobs on the file threads, so that no worker waits for a disk.
 async fn on_files<T: Send + 'static>(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
 ) -> Result<T, Fault> {
-    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), session.account.id);
+    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), context.session.account.id);
     context.dashboard.files.run(account, move || work(&jobs, account)).await
 }
 
 /// Like [`on_files`], for work that reads the whole list and may take long.
 async fn on_list<T: Send + 'static>(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     work: impl FnOnce(&Jobs, AccountId) -> T + Send + 'static,
 ) -> Result<T, Fault> {
-    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), session.account.id);
+    let (jobs, account) = (Arc::clone(&context.dashboard.jobs), context.session.account.id);
     context.dashboard.scans.run(account, move || work(&jobs, account)).await
 }
 
 /// Changes a job and redirects to its page.
 async fn act(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     change: impl FnOnce(&Jobs, AccountId) -> Result<(), JobError> + Send + 'static,
 ) -> Result<Response, Fault> {
-    let changed = on_files(context, session, change).await?;
-    acted(context, session, changed).await
+    let changed = on_files(context, change).await?;
+    acted(context, changed).await
 }
 
 async fn acted(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     changed: Result<(), JobError>,
 ) -> Result<Response, Fault> {
     match changed.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see(format!("/account/bulk/{}", context.blank()))),
-        Err(said) => shown(context, session, Some(Complaint::Page(said?))).await,
+        Err(said) => shown(context, Some(Complaint::Page(said?))).await,
     }
 }
 
 async fn shown(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     complaint: Option<Complaint>,
 ) -> Result<Response, Fault> {
     let id = id(context)?;
-    let job = on_files(context, session, move |jobs, account| jobs.get(account, id)).await?;
+    let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
-    let (sample, unread) = match sample(context, session, &job).await?.map_err(Fault::of_job) {
+    let (sample, unread) = match sample(context, &job).await?.map_err(Fault::of_job) {
         Ok(sample) => (sample, None),
         Err(said) => (Sample::default(), Some(said?)),
     };
     // Showing the rows may have emptied some of them.
-    let job = on_files(context, session, move |jobs, account| jobs.get(account, id)).await?;
+    let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
     // A refused form is shown again with the submitted values.
     let is_sent = context.form.has("endpoint") || context.form.has("ceiling");
     let fields = if is_sent { &context.form } else { &context.query };
     let asked = if job.state == State::New {
-        asked_of(context, session, id, &sample.columns, fields, complaint.as_ref()).await?
+        asked_of(context, id, &sample.columns, fields, complaint.as_ref()).await?
     } else {
         None
     };
@@ -253,14 +225,14 @@ async fn shown(
     let held_up = held_up(context, &job).await?;
     let status = if complaint.is_some() || unread.is_some() { 422 } else { 200 };
     let page_of = JobPage {
-        frame: context.frame(session, "/account/bulk").await?,
+        frame: context.frame("/account/bulk").await?,
         choices: endpoint_choices(context, fields.text("endpoint")),
         reading: Reading::of(&sample),
         sample,
         asked,
         held_up,
         ceiling: Ceiling::of(fields, row.ceiling_typed.clone(), complaint.as_ref()),
-        keys: key_choices(&active_keys(context, session).await?, key),
+        keys: key_choices(&active_keys(context).await?, key),
         fault: match complaint {
             Some(Complaint::Page(said)) => Some(said),
             _ => unread,
@@ -288,16 +260,12 @@ async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>,
 }
 
 /// The first rows of a list that has not started; for other lists none.
-async fn sample(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-    job: &Job,
-) -> Result<Result<Sample, JobError>, Fault> {
+async fn sample(context: &OwnerContext<'_>, job: &Job) -> Result<Result<Sample, JobError>, Fault> {
     if job.state != State::New {
         return Ok(Ok(Sample::default()));
     }
     let id = job.id;
-    on_list(context, session, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
+    on_list(context, move |jobs, account| jobs.sample(account, id, SAMPLE_ROWS)).await
 }
 
 /// A file, sent in pieces.

@@ -4,11 +4,10 @@ use askama::Template;
 use enrich_core::{KeyId, KeyInfo, KeyLimit, NewKey};
 use jiff::SignedDuration;
 
-use crate::account_session::AccountSession;
 use crate::curl;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
@@ -38,46 +37,34 @@ struct KeyPage {
     overlaps: [(&'static str, &'static str, SignedDuration); 4],
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    let key = own(context, session).await?;
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    let key = own(context).await?;
     let age = key.created_at.duration_until(context.now);
     let is_new = context.query.has("new") && age < NEW_FOR && key.is_active(context.now);
-    shown(context, session, &key, is_new, None).await
+    shown(context, &key, is_new, None).await
 }
 
 /// Shows the key itself again.
-pub(crate) async fn reveal(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    let key = own(context, session).await?;
-    shown(context, session, &key, key.is_active(context.now), None).await
+pub(crate) async fn reveal(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    let key = own(context).await?;
+    shown(context, &key, key.is_active(context.now), None).await
 }
 
-pub(crate) async fn label(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    let key = own(context, session).await?;
+pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    let key = own(context).await?;
     match read_label(context) {
         Ok(label) => {
             context.dashboard.service.accounts.set_label(key.id, label.as_str()).await?;
             Ok(saved(key.id, "label"))
         }
-        Err(said) => shown(context, session, &key, false, Some(said)).await,
+        Err(said) => shown(context, &key, false, Some(said)).await,
     }
 }
 
 /// Sets or removes the key's own rate limit. Its window does not change. No limit may exceed the
 /// server's limit or the key's present one.
-pub(crate) async fn limit(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    let key = own(context, session).await?;
+pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    let key = own(context).await?;
     let server = context.dashboard.service.rate_limit;
     let requests = match context.form.text("requests") {
         "" => Some(None),
@@ -86,27 +73,24 @@ pub(crate) async fn limit(
     let Some(rate) = requests.and_then(|requests| server.set_by_owner(key.rate, requests)) else {
         let most = server.most_of_owner(key.rate);
         let said = format!("A limit is a whole number from 1 to {most}.");
-        return shown(context, session, &key, false, Some(said)).await;
+        return shown(context, &key, false, Some(said)).await;
     };
     context.dashboard.service.accounts.set_rate(key.id, rate).await?;
     Ok(saved(key.id, "limit"))
 }
 
 /// Creates a key with the same label and limit; the old key remains valid for the selected time.
-pub(crate) async fn rotate(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    let key = own(context, session).await?;
+pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    let key = own(context).await?;
     let accounts = &context.dashboard.service.accounts;
     if !key.is_active(context.now) {
         let said = "This key has already ended. Generate a new one instead.".to_owned();
-        return shown(context, session, &key, false, Some(said)).await;
+        return shown(context, &key, false, Some(said)).await;
     }
     let chosen = context.form.text("overlap");
     let Some((_, _, overlap)) = OVERLAPS.iter().find(|(name, _, _)| *name == chosen) else {
         let said = "Choose how long the old key keeps working.".to_owned();
-        return shown(context, session, &key, false, Some(said)).await;
+        return shown(context, &key, false, Some(said)).await;
     };
     let old_until = context.now.checked_add(*overlap).map_err(Fault::failed)?;
     let successor = NewKey::generate(key.account, key.label.clone(), context.now);
@@ -115,20 +99,17 @@ pub(crate) async fn rotate(
     let limit = KeyLimit::PER_ACCOUNT;
     let stored = accounts.rotate_key(key.id, old_until, successor, limit).await?;
     if let Some(said) = no_room(stored)? {
-        return shown(context, session, &key, false, Some(said)).await;
+        return shown(context, &key, false, Some(said)).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
 
 /// Revokes the key immediately.
-pub(crate) async fn revoke(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    let key = own(context, session).await?;
+pub(crate) async fn revoke(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    let key = own(context).await?;
     if !context.form.has("sure") {
         let said = "Tick the box to confirm: a revoked key cannot be restored.".to_owned();
-        return shown(context, session, &key, false, Some(said)).await;
+        return shown(context, &key, false, Some(said)).await;
     }
     context.dashboard.service.accounts.expire_key(key.id, context.now, context.now).await?;
     Ok(Response::see("/account/keys"))
@@ -140,15 +121,14 @@ fn saved(id: KeyId, what: &str) -> Response {
 }
 
 /// The key named in the path, if it belongs to this account.
-async fn own(context: &PageContext<'_>, session: &AccountSession) -> Result<KeyInfo, Fault> {
+async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
     let id: KeyId = context.blank().parse().map_err(|_| Fault::NoSuchPage)?;
     let key = context.dashboard.service.accounts.key(id).await?;
-    key.filter(|key| key.account == session.account.id).ok_or(Fault::NoSuchPage)
+    key.filter(|key| key.account == context.session.account.id).ok_or(Fault::NoSuchPage)
 }
 
 async fn shown(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     key: &KeyInfo,
     shows_secret: bool,
     fault: Option<String>,
@@ -159,7 +139,7 @@ async fn shown(
     let address = context.dashboard.address(context.request);
     let secret = secret.map(|key| key.expose().to_owned());
     let page_of = KeyPage {
-        frame: context.frame(session, "/account/keys").await?,
+        frame: context.frame("/account/keys").await?,
         first_call: secret
             .as_ref()
             .and_then(|key| curl::first_call(&address, context.dashboard.api_versions, key)),

@@ -4,10 +4,9 @@ use askama::Template;
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::{InvalidLabel, KeyId, KeyInfo, KeyLimit, Label, NewKey, RateLimit, Timestamp};
 
-use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, page};
 use crate::shown::{Time, key_name};
 
 #[derive(Template)]
@@ -51,27 +50,22 @@ impl KeyRow {
     }
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    shown(context, session, 200, None).await
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    shown(context, 200, None).await
 }
 
 /// Creates a key and redirects to its page, which shows it.
-pub(crate) async fn generate(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn generate(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let label = match read_label(context) {
         Ok(label) => label,
-        Err(said) => return shown(context, session, 422, Some(said)).await,
+        Err(said) => return shown(context, 422, Some(said)).await,
     };
     let accounts = &context.dashboard.service.accounts;
-    let key = NewKey::generate(session.account.id, label, context.now).map_err(Fault::failed)?;
+    let key =
+        NewKey::generate(context.session.account.id, label, context.now).map_err(Fault::failed)?;
     let id = key.id;
     if let Some(said) = no_room(accounts.add_key(key, KeyLimit::PER_ACCOUNT).await?)? {
-        return shown(context, session, 422, Some(said)).await;
+        return shown(context, 422, Some(said)).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
@@ -105,17 +99,16 @@ pub(crate) fn no_room(stored: KeyStored) -> Result<Option<String>, Fault> {
 }
 
 async fn shown(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     status: u16,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
     let service = &context.dashboard.service;
-    let keys = service.accounts.keys(session.account.id).await?;
+    let keys = service.accounts.keys(context.session.account.id).await?;
     let rows = keys.iter().rev().map(|key| KeyRow::of(key, service.rate_limit, context.now));
     let (active, ended) = rows.partition(|row| row.is_active);
     let label = if fault.is_some() { context.form.text("label").to_owned() } else { String::new() };
-    let frame = context.frame(session, "/account/keys").await?;
+    let frame = context.frame("/account/keys").await?;
     page(status, &KeysPage { frame, fault, label, active, ended })
 }
 
@@ -127,11 +120,8 @@ pub(crate) struct KeyChoice {
 }
 
 /// The active keys, newest first.
-pub(crate) async fn active_keys(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Vec<KeyInfo>, Fault> {
-    let keys = context.dashboard.service.accounts.keys(session.account.id).await?;
+pub(crate) async fn active_keys(context: &OwnerContext<'_>) -> Result<Vec<KeyInfo>, Fault> {
+    let keys = context.dashboard.service.accounts.keys(context.session.account.id).await?;
     Ok(keys.into_iter().rev().filter(|key| key.is_active(context.now)).collect())
 }
 

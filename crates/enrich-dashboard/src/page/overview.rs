@@ -7,12 +7,11 @@ use askama::Template;
 use enrich_core::KeyInfo;
 use enrich_core::port::usage::{DayCount, UseOutcome};
 
-use crate::account_session::AccountSession;
 use crate::curl;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, page};
 use crate::shown::{Number, Share};
 
 #[derive(Template)]
@@ -42,31 +41,21 @@ struct DayRow {
     credits: u64,
 }
 
-pub(crate) async fn redirect(_: &PageContext<'_>, _: &AccountSession) -> Result<Response, Fault> {
+pub(crate) async fn redirect(_: &OwnerContext<'_>) -> Result<Response, Fault> {
     Ok(Response::see("/account/"))
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    shown(context, session, false).await
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    shown(context, false).await
 }
 
 /// Shows the overview with the full key in the suggested first call.
-pub(crate) async fn first_call(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    shown(context, session, true).await
+pub(crate) async fn first_call(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    shown(context, true).await
 }
 
-async fn shown(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-    shows_key: bool,
-) -> Result<Response, Fault> {
-    let (service, account) = (Arc::clone(&context.dashboard.service), session.account.id);
+async fn shown(context: &OwnerContext<'_>, shows_key: bool) -> Result<Response, Fault> {
+    let (service, account) = (Arc::clone(&context.dashboard.service), context.session.account.id);
     let range = Days::last_30(Day::of(context.now));
     let read = move || async move {
         let counts = service.usage.days(account, range.first.0, range.last.0).await?;
@@ -83,8 +72,8 @@ async fn shown(
     let found: u64 = days.iter().map(|row| row.found).sum();
     let not_found: u64 = days.iter().map(|row| row.not_found).sum();
     let page_of = OverviewPage {
-        frame: context.frame(session, "/account/").await?,
-        left: Number(context.balance(session).await?.0),
+        frame: context.frame("/account/").await?,
+        left: Number(context.balance().await?.0),
         today: Number(days.last().map_or(0, |row| row.credits)),
         in_30_days: Number(days.iter().map(|row| row.credits).sum()),
         share: Share { part: found, whole: found + not_found },

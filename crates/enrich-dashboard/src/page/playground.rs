@@ -9,11 +9,10 @@ use enrich_sign_in::Token;
 use enrich_wire::{ApiVersion, CallRecord, Endpoint, Request, respond};
 use serde_json::Value;
 
-use crate::account_session::AccountSession;
 use crate::curl;
 use crate::fault::Fault;
 use crate::http::{Call, Response};
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, PageContext, page};
 use crate::shown::Number;
 
 use super::EndpointChoice;
@@ -60,29 +59,23 @@ struct Chosen {
     endpoint: &'static Endpoint,
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let chosen = chosen(context, context.query.text("endpoint")).ok_or(Fault::NoSuchPage)?;
-    shown(context, session, chosen, Ok(None)).await
+    shown(context, chosen, Ok(None)).await
 }
 
 /// Makes the call with one of the account's keys.
-pub(crate) async fn call(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let path = context.form.text("endpoint");
     let chosen = chosen(context, path).filter(|_| !path.is_empty()).ok_or(Fault::NoSuchPage)?;
     let accounts = &context.dashboard.service.accounts;
     let wanted = context.form.text("key");
-    let keys = active_keys(context, session).await?;
+    let keys = active_keys(context).await?;
     let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
-        return shown(context, session, chosen, Err(NO_KEY)).await;
+        return shown(context, chosen, Err(NO_KEY)).await;
     };
     let Some(secret) = accounts.reveal(key.id).await? else {
-        return shown(context, session, chosen, Err(NO_KEY)).await;
+        return shown(context, chosen, Err(NO_KEY)).await;
     };
     let body = body(context, chosen.endpoint);
     let attempt = context.form.text("attempt");
@@ -106,7 +99,7 @@ pub(crate) async fn call(
         request_id: request_id.to_string(),
         body: indented(&response.body),
     };
-    let shown = shown(context, session, chosen, Ok(Some(outcome))).await?;
+    let shown = shown(context, chosen, Ok(Some(outcome))).await?;
     let call = Call { path: chosen.endpoint.path, status: response.status, record };
     Ok(Response { call: Some(call), ..shown })
 }
@@ -152,8 +145,7 @@ fn indented(body: &[u8]) -> String {
 }
 
 async fn shown(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     Chosen { endpoint, .. }: Chosen,
     outcome: Result<Option<Outcome>, &'static str>,
 ) -> Result<Response, Fault> {
@@ -161,7 +153,7 @@ async fn shown(
         Ok(outcome) => (outcome, None),
         Err(fault) => (None, Some(fault)),
     };
-    let keys = active_keys(context, session).await?;
+    let keys = active_keys(context).await?;
     let field = |field: &enrich_wire::Field| FieldRow {
         name: field.name,
         meaning: field.meaning,
@@ -178,7 +170,7 @@ async fn shown(
         attempt: Token::generate().map_err(Fault::failed)?.expose().to_owned(),
         outcome,
         fault,
-        frame: context.frame(session, "/account/playground").await?,
+        frame: context.frame("/account/playground").await?,
     };
     page(if fault.is_some() { 422 } else { 200 }, &page_of)
 }

@@ -3,10 +3,9 @@
 use askama::Template;
 use enrich_sign_in::{ListedSession, Session, SessionId};
 
-use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, page};
 use crate::password::{LEAST_CHARACTERS, MOST_BYTES, Password};
 use crate::shown::{Time, span};
 
@@ -35,44 +34,38 @@ struct SessionRow {
     is_current: bool,
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let done = match context.query.text("done") {
         "password" => Some("The password was changed, and all other sessions were ended."),
         "session" => Some("The session was ended."),
         "sessions" => Some("All other sessions were ended."),
         _ => None,
     };
-    shown(context, session, None, done.map(str::to_owned)).await
+    shown(context, None, done.map(str::to_owned)).await
 }
 
 /// Changes the password. The current password is required, and attempts are throttled as at
 /// sign-in.
-pub(crate) async fn password(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn password(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let dashboard = context.dashboard;
-    let Some(sign_in) = dashboard.sign_ins.sign_in(session.account.id).await? else {
+    let Some(sign_in) = dashboard.sign_ins.sign_in(context.session.account.id).await? else {
         return Err(Fault::NoSuchPage);
     };
     let email = sign_in.email.to_string();
     let (chosen, again) = (context.form.raw("password"), context.form.raw("again"));
     let chosen = match Password::chosen(chosen, again, &email) {
         Ok(chosen) => chosen,
-        Err(unfit) => return shown(context, session, Some(unfit.to_string()), None).await,
+        Err(unfit) => return shown(context, Some(unfit.to_string()), None).await,
     };
     let present = context.form.raw("present");
     if present.len() > MOST_BYTES {
-        return wrong(context, session).await;
+        return wrong(context).await;
     }
     let peer = context.dashboard.client(context.request);
     if let Err(wait) = dashboard.login_throttle.take(peer, &email, context.now) {
         let wait = span(wait.as_secs().saturating_add(1));
         let said = format!("Too many attempts. Wait {wait} and try again.");
-        return shown(context, session, Some(said), None).await;
+        return shown(context, Some(said), None).await;
     }
     let typed = Password::typed(present);
     let is_right = dashboard.passwords.is_right(typed, sign_in.password.as_ref()).await;
@@ -80,41 +73,42 @@ pub(crate) async fn password(
         dashboard.login_throttle.give_back(peer, &email);
     }
     if !is_right? {
-        return wrong(context, session).await;
+        return wrong(context).await;
     }
     let hash = dashboard.passwords.hash(chosen).await?;
-    dashboard.sign_ins.set_password(session.account.id, hash, Some(&session.token)).await?;
+    dashboard
+        .sign_ins
+        .set_password(context.session.account.id, hash, Some(&context.session.token))
+        .await?;
     Ok(Response::see("/account/settings?done=password"))
 }
 
 /// Ends all sessions except the current one.
-pub(crate) async fn sessions(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
-    context.dashboard.sign_ins.end_sessions(session.account.id, Some(&session.token)).await?;
+pub(crate) async fn sessions(context: &OwnerContext<'_>) -> Result<Response, Fault> {
+    context
+        .dashboard
+        .sign_ins
+        .end_sessions(context.session.account.id, Some(&context.session.token))
+        .await?;
     Ok(Response::see("/account/settings?done=sessions"))
 }
 
 /// Ends one session.
-pub(crate) async fn end_one(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn end_one(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = SessionId::parse(context.blank()).ok_or(Fault::NoSuchPage)?;
-    if !context.dashboard.sign_ins.end_session_of(session.account.id, id).await? {
+    if !context.dashboard.sign_ins.end_session_of(context.session.account.id, id).await? {
         return Err(Fault::NoSuchPage);
     }
     Ok(Response::see("/account/settings?done=session"))
 }
 
 /// The active sessions of the account.
-async fn session_rows(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Vec<SessionRow>, Fault> {
+async fn session_rows(context: &OwnerContext<'_>) -> Result<Vec<SessionRow>, Fault> {
     let dashboard = context.dashboard;
-    let listed = dashboard.sign_ins.sessions(session.account.id, Some(&session.token)).await?;
+    let listed = dashboard
+        .sign_ins
+        .sessions(context.session.account.id, Some(&context.session.token))
+        .await?;
     let is_in_use = |one: &ListedSession| {
         let idle = one.session.seen_at.duration_until(context.now);
         context.now < one.session.ends_at && idle < dashboard.settings.session_idle
@@ -128,24 +122,23 @@ async fn session_rows(
     Ok(rows.collect())
 }
 
-async fn wrong(context: &PageContext<'_>, session: &AccountSession) -> Result<Response, Fault> {
+async fn wrong(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let said = "The current password is wrong. Nothing was changed.";
-    shown(context, session, Some(said.to_owned()), None).await
+    shown(context, Some(said.to_owned()), None).await
 }
 
 async fn shown(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     fault: Option<String>,
     done: Option<String>,
 ) -> Result<Response, Fault> {
-    let sign_in = context.dashboard.sign_ins.sign_in(session.account.id).await?;
+    let sign_in = context.dashboard.sign_ins.sign_in(context.session.account.id).await?;
     let settings = &context.dashboard.settings;
     let page_of = SettingsPage {
-        frame: context.frame(session, "/account/settings").await?,
+        frame: context.frame("/account/settings").await?,
         email: sign_in.map_or_else(String::new, |sign_in| sign_in.email.to_string()),
-        account: session.account.id.to_string(),
-        created: Time(session.account.created_at),
+        account: context.session.account.id.to_string(),
+        created: Time(context.session.account.created_at),
         fault,
         done,
         least_characters: LEAST_CHARACTERS,
@@ -153,7 +146,7 @@ async fn shown(
         idle: span(settings.session_idle.as_secs()),
         lifetime: span(settings.session_lifetime.as_secs()),
         most_sessions: Session::MOST_OF_AN_ACCOUNT,
-        sessions: session_rows(context, session).await?,
+        sessions: session_rows(context).await?,
     };
     page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
 }

@@ -9,13 +9,12 @@ use enrich_core::port::usage::{DayCount, UseOutcome};
 use enrich_core::{AccountId, KeyId, KeyInfo, Service};
 use futures_util::stream::{self, StreamExt};
 
-use crate::account_session::AccountSession;
 use crate::csv_file;
 use crate::days::{Day, Days};
 use crate::fault::Fault;
 use crate::form::query;
 use crate::http::Response;
-use crate::page_context::{Frame, PageContext, page};
+use crate::page_context::{Frame, OwnerContext, page};
 use crate::shown::{Number, Share, key_name_in};
 
 /// Days read at once.
@@ -80,17 +79,14 @@ impl Row {
     }
 }
 
-pub(crate) async fn show(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let today = Day::of(context.now);
     let (days, fault) = match Days::read(&context.query, today) {
         Ok(days) => (days, None),
         Err(said) => (Days::last_30(today), Some(said)),
     };
-    let (service, account) = (Arc::clone(&context.dashboard.service), session.account.id);
-    let lived = lived(days, session, today);
+    let (service, account) = (Arc::clone(&context.dashboard.service), context.session.account.id);
+    let lived = lived(days, context, today);
     let read = move || async move {
         let (sums, sum) = added_up(&service, account, lived).await?;
         Ok((sums, sum, service.accounts.keys(account).await?))
@@ -103,7 +99,7 @@ pub(crate) async fn show(
         ..row
     };
     let page_of = UsagePage {
-        frame: context.frame(session, "/account/usage").await?,
+        frame: context.frame("/account/usage").await?,
         days,
         is_growing: days.last >= today,
         query: query(&[("from", &days.first.to_string()), ("to", &days.last.to_string())]),
@@ -133,22 +129,19 @@ async fn added_up(
 }
 
 /// The part of a range in which the account existed.
-fn lived(days: Days, session: &AccountSession, today: Day) -> Option<Days> {
-    days.within(Day::of(session.account.created_at), today)
+fn lived(days: Days, context: &OwnerContext<'_>, today: Day) -> Option<Days> {
+    days.within(Day::of(context.session.account.created_at), today)
 }
 
-pub(crate) async fn export(
-    context: &PageContext<'_>,
-    session: &AccountSession,
-) -> Result<Response, Fault> {
+pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let today = Day::of(context.now);
-    let Ok(days) = Days::read(&context.query, today) else { return show(context, session).await };
+    let Ok(days) = Days::read(&context.query, today) else { return show(context).await };
     let service = Arc::clone(&context.dashboard.service);
-    let account = session.account.id;
+    let account = context.session.account.id;
     let download = Arc::new(context.dashboard.scans.download(account)?);
     let keys = Arc::new(service.accounts.keys(account).await?);
     let head = csv_file::rows([COLUMNS.map(Into::into).to_vec()]);
-    let pieces: Vec<Days> = lived(days, session, today)
+    let pieces: Vec<Days> = lived(days, context, today)
         .into_iter()
         .flat_map(|days| days.pieces(DAYS_AT_ONCE))
         .collect();

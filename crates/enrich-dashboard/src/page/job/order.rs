@@ -5,10 +5,9 @@ use enrich_bulk::{Mapping, MappingError, guess};
 use enrich_core::Price;
 use enrich_wire::{Endpoint, Field};
 
-use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::form::Form;
-use crate::page_context::PageContext;
+use crate::page_context::{OwnerContext, PageContext};
 use crate::shown::Number;
 
 use super::on_list;
@@ -71,8 +70,7 @@ pub(crate) fn of_form(
 
 /// The order for a list with these columns: from the form, or guessed from the column names.
 pub(super) async fn asked_of(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     id: JobId,
     columns: &[String],
     fields: &Form,
@@ -81,7 +79,7 @@ pub(super) async fn asked_of(
     let Some(endpoint) = context.endpoint(fields.text("endpoint")) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
     let foreseen = match mapping(&rows) {
-        Ok(mapping) => foreseen(context, session, id, endpoint, mapping).await?,
+        Ok(mapping) => foreseen(context, id, endpoint, mapping).await?,
         Err(said) => Err(said),
     };
     let offered = foreseen.as_ref().map_or_else(|_| String::new(), Foreseen::ceiling);
@@ -97,21 +95,19 @@ pub(super) async fn asked_of(
 
 /// The estimated cost, or a message if it cannot be estimated.
 async fn foreseen(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     id: JobId,
     endpoint: &'static Endpoint,
     mapping: Mapping,
 ) -> Result<Result<Foreseen, String>, Fault> {
-    let previewed = on_list(context, session, move |jobs, account| {
-        jobs.preview(account, id, endpoint.path, &mapping)
-    });
+    let previewed =
+        on_list(context, move |jobs, account| jobs.preview(account, id, endpoint.path, &mapping));
     match previewed.await? {
         Ok(preview) => Ok(Ok(Foreseen {
             rows: Number(preview.rows),
             invalid: Number(preview.invalid),
             highest: preview.highest_credits.map(Number),
-            balance: Number(context.balance(session).await?.0),
+            balance: Number(context.balance().await?.0),
         })),
         Err(JobError::Mapping(MappingError::Missing { field, .. })) => {
             Ok(Err(format!("Choose a column for {field}, or enter one value for every row.")))
@@ -123,8 +119,7 @@ async fn foreseen(
 /// Why an order cannot run below its ceiling: a row with any number of answers has no highest
 /// price, so no such row would be sent.
 pub(super) async fn refused(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
     id: JobId,
     order: &Order,
 ) -> Result<Option<Complaint>, Fault> {
@@ -135,7 +130,7 @@ pub(super) async fn refused(
     }
     let (path, mapping) = (order.endpoint.clone(), order.mapping.clone());
     let previewed =
-        on_list(context, session, move |jobs, account| jobs.preview(account, id, &path, &mapping));
+        on_list(context, move |jobs, account| jobs.preview(account, id, &path, &mapping));
     match previewed.await?.map_err(Fault::of_job) {
         Ok(preview) if preview.highest_credits.is_some() => Ok(None),
         Ok(_) => Ok(Some(Complaint::Ceiling(

@@ -2,11 +2,10 @@
 
 use enrich_core::KeyId;
 
-use crate::account_session::AccountSession;
 use crate::fault::Fault;
 use crate::form::Form;
 use crate::page::keys::active_keys;
-use crate::page_context::PageContext;
+use crate::page_context::OwnerContext;
 
 /// An error of the form, and where the page shows it.
 pub(super) enum Complaint {
@@ -41,11 +40,10 @@ impl Ceiling {
 
 /// The key and the ceiling of the submitted form.
 pub(super) async fn chosen(
-    context: &PageContext<'_>,
-    session: &AccountSession,
+    context: &OwnerContext<'_>,
 ) -> Result<Result<(KeyId, Option<u64>), Complaint>, Fault> {
     let wanted = context.form.text("key");
-    let keys = active_keys(context, session).await?;
+    let keys = active_keys(context).await?;
     let Some(key) = keys.iter().find(|key| key.id.to_string() == wanted) else {
         let said = "Choose an active API key of this account.".to_owned();
         return Ok(Err(Complaint::Page(said)));

@@ -49,13 +49,10 @@ pub(crate) fn file(hash: &str, name: &str) -> Option<Response> {
         "svg" => "image/svg+xml",
         _ => return None,
     };
-    let headers = vec![
-        ("content-type", content_type.into()),
-        ("cache-control", "public, max-age=31536000, immutable".into()),
-    ];
     let (_, gzip, brotli) = COMPRESSED.iter().find(|(known, ..)| *known == name)?;
     let body = ResponseBody::File { plain: Files::get(name)?.data, gzip, brotli };
-    Some(Response { status: 200, headers, body, error: None, call: None })
+    let response = Response::new(200, content_type, body);
+    Some(response.with("cache-control", "public, max-age=31536000, immutable"))
 }
 
 #[cfg(test)]

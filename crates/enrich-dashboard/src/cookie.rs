@@ -7,10 +7,9 @@
 //! `Secure` at a loopback address: those requests never leave the machine.
 
 use enrich_sign_in::Token;
-use std::net::IpAddr;
-
 use jiff::SignedDuration;
 
+use crate::host;
 use crate::http::Request;
 
 const NAME: &str = "__Host-enrich";
@@ -57,19 +56,8 @@ fn written(
 fn name(request: &Request, public_url: Option<&str>) -> &'static str {
     let is_plain = public_url.is_none_or(|url| !url.starts_with("https://"));
     let host = request.host.as_deref().unwrap_or_default();
-    let is_local = is_plain && request.peer.to_canonical().is_loopback() && is_loopback(host);
+    let is_local = is_plain && request.peer.to_canonical().is_loopback() && host::is_loopback(host);
     if is_local { NAME_ON_LOOPBACK } else { NAME }
-}
-
-/// Whether a `Host` header names a loopback address.
-fn is_loopback(host: &str) -> bool {
-    let without_port = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let bare = without_port.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost")
-        || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -30,17 +30,8 @@ pub(crate) fn response(
     pieces: impl Stream<Item = Result<Bytes, Fault>> + 'static,
 ) -> Response {
     let pieces = pieces.map(|piece| piece.map_err(Box::<dyn Error>::from));
-    let headers = vec![
-        ("content-type", Cow::Borrowed("text/csv; charset=utf-8")),
-        ("content-disposition", format!("attachment; filename=\"{name}\"").into()),
-    ];
-    Response {
-        status: 200,
-        headers,
-        body: ResponseBody::Pieces(pieces.boxed_local()),
-        error: None,
-        call: None,
-    }
+    Response::new(200, "text/csv; charset=utf-8", ResponseBody::Pieces(pieces.boxed_local()))
+        .with("content-disposition", format!("attachment; filename=\"{name}\""))
 }
 
 #[cfg(test)]

@@ -76,6 +76,14 @@ impl Days {
         Ok(Self { first, last })
     }
 
+    /// Like [`Self::read`]; for a range that cannot be read the last 30 days, and the message.
+    pub(crate) fn read_or_usual(query: &Form, today: Day) -> (Self, Option<String>) {
+        match Self::read(query, today) {
+            Ok(days) => (days, None),
+            Err(said) => (Self::last_30(today), Some(said)),
+        }
+    }
+
     /// Whether the range contains an instant.
     pub(crate) fn hold(self, at: Timestamp) -> bool {
         (self.first..=self.last).contains(&Day::of(at))

@@ -68,31 +68,17 @@ impl Fault {
         Self::Failed(source.into())
     }
 
-    /// The HTTP status.
-    pub(crate) fn status(&self) -> u16 {
+    /// The HTTP status, and the title of the error page.
+    pub(crate) fn status_and_title(&self) -> (u16, &'static str) {
         match self {
-            Self::NoSuchPage => 404,
-            Self::WrongMethod => 405,
-            Self::NotOurs => 403,
-            Self::ForeignHost => 421,
-            Self::TooLarge { .. } => 413,
-            Self::Broken | Self::TooSlow => 400,
-            Self::Busy | Self::Counting => 503,
-            Self::Failed(_) => 500,
-        }
-    }
-
-    /// The title of the error page.
-    pub(crate) fn title(&self) -> &'static str {
-        match self {
-            Self::NoSuchPage => "Not found",
-            Self::WrongMethod => "Not allowed",
-            Self::NotOurs => "Refused",
-            Self::ForeignHost => "Unknown address",
-            Self::TooLarge { .. } => "Too large",
-            Self::Broken | Self::TooSlow => "Upload incomplete",
-            Self::Busy | Self::Counting => "Busy",
-            Self::Failed(_) => "Server error",
+            Self::NoSuchPage => (404, "Not found"),
+            Self::WrongMethod => (405, "Not allowed"),
+            Self::NotOurs => (403, "Refused"),
+            Self::ForeignHost => (421, "Unknown address"),
+            Self::TooLarge { .. } => (413, "Too large"),
+            Self::Broken | Self::TooSlow => (400, "Upload incomplete"),
+            Self::Busy | Self::Counting => (503, "Busy"),
+            Self::Failed(_) => (500, "Server error"),
         }
     }
 }

@@ -17,14 +17,26 @@ pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
         return false;
     }
     let own = listens_on.ip().to_canonical();
-    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-    match bare.parse::<IpAddr>() {
+    match bare(name).parse::<IpAddr>() {
         Ok(named) => {
             let named = named.to_canonical();
             own.is_unspecified() || named == own || (named.is_loopback() && own.is_loopback())
         }
         Err(_) => is_localhost(name),
     }
+}
+
+/// Whether `host`, the value of a `Host` header, names a loopback address.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    split(host).is_some_and(|(name, _)| match bare(name).parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => name.eq_ignore_ascii_case("localhost"),
+    })
+}
+
+/// The host without the brackets of an IPv6 address.
+fn bare(name: &str) -> &str {
+    name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
 }
 
 /// Splits a `Host` header into name and port.

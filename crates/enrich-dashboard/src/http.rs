@@ -143,23 +143,22 @@ impl fmt::Debug for Response {
 }
 
 impl Response {
+    /// A response of a content type.
+    pub(crate) fn new(status: u16, content_type: &'static str, body: ResponseBody) -> Self {
+        let headers = vec![("content-type", content_type.into())];
+        Self { status, headers, body, error: None, call: None }
+    }
+
     /// An HTML page.
     pub(crate) fn html(status: u16, html: String) -> Self {
-        let content_type = ("content-type", "text/html; charset=utf-8".into());
         let body = ResponseBody::Whole(html.into_bytes().into());
-        Self { status, headers: vec![content_type], body, error: None, call: None }
+        Self::new(status, "text/html; charset=utf-8", body)
     }
 
     /// Redirects the browser to another page of the account page.
     pub(crate) fn see(path: impl Into<Cow<'static, str>>) -> Self {
-        let body = ResponseBody::Whole(Cow::Borrowed(b""));
-        Self {
-            status: 303,
-            headers: vec![("location", path.into())],
-            body,
-            error: None,
-            call: None,
-        }
+        let (headers, body) = (vec![("location", path.into())], ResponseBody::Whole(b"".into()));
+        Self { status: 303, headers, body, error: None, call: None }
     }
 
     /// Adds a header.

@@ -11,6 +11,8 @@ use crate::page::{
 };
 use crate::page_context::{OwnerContext, PageContext};
 
+use Handler::{Open, Owner, Upload};
+
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
 /// A handler, by required access.
@@ -19,7 +21,7 @@ pub(crate) enum Handler {
     /// Open to everybody.
     Open(for<'a> fn(&'a PageContext<'a>) -> Answering<'a>),
     /// Needs a session, and handles only that account.
-    SignedIn(for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>),
+    Owner(for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>),
     /// Needs a session; the body is not a form.
     Upload(for<'a> fn(&'a OwnerContext<'a>, Body) -> Answering<'a>),
 }
@@ -32,70 +34,51 @@ pub(crate) struct Route {
     pub(crate) handler: Handler,
 }
 
-const fn open(
-    method: Method,
-    path: &'static str,
-    answer: for<'a> fn(&'a PageContext<'a>) -> Answering<'a>,
-) -> Route {
-    Route { method, path, handler: Handler::Open(answer) }
+const fn row(method: Method, path: &'static str, handler: Handler) -> Route {
+    Route { method, path, handler }
 }
 
-const fn own(
-    method: Method,
-    path: &'static str,
-    answer: for<'a> fn(&'a OwnerContext<'a>) -> Answering<'a>,
-) -> Route {
-    Route { method, path, handler: Handler::SignedIn(answer) }
-}
-
-const fn upload(
-    path: &'static str,
-    answer: for<'a> fn(&'a OwnerContext<'a>, Body) -> Answering<'a>,
-) -> Route {
-    Route { method: Post, path, handler: Handler::Upload(answer) }
-}
-
-/// All pages. `open` pages need no session. POST requests are refused unless they come from these
+/// All pages. `Open` pages need no session. POST requests are refused unless they come from these
 /// pages.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
-    open(Get,  "/account/assets/{hash}/{name}",  |c| Box::pin(asset::show(c))),
-    open(Get,  "/account/sign-in",               |c| Box::pin(sign_in::show(c))),
-    open(Post, "/account/sign-in",               |c| Box::pin(sign_in::submit(c))),
-    open(Get,  "/account/welcome",               |c| Box::pin(sign_in::welcome(c))),
-    open(Post, "/account/sign-out",              |c| Box::pin(sign_in::sign_out(c))),
-    open(Get,  "/account/invitation/{token}",    |c| Box::pin(invitation::show(c))),
-    open(Post, "/account/invitation/{token}",    |c| Box::pin(invitation::submit(c))),
-    own (Get,  "/account",                       |c| Box::pin(overview::redirect(c))),
-    own (Get,  "/account/",                      |c| Box::pin(overview::show(c))),
-    own (Post, "/account/first-call",            |c| Box::pin(overview::first_call(c))),
-    own (Get,  "/account/keys",                  |c| Box::pin(keys::show(c))),
-    own (Post, "/account/keys",                  |c| Box::pin(keys::generate(c))),
-    own (Get,  "/account/keys/{id}",             |c| Box::pin(key::show(c))),
-    own (Post, "/account/keys/{id}/reveal",      |c| Box::pin(key::reveal(c))),
-    own (Post, "/account/keys/{id}/label",       |c| Box::pin(key::label(c))),
-    own (Post, "/account/keys/{id}/limit",       |c| Box::pin(key::limit(c))),
-    own (Post, "/account/keys/{id}/rotate",      |c| Box::pin(key::rotate(c))),
-    own (Post, "/account/keys/{id}/revoke",      |c| Box::pin(key::revoke(c))),
-    own (Get,  "/account/usage",                 |c| Box::pin(usage::show(c))),
-    own (Get,  "/account/usage.csv",             |c| Box::pin(usage::export(c))),
-    own (Get,  "/account/calls",                 |c| Box::pin(calls::show(c))),
-    own (Get,  "/account/calls.csv",             |c| Box::pin(calls::export(c))),
-    own (Get,  "/account/playground",            |c| Box::pin(playground::show(c))),
-    own (Post, "/account/playground",            |c| Box::pin(playground::call(c))),
-    own (Get,  "/account/bulk",                  |c| Box::pin(bulk::show(c))),
-    upload(    "/account/bulk",                  |c, body| Box::pin(bulk::upload(c, body))),
-    own (Get,  "/account/bulk/{job}",            |c| Box::pin(job::show(c))),
-    own (Post, "/account/bulk/{job}/read-as",    |c| Box::pin(job::read_as(c))),
-    own (Post, "/account/bulk/{job}/start",      |c| Box::pin(job::start(c))),
-    own (Post, "/account/bulk/{job}/stop",       |c| Box::pin(job::stop(c))),
-    own (Post, "/account/bulk/{job}/go-on",      |c| Box::pin(job::go_on(c))),
-    own (Post, "/account/bulk/{job}/delete",     |c| Box::pin(job::delete(c))),
-    own (Get,  "/account/bulk/{job}/output",     |c| Box::pin(job::output(c))),
-    own (Get,  "/account/settings",              |c| Box::pin(preferences::show(c))),
-    own (Post, "/account/settings/password",     |c| Box::pin(preferences::password(c))),
-    own (Post, "/account/settings/sessions",     |c| Box::pin(preferences::sessions(c))),
-    own (Post, "/account/settings/sessions/{id}/end", |c| Box::pin(preferences::end_one(c))),
+    row(Get,  "/account/assets/{hash}/{name}",       Open(|c| Box::pin(asset::show(c)))),
+    row(Get,  "/account/sign-in",                    Open(|c| Box::pin(sign_in::show(c)))),
+    row(Post, "/account/sign-in",                    Open(|c| Box::pin(sign_in::submit(c)))),
+    row(Get,  "/account/welcome",                    Open(|c| Box::pin(sign_in::welcome(c)))),
+    row(Post, "/account/sign-out",                   Open(|c| Box::pin(sign_in::sign_out(c)))),
+    row(Get,  "/account/invitation/{token}",         Open(|c| Box::pin(invitation::show(c)))),
+    row(Post, "/account/invitation/{token}",         Open(|c| Box::pin(invitation::submit(c)))),
+    row(Get,  "/account",                            Owner(|c| Box::pin(overview::redirect(c)))),
+    row(Get,  "/account/",                           Owner(|c| Box::pin(overview::show(c)))),
+    row(Post, "/account/first-call",                 Owner(|c| Box::pin(overview::first_call(c)))),
+    row(Get,  "/account/keys",                       Owner(|c| Box::pin(keys::show(c)))),
+    row(Post, "/account/keys",                       Owner(|c| Box::pin(keys::generate(c)))),
+    row(Get,  "/account/keys/{id}",                  Owner(|c| Box::pin(key::show(c)))),
+    row(Post, "/account/keys/{id}/reveal",           Owner(|c| Box::pin(key::reveal(c)))),
+    row(Post, "/account/keys/{id}/label",            Owner(|c| Box::pin(key::label(c)))),
+    row(Post, "/account/keys/{id}/limit",            Owner(|c| Box::pin(key::limit(c)))),
+    row(Post, "/account/keys/{id}/rotate",           Owner(|c| Box::pin(key::rotate(c)))),
+    row(Post, "/account/keys/{id}/revoke",           Owner(|c| Box::pin(key::revoke(c)))),
+    row(Get,  "/account/usage",                      Owner(|c| Box::pin(usage::show(c)))),
+    row(Get,  "/account/usage.csv",                  Owner(|c| Box::pin(usage::export(c)))),
+    row(Get,  "/account/calls",                      Owner(|c| Box::pin(calls::show(c)))),
+    row(Get,  "/account/calls.csv",                  Owner(|c| Box::pin(calls::export(c)))),
+    row(Get,  "/account/playground",                 Owner(|c| Box::pin(playground::show(c)))),
+    row(Post, "/account/playground",                 Owner(|c| Box::pin(playground::call(c)))),
+    row(Get,  "/account/bulk",                       Owner(|c| Box::pin(bulk::show(c)))),
+    row(Post, "/account/bulk",                       Upload(|c, body| Box::pin(bulk::upload(c, body)))),
+    row(Get,  "/account/bulk/{job}",                 Owner(|c| Box::pin(job::show(c)))),
+    row(Post, "/account/bulk/{job}/read-as",         Owner(|c| Box::pin(job::read_as(c)))),
+    row(Post, "/account/bulk/{job}/start",           Owner(|c| Box::pin(job::start(c)))),
+    row(Post, "/account/bulk/{job}/stop",            Owner(|c| Box::pin(job::stop(c)))),
+    row(Post, "/account/bulk/{job}/go-on",           Owner(|c| Box::pin(job::go_on(c)))),
+    row(Post, "/account/bulk/{job}/delete",          Owner(|c| Box::pin(job::delete(c)))),
+    row(Get,  "/account/bulk/{job}/output",          Owner(|c| Box::pin(job::output(c)))),
+    row(Get,  "/account/settings",                   Owner(|c| Box::pin(preferences::show(c)))),
+    row(Post, "/account/settings/password",          Owner(|c| Box::pin(preferences::password(c)))),
+    row(Post, "/account/settings/sessions",          Owner(|c| Box::pin(preferences::sessions(c)))),
+    row(Post, "/account/settings/sessions/{id}/end", Owner(|c| Box::pin(preferences::end_one(c)))),
 ];
 
 /// Finds the route of a request, and its path parameters.
@@ -117,7 +100,7 @@ pub(crate) fn find(method: Method, path: &str) -> Result<(&'static Route, Vec<St
 
 /// Whether the path belongs to a page that needs a session.
 pub(crate) fn is_account_page(path: &str) -> bool {
-    find(Get, path).is_ok_and(|(route, _)| matches!(route.handler, Handler::SignedIn(_)))
+    find(Get, path).is_ok_and(|(route, _)| matches!(route.handler, Handler::Owner(_)))
 }
 
 /// The path parameters of `path`, if it matches `pattern`.

@@ -58,7 +58,7 @@ impl Dashboard {
                 context.form = form(route.method, body).await?;
                 answer(&context).await
             }
-            Handler::SignedIn(answer) => {
+            Handler::Owner(answer) => {
                 // Without a session the body is not read.
                 let Some(session) = self.session(request, now).await? else {
                     return Ok(to_sign_in(request));

@@ -28,10 +28,8 @@ const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
 /// Why a list was not stored.
 pub(crate) enum NotTaken {
-    /// A message to show.
-    Said(String),
-    /// The list is too large; with the message to show.
-    TooLarge(String),
+    /// A message to show, with the status of its page.
+    Said(u16, String),
     /// An error page.
     Fault(Fault),
 }
@@ -65,7 +63,7 @@ pub(crate) async fn take(
     let Some(_permit) = dashboard.upload_limit.take(account) else {
         let said =
             "Other files of this account are being uploaded. Wait until one of them is complete.";
-        return Err(NotTaken::Said(said.to_owned()));
+        return Err(NotTaken::Said(422, said.to_owned()));
     };
     let boundary = multer::parse_boundary(content_type.unwrap_or_default())?;
     let limit = dashboard.job_settings.max_upload_bytes.saturating_add(AROUND);
@@ -119,7 +117,7 @@ async fn take_field(
             return store(dashboard, account, name, field).await;
         }
     }
-    Err(NotTaken::Said("Choose a file first.".to_owned()))
+    Err(NotTaken::Said(422, "Choose a file first.".to_owned()))
 }
 
 async fn store(
@@ -139,7 +137,7 @@ async fn store(
         // It was not stored because it did not arrive.
         (Err(_), Err(fault)) => Err(broken(fault, dashboard.job_settings.max_upload_bytes)),
         (Err(error), _) => Err(match Fault::of_job(error) {
-            Ok(said) => NotTaken::Said(said),
+            Ok(said) => NotTaken::Said(422, said),
             Err(fault) => NotTaken::Fault(fault),
         }),
     }
@@ -155,10 +153,11 @@ fn broken(fault: multer::Error, max_bytes: u64) -> NotTaken {
 
 fn too_large(max_bytes: u64) -> NotTaken {
     let most = max_bytes / (1024 * 1024);
-    NotTaken::TooLarge(format!(
+    let said = format!(
         "The file is larger than {most} MiB, the most that can be uploaded. Split it, or compress it \
          (.gz or .zst)."
-    ))
+    );
+    NotTaken::Said(413, said)
 }
 
 /// Forwards the pieces of a field until the receiver is gone.

@@ -136,8 +136,7 @@ pub(crate) async fn upload(context: &OwnerContext<'_>, body: Body) -> Result<Res
     let content_type = context.request.content_type.as_deref();
     match take(context.dashboard, context.session.account.id, content_type, body).await {
         Ok(job) => Ok(Response::see(format!("/account/bulk/{}", job.id))),
-        Err(NotTaken::Said(said)) => shown(context, 422, Some(said)).await,
-        Err(NotTaken::TooLarge(said)) => shown(context, 413, Some(said)).await,
+        Err(NotTaken::Said(status, said)) => shown(context, status, Some(said)).await,
         Err(NotTaken::Fault(fault)) => Err(fault),
     }
 }

@@ -92,11 +92,7 @@ struct Rows {
 }
 
 pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
-    let today = Day::of(context.now);
-    let (days, fault) = match Days::read(&context.query, today) {
-        Ok(days) => (days, None),
-        Err(said) => (Days::last_30(today), Some(said)),
-    };
+    let (days, fault) = Days::read_or_usual(&context.query, Day::of(context.now));
     let wanted = context.query.text("id");
     let (service, account) = (Arc::clone(&context.dashboard.service), context.session.account.id);
     let (searched, before) = (wanted.to_owned(), context.query.text("before").parse().ok());

@@ -18,12 +18,12 @@ struct FaultPage<'a> {
 
 /// Renders the error page. The cause of a server failure is attached to the response, to be logged.
 pub(crate) fn response(fault: Fault, request_id: Option<&str>) -> Response {
-    let (status, said) = (fault.status(), fault.to_string());
+    let ((status, title), said) = (fault.status_and_title(), fault.to_string());
     let frame = Frame { owner: None, here: "" };
     let request_id = request_id.filter(|_| matches!(fault, Fault::Failed(_)));
-    let page = FaultPage { frame, title: fault.title(), said, request_id };
+    let page = FaultPage { frame, title, said, request_id };
     // Plain text if the template itself fails.
-    let html = page.render().unwrap_or_else(|_| fault.title().to_owned());
+    let html = page.render().unwrap_or_else(|_| title.to_owned());
     let mut response = Response::html(status, html);
     if let Fault::Failed(source) = fault {
         response.error = Some(source);

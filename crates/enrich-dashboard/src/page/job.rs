@@ -296,10 +296,6 @@ fn file(download: Download, Written { rows, file_name, is_whole }: Written) -> R
             }
         }
     });
-    let headers = vec![
-        ("content-type", content_type.into()),
-        ("content-disposition", format!("attachment; filename*=UTF-8''{encoded}").into()),
-    ];
-    let body = ResponseBody::Pieces(pieces.boxed_local());
-    Response { status: 200, headers, body, error: None, call: None }
+    Response::new(200, content_type, ResponseBody::Pieces(pieces.boxed_local()))
+        .with("content-disposition", format!("attachment; filename*=UTF-8''{encoded}"))
 }

@@ -81,10 +81,7 @@ impl Row {
 
 pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let today = Day::of(context.now);
-    let (days, fault) = match Days::read(&context.query, today) {
-        Ok(days) => (days, None),
-        Err(said) => (Days::last_30(today), Some(said)),
-    };
+    let (days, fault) = Days::read_or_usual(&context.query, today);
     let (service, account) = (Arc::clone(&context.dashboard.service), context.session.account.id);
     let lived = lived(days, context, today);
     let read = move || async move {

@@ -10,7 +10,8 @@
 use std::io::{self, Write};
 
 use actix_web::http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, VARY,
+    self, ACCEPT_ENCODING, AcceptEncoding, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
+    VARY,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::{HttpRequest, HttpResponse};
@@ -48,31 +49,14 @@ impl Encoding {
 /// preference.
 pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     let Some(accepted) = text(headers, ACCEPT_ENCODING) else { return Encoding::Identity };
-    let weight = |encoding: Encoding| {
-        let mut given = accepted.split(',').filter_map(|item| {
-            let (name, parameters) = item.split_once(';').unwrap_or((item, ""));
-            let is_meant = encoding.name().is_some_and(|it| it.eq_ignore_ascii_case(name.trim()));
-            is_meant.then(|| quality(parameters))
-        });
-        given.next().unwrap_or(0.0)
-    };
-    let (gzip, brotli) = (weight(Encoding::Gzip), weight(Encoding::Brotli));
-    if brotli > 0.0 && brotli >= gzip {
-        Encoding::Brotli
-    } else if gzip > 0.0 {
-        Encoding::Gzip
-    } else {
-        Encoding::Identity
+    let items = accepted.split(',').filter_map(|item| item.trim().parse().ok());
+    let available = [header::Encoding::brotli(), header::Encoding::gzip()];
+    let chosen = AcceptEncoding(items.collect()).negotiate(available.iter());
+    match chosen {
+        Some(chosen) if chosen == available[0] => Encoding::Brotli,
+        Some(chosen) if chosen == available[1] => Encoding::Gzip,
+        _ => Encoding::Identity,
     }
-}
-
-/// The `q` parameter of an encoding: 1 if absent, 0 if invalid.
-fn quality(parameters: &str) -> f32 {
-    let mut weights = parameters.split(';').filter_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("q").then(|| value.trim().parse().unwrap_or(0.0))
-    });
-    weights.next().unwrap_or(1.0)
 }
 
 /// Sets `Content-Encoding` and `Vary`.

@@ -86,6 +86,19 @@ impl Input {
         }
     }
 
+    /// The number of the remaining rows.
+    ///
+    /// # Errors
+    ///
+    /// When the list cannot be read further.
+    pub(crate) fn count_rows(&mut self) -> Result<u64, ReadError> {
+        let mut rows = 0;
+        while self.next_row()?.is_some() {
+            rows += 1;
+        }
+        Ok(rows)
+    }
+
     /// The row for display: a text for each column, long ones truncated.
     pub fn shown(&self, row: &Row) -> Vec<String> {
         let mut cells: Vec<String> = export::csv_cells(&self.shape, row)

@@ -18,7 +18,7 @@ mod scrub;
 mod turns;
 mod view;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,7 @@ use enrich_text::Country;
 use enrich_wire::ApiVersion;
 use parking_lot::{Condvar, Mutex};
 
+use crate::account_limit::AccountLimit;
 use crate::caller::Asked;
 use crate::input::Input;
 use crate::mapping::Mapping;
@@ -58,6 +59,9 @@ struct JobsState {
     settings: Settings,
     registry: Mutex<JobRegistry>,
     changed: Condvar,
+    uploads: AccountLimit,
+    /// Limits the lists that are read to their end.
+    reads: AccountLimit,
     /// Stops the reading of lists at shutdown.
     closing: Stop,
     /// The folder's lock, while this process holds it.
@@ -74,10 +78,6 @@ struct JobRegistry {
     is_elsewhere: bool,
     /// Folders of unreadable jobs.
     set_aside: Vec<PathBuf>,
-    /// Number of running uploads of each account.
-    uploading: BTreeMap<AccountId, usize>,
-    /// Accounts for which a list is being read to its end.
-    reading: BTreeSet<AccountId>,
     /// The number of each account's last turn.
     turns: BTreeMap<AccountId, u64>,
     last_turn: u64,
@@ -143,6 +143,8 @@ impl Jobs {
             settings,
             registry: Mutex::new(registry),
             changed: Condvar::new(),
+            uploads: AccountLimit::new(limits::MAX_UPLOADS),
+            reads: AccountLimit::new(1),
             closing: Stop::default(),
             locked: Mutex::new(locked),
         });
@@ -218,11 +220,7 @@ impl Jobs {
     ) -> Result<(), JobError> {
         let mut registry = self.shared.registry.lock();
         let mut record = registry.of_mut(account, id)?.record.clone();
-        let can_go_on = match &record.state {
-            State::Ended(end) => *end != End::Whole,
-            State::Broken(_) => true,
-            State::New | State::Waiting | State::Running => false,
-        };
+        let can_go_on = record.state.can_go_on();
         match &mut record.order {
             Some(order) if can_go_on => (order.key, order.max_credits) = (key, max_credits),
             _ => return Err(JobError::WrongState(record.state.in_words())),

@@ -9,6 +9,7 @@
 //! What is not here: the endpoints (they are rows of a table), any store, a web framework, the
 //! terminal.
 
+mod account_limit;
 mod answer;
 mod caller;
 mod export;
@@ -25,6 +26,7 @@ mod spreadsheet;
 mod stop;
 mod workbook;
 
+pub use account_limit::{AccountLimit, AccountPermit};
 pub use caller::{
     Asked, Called, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields,
 };

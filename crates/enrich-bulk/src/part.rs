@@ -20,8 +20,10 @@ use crate::{spreadsheet, workbook};
 pub use checkpoint::Purpose;
 pub(crate) use checkpoint::{Checkpoint, read_checkpoint};
 pub use error::PartError;
-use files::{compressed, failed_at, folder_of, remove};
-pub(crate) use files::{private, sync_folder_of, with_ending, write_atomically};
+pub(crate) use files::{
+    compressed, private, remove, sync_folder_of, with_ending, write_atomically,
+};
+use files::{failed_at, folder_of};
 
 /// The destination of rows.
 pub enum Output {

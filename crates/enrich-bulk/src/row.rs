@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::caller::{Called, Caller, RowFields};
 use crate::export::{Added, Status};
-use crate::stop::Stop;
+use crate::stop::{End, Stop};
 
 /// The first pause before a retry without `Retry-After`; it doubles with each retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -28,17 +28,7 @@ pub(crate) enum Asked {
     /// The row is done.
     Done(Added),
     /// The run ends; neither this row nor later ones are sent.
-    Ended(Ending),
-}
-
-/// Why a row ends the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// The run was stopped while the row waited.
-    Stopped,
-    OutOfCredits(String),
-    Refused(String),
-    Unreachable(String),
+    Ended(End),
 }
 
 impl Added {
@@ -121,8 +111,8 @@ pub(crate) async fn ask(
             Called::Invalid(why) => {
                 return Asked::Done(Added::without_answer(Status::Invalid, why));
             }
-            Called::OutOfCredits(why) => return Asked::Ended(Ending::OutOfCredits(why)),
-            Called::Refused(why) => return Asked::Ended(Ending::Refused(why)),
+            Called::OutOfCredits(why) => return Asked::Ended(End::OutOfCredits(why)),
+            Called::Refused(why) => return Asked::Ended(End::Refused(why)),
             Called::Failed(why) => {
                 failures += 1;
                 if failures == MAX_FAILURES {
@@ -131,7 +121,7 @@ pub(crate) async fn ask(
                 None
             }
             Called::Later { after, why, .. } if waiting.is_over(after) => {
-                return Asked::Ended(Ending::Unreachable(why));
+                return Asked::Ended(End::Unreachable(why));
             }
             Called::Later { after, .. } => after,
         };
@@ -141,7 +131,7 @@ pub(crate) async fn ask(
             () = waiting.ended.told() => break,
         }
     }
-    Asked::Ended(Ending::Stopped)
+    Asked::Ended(End::Stopped)
 }
 
 /// The pause before a retry: as requested, else doubling. Jitter keeps rows from returning at the

@@ -14,7 +14,6 @@ use enrich_import::{Halt, ReadError, Row};
 use enrich_wire::Endpoint;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use crate::caller::Caller;
@@ -22,7 +21,8 @@ use crate::export::Export;
 use crate::input::{self, Input};
 use crate::mapping::Bound;
 use crate::part::{Checkpoint, Output};
-use crate::row::{self, Asked, Ending, Waiting};
+use crate::row::{self, Asked, Waiting};
+pub use crate::stop::End;
 use crate::stop::Stop;
 pub use counts::{Counts, Progress};
 pub use error::RunError;
@@ -76,24 +76,6 @@ pub struct Work<'a> {
     pub endpoint: &'static Endpoint,
     /// The output.
     pub output: Output,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum End {
-    /// All rows are written.
-    Whole,
-    /// The run was stopped.
-    Stopped,
-    /// The next row might exceed the ceiling.
-    Ceiling,
-    /// The account cannot pay for the next row.
-    OutOfCredits(String),
-    /// The caller refuses all rows.
-    Refused(String),
-    /// The caller cannot be reached.
-    Unreachable(String),
 }
 
 /// The result of a run.
@@ -306,14 +288,8 @@ impl<'a> Engine<'a> {
                 self.ceiling.settle(reserved, added.credits);
                 slot.added = Some(added);
             }
-            Asked::Ended(ending) => {
+            Asked::Ended(end) => {
                 self.ceiling.settle(reserved, 0);
-                let end = match ending {
-                    Ending::Stopped => End::Stopped,
-                    Ending::OutOfCredits(why) => End::OutOfCredits(why),
-                    Ending::Refused(why) => End::Refused(why),
-                    Ending::Unreachable(why) => End::Unreachable(why),
-                };
                 // Only the first reason is kept; later ones follow from it.
                 self.end.get_or_insert(end);
                 self.waiting.ended.now();

@@ -1,7 +1,8 @@
-//! The stop signal of a run.
+//! The stop signal of a run, and how a run ends.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 /// Stops a run: rows in flight are waited for, and no more are sent. Clones share the signal.
@@ -31,4 +32,22 @@ impl Stop {
         // Cannot fail: `self` holds the sender.
         let _ = told.wait_for(|told| *told).await;
     }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// All rows are written.
+    Whole,
+    /// The run was stopped.
+    Stopped,
+    /// The next row might exceed the ceiling.
+    Ceiling,
+    /// The account cannot pay for the next row.
+    OutOfCredits(String),
+    /// The caller refuses all rows.
+    Refused(String),
+    /// The caller cannot be reached.
+    Unreachable(String),
 }

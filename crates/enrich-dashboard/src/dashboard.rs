@@ -4,13 +4,12 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use enrich_bulk::{Jobs, jobs};
+use enrich_bulk::{AccountLimit, Jobs, jobs};
 use enrich_core::{Service, Timestamp};
 use enrich_sign_in::{SignIns, Token};
 use enrich_wire::ApiVersion;
 use jiff::SignedDuration;
 
-use crate::account_limit::AccountLimit;
 use crate::account_session::AccountSession;
 use crate::cookie;
 use crate::fault::Fault;

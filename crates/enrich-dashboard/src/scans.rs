@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use enrich_bulk::{AccountLimit, AccountPermit};
 use enrich_core::AccountId;
 
-use crate::account_limit::{AccountLimit, AccountPermit};
 use crate::fault::Fault;
 use crate::threads::Threads;
 

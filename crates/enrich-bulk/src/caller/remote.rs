@@ -17,6 +17,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
+use serde::Serializer;
 
 use super::{Asked, Called, Caller, RowFields};
 use reply::{RemoteAnswers, Reply};
@@ -156,15 +157,9 @@ impl Caller for RemoteCaller {
 /// The fields as a JSON object.
 fn body(fields: &RowFields) -> Vec<u8> {
     let mut body = Vec::with_capacity(128);
-    for (at, (name, value)) in fields.iter().enumerate() {
-        body.push(if at == 0 { b'{' } else { b',' });
-        for (text, end) in [(*name, b':'), (value.as_str(), b' ')] {
-            // Writing to memory cannot fail.
-            let _ = serde_json::to_writer(&mut body, text);
-            body.push(end);
-        }
-    }
-    body.extend_from_slice(if fields.is_empty() { b"{}" } else { b"}" });
+    let pairs = fields.iter().map(|(name, value)| (name, value));
+    // Writing to memory cannot fail.
+    let _ = serde_json::Serializer::new(&mut body).collect_map(pairs);
     body
 }
 

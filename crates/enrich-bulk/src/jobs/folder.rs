@@ -1,6 +1,6 @@
 //! The folder of jobs. Only one process works in it at a time, and damaged jobs are kept.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,11 +22,7 @@ const LOOK_EACH: Duration = Duration::from_millis(500);
 
 /// Locks the folder; `None` if another process holds it.
 pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(folder.join(LOCK))?;
+    let file = part::private().open(folder.join(LOCK))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

@@ -8,55 +8,26 @@ use enrich_import::Bounds;
 use super::error::Refusal;
 use super::record::{JobId, Record};
 use super::{Entry, JobError, JobRegistry, JobsState};
+use crate::account_limit::AccountPermit;
 use crate::stop::Stop;
 
 /// Concurrent uploads of an account.
-const MAX_UPLOADS: usize = 2;
+pub(super) const MAX_UPLOADS: usize = 2;
 /// Minimum speed of an upload, in bytes a second.
 const LEAST_RATE: u64 = 4 * 1024;
 
-/// A resource that an account holds; dropping it releases it.
-pub(super) struct AccountPermit<'a> {
-    shared: &'a JobsState,
-    account: AccountId,
-    is_upload: bool,
-}
-
-impl Drop for AccountPermit<'_> {
-    fn drop(&mut self) {
-        let mut registry = self.shared.registry.lock();
-        if !self.is_upload {
-            registry.reading.remove(&self.account);
-        } else if let Some(uploads) = registry.uploading.get_mut(&self.account) {
-            *uploads -= 1;
-            if *uploads == 0 {
-                registry.uploading.remove(&self.account);
-            }
-        }
-    }
-}
-
 impl JobsState {
     /// Takes a permit to upload a list.
-    pub(super) fn uploading(&self, account: AccountId) -> Result<AccountPermit<'_>, JobError> {
-        let mut registry = self.registry.lock();
-        if registry.is_elsewhere {
+    pub(super) fn uploading(&self, account: AccountId) -> Result<AccountPermit, JobError> {
+        if self.registry.lock().is_elsewhere {
             return Err(Refusal::Elsewhere.into());
         }
-        let uploads = registry.uploading.entry(account).or_default();
-        if *uploads == MAX_UPLOADS {
-            return Err(Refusal::Uploading(MAX_UPLOADS).into());
-        }
-        *uploads += 1;
-        Ok(AccountPermit { shared: self, account, is_upload: true })
+        self.uploads.take(account).ok_or(Refusal::Uploading(MAX_UPLOADS).into())
     }
 
     /// Takes a permit to read a list to its end.
-    pub(super) fn reading(&self, account: AccountId) -> Result<AccountPermit<'_>, JobError> {
-        if !self.registry.lock().reading.insert(account) {
-            return Err(Refusal::Reading.into());
-        }
-        Ok(AccountPermit { shared: self, account, is_upload: false })
+    pub(super) fn reading(&self, account: AccountId) -> Result<AccountPermit, JobError> {
+        self.reads.take(account).ok_or(Refusal::Reading.into())
     }
 
     /// Fails if the file system is nearly full.

@@ -33,7 +33,7 @@ impl Jobs {
         content: &mut dyn Read,
     ) -> Result<Job, JobError> {
         let shared = &*self.shared;
-        let _place = shared.uploading(account)?;
+        let _permit = shared.uploading(account)?;
         shared.see_room(&shared.registry.lock(), account, 0)?;
         shared.see_space()?;
         let record = Record::new(account, file_name, shared.clock.now())?;
@@ -76,14 +76,11 @@ impl Jobs {
     /// When there is no such job, it was started, or its list cannot be read that way.
     pub fn read_as(&self, account: AccountId, id: JobId, read_as: ReadAs) -> Result<(), JobError> {
         let shared = &*self.shared;
-        let _place = shared.reading(account)?;
+        let _permit = shared.reading(account)?;
         let mut record = shared.registry.lock().of(account, id)?.record.clone();
         record.read_as = read_as;
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
-        let mut rows = 0;
-        while input.next_row()?.is_some() {
-            rows += 1;
-        }
+        let rows = input.count_rows()?;
         let mut registry = shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
         if entry.record.state != State::New {
@@ -119,7 +116,7 @@ impl Jobs {
         {
             return Ok(known.preview);
         }
-        let _place = shared.reading(account)?;
+        let _permit = shared.reading(account)?;
         let record = shared.registry.lock().of(account, id)?.record.clone();
         let asked = shared.asked(endpoint)?;
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
@@ -162,11 +159,7 @@ impl JobsState {
             Ok(())
         })?;
         let mut input = self.input(arriving, &record, &self.closing)?;
-        let mut rows = 0;
-        while input.next_row()?.is_some() {
-            rows += 1;
-        }
-        (record.rows, record.layout) = (Some(rows), input.layout());
+        (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
         // A list that is uploaded after a value was forgotten may contain that value.
         record.scrubbed = self.suppressed_count();
         record.save(arriving)?;

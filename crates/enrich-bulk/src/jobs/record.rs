@@ -1,7 +1,7 @@
 //! A job's record on disk.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JobError;
 use crate::mapping::Mapping;
-use crate::part::{PartError, write_atomically};
+use crate::part::{PartError, private, write_atomically};
 use crate::run::End;
 
 const RECORD: &str = "job.json";
@@ -81,6 +81,15 @@ pub enum State {
 }
 
 impl State {
+    /// Whether a job in this state can continue.
+    pub fn can_go_on(&self) -> bool {
+        match self {
+            Self::Ended(end) => *end != End::Whole,
+            Self::Broken(_) => true,
+            Self::New | Self::Waiting | Self::Running => false,
+        }
+    }
+
     pub(super) fn in_words(&self) -> &'static str {
         match self {
             Self::New => "not started",
@@ -278,11 +287,7 @@ pub(super) fn store_list(
 ) -> Result<(), JobError> {
     const PIECE_BYTES: usize = 64 * 1024;
     make_folder(&record.folder(folder))?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(record.list(folder))?;
+    let mut file = private().create_new(true).open(record.list(folder))?;
     let (mut piece, mut bytes) = (vec![0; PIECE_BYTES], 0);
     loop {
         let length = match content.read(&mut piece) {

@@ -9,7 +9,6 @@ mod emptied;
 mod holding;
 mod staged;
 
-use std::fs;
 use std::io;
 use std::sync::Arc;
 
@@ -178,7 +177,7 @@ impl JobsState {
             staged.put_in_place()?;
         }
         if record.output(&self.folder).exists() && list_holds(self, record, values)? {
-            remove_file(&record.list(&self.folder))?;
+            part::remove(&record.list(&self.folder))?;
         }
         self.change(id, |record| (record.is_replacing, record.scrubbed) = (false, count))?;
         let mut registry = self.registry.lock();
@@ -295,11 +294,4 @@ fn list_holds(
     // A file that is not readable as rows may contain anything.
     let open = || shared.input(&shared.folder, record, &Stop::default());
     Ok(rows_hold(open, values).unwrap_or(true))
-}
-
-fn remove_file(path: &std::path::Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

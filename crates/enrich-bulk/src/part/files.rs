@@ -23,7 +23,8 @@ pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<
     sync_folder_of(path)
 }
 
-pub(super) fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
+/// Compresses a text as one member (gzip) or frame (zstd); several may follow each other.
+pub(crate) fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
     match compression {
         None => Ok(text.to_vec()),
         Some(Compression::Zstd) => zstd::encode_all(text, zstd::DEFAULT_COMPRESSION_LEVEL),
@@ -61,7 +62,8 @@ pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
     Ok(())
 }
 
-pub(super) fn remove(path: &Path) -> Result<(), PartError> {
+/// Removes a file, if it exists.
+pub(crate) fn remove(path: &Path) -> Result<(), PartError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed_at(path)(error)),
         _ => Ok(()),

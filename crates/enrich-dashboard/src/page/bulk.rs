@@ -73,11 +73,7 @@ impl JobRow {
             reason,
             erased: erased(job.removed_rows),
             is_under_way,
-            can_go_on: match &job.state {
-                State::Ended(end) => *end != End::Whole,
-                State::Broken(_) => true,
-                State::New | State::Waiting | State::Running => false,
-            },
+            can_go_on: job.state.can_go_on(),
             is_new: job.state == State::New,
             done: job.counts.rows,
             rows: job.rows.unwrap_or_default(),

@@ -4,21 +4,23 @@
 //! The rewritten list is UTF-8 text.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use enrich_core::{SuppressedValues, holds_suppressed};
-use enrich_import::{Cells, Compression, Delimiter, ReadError, Row, told_by_name};
+use enrich_import::{Cells, Delimiter, ReadError, Row, told_by_name};
 
 use super::holding::{json_holds, row_holds};
 use super::staged::Staged;
 use super::{JobsState, Record, written};
 use crate::input::Input;
 use crate::jobs::JobError;
-use crate::part::{Checkpoint, PartError, read_checkpoint, with_ending};
+use crate::part::{Checkpoint, PartError, compressed, read_checkpoint, with_ending};
 use crate::run::chained;
 use crate::shape::Shape;
 use crate::stop::Stop;
+
+/// Bytes of a rewritten list that are compressed at once.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
     /// Stages the list and its output so far without rows that contain a suppressed value, and
@@ -108,22 +110,25 @@ impl JobsState {
         let delimiter = record.rewritten_delimiter();
         let (mut hash, mut rows) = (String::new(), 0);
         let compression = told_by_name(&list.to_string_lossy()).1;
-        let mut into = Packed::new(staged.begin(&list)?, compression)?;
+        let (mut into, mut text) = (staged.begin(&list)?, Vec::new());
         if let Shape::Csv(columns) = input.shape() {
             let mut header = csv_writer(delimiter);
             header.write_record(columns).map_err(io::Error::other)?;
-            into.write_all(&header.into_inner().map_err(|error| error.into_error())?)?;
+            text = header.into_inner().map_err(|error| error.into_error())?;
         }
         while let Some(row) = input.next_row()? {
-            let text = match emptied.contains(&rows) {
+            text.extend(match emptied.contains(&rows) {
                 true => emptied_text(&input, &row, delimiter),
                 false => kept_text(&input, &row, delimiter)?,
-            };
-            into.write_all(&text)?;
-            into.write_all(b"\n")?;
+            });
+            text.push(b'\n');
             rows += 1;
+            if text.len() >= PIECE_BYTES {
+                into.write_all(&compressed(&std::mem::take(&mut text), compression)?)?;
+            }
         }
-        into.finish()?.sync_all()?;
+        into.write_all(&compressed(&text, compression)?)?;
+        into.sync_all()?;
         let rewritten = Record { is_rewritten: true, ..record.clone() };
         let path = Staged::path_of(&list);
         let Ok(mut input) = self.input_at(&path, &rewritten, &Stop::default()) else {
@@ -206,43 +211,4 @@ fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u
 
 fn csv_writer(delimiter: Delimiter) -> csv::Writer<Vec<u8>> {
     csv::WriterBuilder::new().delimiter(delimiter.as_byte()).from_writer(Vec::new())
-}
-
-/// A file, compressed according to the list's name.
-enum Packed {
-    Plain(BufWriter<File>),
-    Gzip(flate2::write::GzEncoder<BufWriter<File>>),
-    Zstd(zstd::Encoder<'static, BufWriter<File>>),
-}
-
-impl Packed {
-    fn new(file: File, compression: Option<Compression>) -> io::Result<Self> {
-        let file = BufWriter::new(file);
-        Ok(match compression {
-            None => Self::Plain(file),
-            Some(Compression::Gzip) => {
-                Self::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
-            }
-            Some(Compression::Zstd) => {
-                Self::Zstd(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL)?)
-            }
-        })
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Plain(file) => file.write_all(bytes),
-            Self::Gzip(file) => file.write_all(bytes),
-            Self::Zstd(file) => file.write_all(bytes),
-        }
-    }
-
-    fn finish(self) -> io::Result<File> {
-        let file = match self {
-            Self::Plain(file) => file,
-            Self::Gzip(file) => file.finish()?,
-            Self::Zstd(file) => file.finish()?,
-        };
-        file.into_inner().map_err(io::IntoInnerError::into_error)
-    }
 }

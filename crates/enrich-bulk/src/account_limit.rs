@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Mutex as Line, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 
 /// Grants each account at most `most` permits.
-pub(crate) struct AccountLimit {
+pub struct AccountLimit {
     most: usize,
     /// The accounts that have permits, and perhaps others.
     accounts: Mutex<BTreeMap<AccountId, Own>>,
@@ -22,18 +22,19 @@ struct Own {
 }
 
 /// A permit of an account; dropping it releases it.
-pub(crate) struct AccountPermit {
+pub struct AccountPermit {
     line: Arc<Line<()>>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl AccountLimit {
-    pub(crate) fn new(most: usize) -> Self {
+    /// A limit of `most` permits for each account.
+    pub fn new(most: usize) -> Self {
         Self { most, accounts: Mutex::default() }
     }
 
     /// Takes a permit; `None` if the account already has the maximum.
-    pub(crate) fn take(&self, account: AccountId) -> Option<AccountPermit> {
+    pub fn take(&self, account: AccountId) -> Option<AccountPermit> {
         let mut accounts = self.accounts.lock();
         accounts.retain(|_, own| own.permits.available_permits() < self.most);
         let new = || Own { permits: Arc::new(Semaphore::new(self.most)), line: Arc::default() };
@@ -45,7 +46,7 @@ impl AccountLimit {
 impl AccountPermit {
     /// Waits until no other permit of the account has its turn. Dropping the returned guard ends
     /// the turn. Turns are granted in order of arrival.
-    pub(crate) async fn turn(&self) -> OwnedMutexGuard<()> {
+    pub async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc::SyncSender;
 
 use enrich_core::Record;
 
-use crate::csv::{OpenError, Table};
+use crate::csv::Table;
 use crate::format::Format;
 use crate::jsonl;
 use crate::lines::Lines;
@@ -129,8 +129,7 @@ impl Reading {
             Some(Format::JsonLines) => Ok(Self::JsonLines),
             Some(Format::Csv | Format::Tsv | Format::Xlsx) => match Table::open(opened, notes) {
                 Ok(table) => Ok(table.map_or(Self::Empty, |table| Self::Csv(Box::new(table)))),
-                Err(OpenError::Header(error)) => Err(error.into()),
-                Err(OpenError::Input(error)) => Err(opened.explain(error)),
+                Err(error) => Err(opened.explain(error)),
             },
         }
     }

@@ -25,14 +25,15 @@ pub(crate) struct Table {
 
 impl Table {
     /// Reads the header. `None` for an empty file.
-    pub(crate) fn open(opened: &mut Opened, notes: &mut Notes) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn open(opened: &mut Opened, notes: &mut Notes) -> io::Result<Option<Self>> {
         let mut splitter = opened.splitter();
-        if !splitter.read_header(&mut opened.lines)?? {
+        if !splitter.read_header(&mut opened.lines)? {
             return Ok(None);
         }
-        let columns = columns(&splitter, notes)?;
+        let columns = columns(&splitter, notes).map_err(io::Error::other)?;
         let is_there = |field| columns.iter().any(|column: &Column| column.is_of(field));
-        let kind = Kind::from_fields(is_there).ok_or(HeaderError::NoKind)?;
+        let kind =
+            Kind::from_fields(is_there).ok_or(HeaderError::NoKind).map_err(io::Error::other)?;
         Ok(Some(Self { kind, columns, splitter }))
     }
 
@@ -127,25 +128,4 @@ fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, Header
         )
     });
     Ok(columns.collect())
-}
-
-/// Why a table can't be opened.
-#[derive(Debug)]
-pub(crate) enum OpenError {
-    /// The header can't be used.
-    Header(HeaderError),
-    /// The input can't be read.
-    Input(io::Error),
-}
-
-impl From<HeaderError> for OpenError {
-    fn from(error: HeaderError) -> Self {
-        Self::Header(error)
-    }
-}
-
-impl From<io::Error> for OpenError {
-    fn from(error: io::Error) -> Self {
-        Self::Input(error)
-    }
 }

@@ -161,7 +161,7 @@ impl Decoding {
         self.known.0.set(Some(TextEncoding(encoding)));
         self.state = State::of(encoding);
         let rest = std::mem::replace(&mut self.input, Box::new(io::empty()));
-        self.input = Box::new(Resumed::new(window, failure, rest));
+        self.input = resumed(window, failure, rest);
         Ok(())
     }
 
@@ -274,43 +274,28 @@ fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
 
 /// A reader of bytes that were read ahead, then of the error that ended the reading ahead, then of
 /// the rest.
-pub(crate) struct Resumed {
-    head: Cursor<Vec<u8>>,
+pub(crate) fn resumed(
+    head: Vec<u8>,
     failure: Option<io::Error>,
     rest: Box<dyn BufRead>,
+) -> Box<dyn BufRead> {
+    Box::new(Cursor::new(head).chain(Failed(failure)).chain(rest))
 }
 
-impl Resumed {
-    pub(crate) fn new(head: Vec<u8>, failure: Option<io::Error>, rest: Box<dyn BufRead>) -> Self {
-        Self { head: Cursor::new(head), failure, rest }
-    }
-}
+/// An input that fails once, if at all.
+struct Failed(Option<io::Error>);
 
-impl BufRead for Resumed {
+impl BufRead for Failed {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.head.fill_buf()?.is_empty() {
-            return self.head.fill_buf();
-        }
-        match self.failure.take() {
-            Some(failure) => Err(failure),
-            None => self.rest.fill_buf(),
-        }
+        self.0.take().map_or(Ok(&[]), Err)
     }
 
-    fn consume(&mut self, amount: usize) {
-        if self.head.position() < self.head.get_ref().len() as u64 {
-            self.head.consume(amount);
-        } else {
-            self.rest.consume(amount);
-        }
-    }
+    fn consume(&mut self, _: usize) {}
 }
 
-impl Read for Resumed {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(buffer)?;
-        self.consume(read);
-        Ok(read)
+impl Read for Failed {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 

@@ -1,14 +1,13 @@
 //! JSON Lines: one object a line.
 
-use std::fmt;
 use std::io;
 
 use enrich_core::Record;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::field::{Field, Kind, Named};
+use crate::field::{Field, Kind};
 use crate::lines::{Line, Lines};
+use crate::object;
 use crate::parsed::Parsed;
 use crate::raw::{Fields, Item, Raw};
 use crate::record::{self, content_hash};
@@ -23,29 +22,28 @@ pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Pa
 }
 
 fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
-    if line.is_too_long {
-        return Err(Rejection::TooLong);
-    }
-    let text = std::str::from_utf8(&line.bytes).map_err(|_| Rejection::NotUtf8)?;
-    let mut object: Object<'_> = serde_json::from_str(text).map_err(|error| {
-        if error.is_data() {
-            Rejection::NotAnObject
-        } else {
-            Rejection::NotJson { column: error.column() }
+    let mut fields = Fields::default();
+    let (mut repeated, mut unknown) = (None, Vec::new());
+    for (name, value) in object::members::<&RawValue>(line)? {
+        match Field::from_name(&name) {
+            // The line is rejected, because one of the values would be lost.
+            Some(named) if !fields.set(named, Raw::Json(value)) => repeated = Some(named.field),
+            Some(_) => {}
+            None => unknown.push((name, value)),
         }
-    })?;
-    if let Some(field) = object.repeated {
+    }
+    if let Some(field) = repeated {
         return Err(Rejection::RepeatedField(field.name()));
     }
-    for (name, value) in &object.unknown {
+    for (name, value) in &unknown {
         notes.ignore_field(name);
         if let Some(text) = Item::of_json(value).and_then(Item::text) {
             notes.note_unused(name, &text);
         }
     }
-    let kind = kind(&object.fields, notes)?;
+    let kind = kind(&fields, notes)?;
     let content = content_hash([line.bytes.trim_ascii()]);
-    record::read(kind, &mut object.fields, content, line.number, notes)
+    record::read(kind, &mut fields, content, line.number, notes)
 }
 
 fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
@@ -60,69 +58,4 @@ fn kind(fields: &Fields<'_>, notes: &mut Notes) -> Result<Kind, Rejection> {
     let kind = by_fields.ok_or(Rejection::UnknownType)?;
     notes.ignore_field(Field::Type.name());
     Ok(kind)
-}
-
-#[derive(Default)]
-struct Object<'a> {
-    fields: Fields<'a>,
-    /// A field that occurs twice; the line is rejected, because one value would be lost.
-    repeated: Option<Field>,
-    unknown: Vec<(String, &'a RawValue)>,
-}
-
-impl<'de> Deserialize<'de> for Object<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor)
-    }
-}
-
-struct ObjectVisitor;
-
-impl<'de> Visitor<'de> for ObjectVisitor {
-    type Value = Object<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut object = Object::default();
-        while let Some(key) = map.next_key()? {
-            match key {
-                Key::Known(named) => {
-                    let value: &RawValue = map.next_value()?;
-                    if !object.fields.set(named, Raw::Json(value)) {
-                        object.repeated = Some(named.field);
-                    }
-                }
-                Key::Unknown(name) => object.unknown.push((name, map.next_value()?)),
-            }
-        }
-        Ok(object)
-    }
-}
-
-enum Key {
-    Known(Named),
-    Unknown(String),
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_identifier(KeyVisitor)
-    }
-}
-
-struct KeyVisitor;
-
-impl Visitor<'_> for KeyVisitor {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a field's name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Key, E> {
-        Ok(Field::from_name(name).map_or_else(|| Key::Unknown(name.to_owned()), Key::Known))
-    }
 }

@@ -25,6 +25,7 @@ mod layout;
 mod limits;
 mod lines;
 mod names;
+mod object;
 mod opened;
 mod parsed;
 mod raw;

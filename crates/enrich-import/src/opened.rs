@@ -8,11 +8,11 @@ use crate::byte_count::ByteCount;
 use crate::content::{self, NoList, ZIP_MAGIC};
 use crate::delimiter::Delimiter;
 use crate::delimiter_detection;
-use crate::encoding::{Decoding, KnownEncoding, Resumed, detect_by_start};
+use crate::encoding::{Decoding, KnownEncoding, detect_by_start, resumed};
 use crate::format::Format;
 use crate::layout::{Layout, ReadAs};
 use crate::lines::{Line, Lines};
-use crate::read_error::ReadError;
+use crate::read_error::{HeaderError, ReadError};
 use crate::splitter::Splitter;
 use crate::workbook::{Limits, Workbook};
 
@@ -67,7 +67,7 @@ impl Opened {
         let mut head = Vec::new();
         let failure = (&mut bytes).take(HEAD_BYTES as u64).read_to_end(&mut head).err();
         if head.starts_with(ZIP_MAGIC) {
-            opened.read_workbook(file, Resumed::new(head, failure, bytes), limits)?;
+            opened.read_workbook(file, resumed(head, failure, bytes), limits)?;
             return Ok(opened);
         }
         if let Some(refused) = content::refused(&head) {
@@ -78,7 +78,7 @@ impl Opened {
         let text = head.get(mark..).unwrap_or_default().trim_ascii_start();
         let format = format.filter(|format| *format != Format::Xlsx);
         let is_json = format.map_or(text.starts_with(b"{"), |format| format == Format::JsonLines);
-        let input = Box::new(Resumed::new(head.clone(), failure, bytes));
+        let input = resumed(head.clone(), failure, bytes);
         let decoding = Decoding::new(input, &head, read_as.encoding, !is_json);
         let (decoding, encoding) = decoding.map_err(|error| opened.explain(error))?;
         opened.lines = Lines::new(Box::new(decoding));
@@ -165,7 +165,7 @@ impl Opened {
     fn read_workbook(
         &mut self,
         file: Option<File>,
-        mut rest: Resumed,
+        mut rest: Box<dyn BufRead>,
         limits: Limits,
     ) -> Result<(), ReadError> {
         let opened = match file {
@@ -200,6 +200,9 @@ impl Opened {
     pub(crate) fn explain(&self, error: io::Error) -> ReadError {
         if let Some(halt) = Halt::of(&error) {
             return halt.into();
+        }
+        if let Some(header) = HeaderError::of(&error) {
+            return header.into();
         }
         if let Some(refused) = NoList::of(&error) {
             return refused.into();

@@ -55,3 +55,10 @@ pub enum HeaderError {
     #[error("none of its columns is `first_name`, `name` or `domain`")]
     NoKind,
 }
+
+impl HeaderError {
+    /// The header error inside an I/O error, if any.
+    pub(crate) fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}

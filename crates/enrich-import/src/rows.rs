@@ -1,16 +1,15 @@
 //! Reads rows of any CSV, workbook or JSON Lines source, without a meaning for its columns.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::io;
-use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::format::Format;
 use crate::layout::Layout;
 use crate::lines::Lines;
+use crate::object;
 use crate::opened::Opened;
 use crate::read_error::{HeaderError, ReadError};
 use crate::rejection::Rejection;
@@ -67,9 +66,8 @@ impl Rows {
             Some(Format::Csv | Format::Tsv | Format::Xlsx) => {
                 let mut splitter = Box::new(opened.splitter());
                 match header(&mut splitter, &mut opened.lines) {
-                    Ok(Ok(Some(columns))) => Kind::Csv { splitter, columns },
-                    Ok(Ok(None)) => Kind::Empty,
-                    Ok(Err(error)) => return Err(error.into()),
+                    Ok(Some(columns)) => Kind::Csv { splitter, columns },
+                    Ok(None) => Kind::Empty,
                     Err(error) => return Err(opened.explain(error)),
                 }
             }
@@ -109,14 +107,10 @@ impl Rows {
             let next = self.opened.lines.next_filled();
             let Some(line) = next.map_err(|error| self.opened.explain(error))? else { break };
             bytes += line.bytes.len();
-            if let Ok(Object(members)) = serde_json::from_slice::<Object<IgnoredAny>>(&line.bytes)
-                && !line.is_too_long
-            {
-                for (name, _) in members {
-                    if names.len() < MAX_COLUMNS && !known.contains(&name) {
-                        known.insert(name.clone());
-                        names.push(name);
-                    }
+            for (name, _) in object::members::<IgnoredAny>(&line).unwrap_or_default() {
+                if names.len() < MAX_COLUMNS && !known.contains(&name) {
+                    known.insert(name.clone());
+                    names.push(name);
                 }
             }
             taken.push(line);
@@ -182,71 +176,24 @@ fn behind(value: &Value) -> usize {
     }
 }
 
-fn header(
-    splitter: &mut Splitter,
-    lines: &mut Lines,
-) -> io::Result<Result<Option<Vec<String>>, HeaderError>> {
-    match splitter.read_header(lines)? {
-        Ok(true) => {}
-        Ok(false) => return Ok(Ok(None)),
-        Err(error) => return Ok(Err(error)),
+fn header(splitter: &mut Splitter, lines: &mut Lines) -> io::Result<Option<Vec<String>>> {
+    if !splitter.read_header(lines)? {
+        return Ok(None);
     }
     let found = splitter.fields().count();
     if found > MAX_COLUMNS {
-        return Ok(Err(HeaderError::TooManyColumns { found, most: MAX_COLUMNS }));
+        let most = MAX_COLUMNS;
+        return Err(io::Error::other(HeaderError::TooManyColumns { found, most }));
     }
-    let names = splitter.fields().map(|name| std::str::from_utf8(name).map(str::trim));
-    let names: Result<Vec<&str>, _> = names.collect();
-    Ok(match names {
-        Ok(names) => Ok(Some(names.into_iter().map(str::to_owned).collect())),
-        Err(_) => Err(HeaderError::NotUtf8),
-    })
+    let name = |name| std::str::from_utf8(name).map(|name| name.trim().to_owned());
+    let names: Result<Vec<String>, _> = splitter.fields().map(name).collect();
+    names.map(Some).map_err(|_| io::Error::other(HeaderError::NotUtf8))
 }
 
 fn next_object(lines: &mut Lines) -> io::Result<Option<Row>> {
     let Some(line) = lines.next_filled()? else { return Ok(None) };
-    let cells = if line.is_too_long {
-        Err(Rejection::TooLong)
-    } else {
-        match std::str::from_utf8(&line.bytes) {
-            Ok(text) => object(text),
-            Err(_) => Err(Rejection::NotUtf8),
-        }
-    };
+    let cells = object::members(&line).map(Cells::Json);
     Ok(Some(Row { line: line.number, text: line.bytes, cells }))
-}
-
-fn object(text: &str) -> Result<Cells, Rejection> {
-    match serde_json::from_str(text) {
-        Ok(Object(members)) => Ok(Cells::Json(members)),
-        Err(error) if error.is_data() => Err(Rejection::NotAnObject),
-        Err(error) => Err(Rejection::NotJson { column: error.column() }),
-    }
-}
-
-/// The members of an object in order, repeated names included.
-struct Object<V>(Vec<(String, V)>);
-
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Object<V> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members<V>(PhantomData<V>);
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for Members<V> {
-            type Value = Object<V>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<V>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Object(members))
-            }
-        }
-        deserializer.deserialize_map(Members(PhantomData))
-    }
 }
 
 #[cfg(test)]

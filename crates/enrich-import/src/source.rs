@@ -104,10 +104,10 @@ impl Source {
     pub(crate) fn open(self) -> Result<Opened, ReadError> {
         let read_bytes = ByteCount::default();
         let mut input = Counted::new(self.input, read_bytes.clone());
-        let (first, length) = first_bytes(&mut input).map_err(ReadError::Failed)?;
-        let first = first.get(..length).unwrap_or_default();
-        let compression = self.compression.or_else(|| Compression::of_bytes(first));
-        let input = Cursor::new(first.to_vec()).chain(input);
+        let mut first = Vec::new();
+        (&mut input).take(4).read_to_end(&mut first).map_err(ReadError::Failed)?;
+        let compression = self.compression.or_else(|| Compression::of_bytes(&first));
+        let input = Cursor::new(first).chain(input);
         let input: Box<dyn BufRead> = match compression {
             None => Box::new(BufReader::with_capacity(BUFFER_BYTES, input)),
             Some(Compression::Gzip) => {
@@ -135,21 +135,6 @@ impl Source {
         };
         Opened::new(input)
     }
-}
-
-/// The first four bytes, or fewer if the input is shorter, and their number.
-fn first_bytes(input: &mut impl Read) -> io::Result<([u8; 4], usize)> {
-    let mut bytes = [0; 4];
-    let mut length = 0;
-    while length < bytes.len() {
-        match input.read(&mut bytes[length..]) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((bytes, length))
 }
 
 #[cfg(test)]

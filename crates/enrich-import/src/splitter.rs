@@ -63,19 +63,16 @@ impl Splitter {
     }
 
     /// Reads the header into the fields. `false` if there is none.
-    pub(crate) fn read_header(
-        &mut self,
-        lines: &mut Lines,
-    ) -> io::Result<Result<bool, HeaderError>> {
+    pub(crate) fn read_header(&mut self, lines: &mut Lines) -> io::Result<bool> {
         if let Some(workbook) = &mut self.workbook {
-            let Some(row) = workbook.next_row()? else { return Ok(Ok(false)) };
+            let Some(row) = workbook.next_row()? else { return Ok(false) };
             self.width = row.cells.len();
             let is_whole = self.load(row).is_whole.is_ok();
-            return Ok(if is_whole { Ok(true) } else { Err(HeaderError::NotOneLine) });
+            return if is_whole { Ok(true) } else { Err(not_one_line()) };
         }
-        let Some(line) = lines.next_filled()? else { return Ok(Ok(false)) };
+        let Some(line) = lines.next_filled()? else { return Ok(false) };
         let is_one_line = !line.is_too_long && self.feed(&line);
-        Ok(if is_one_line { Ok(true) } else { Err(HeaderError::NotOneLine) })
+        if is_one_line { Ok(true) } else { Err(not_one_line()) }
     }
 
     /// Returns the next row; `None` at the end. Skips blank lines between rows.
@@ -195,6 +192,10 @@ impl Splitter {
             field
         })
     }
+}
+
+fn not_one_line() -> io::Error {
+    io::Error::other(HeaderError::NotOneLine)
 }
 
 /// The cells as a line of CSV.

@@ -65,33 +65,19 @@ impl std::fmt::Debug for Workbook {
 /// Limits on how much is read, and a signal to stop.
 #[derive(Clone)]
 pub(crate) struct Limits {
-    max_bytes: u64,
-    max_rows: u64,
-    is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
+    bounds: Bounds,
     is_unwanted: Arc<AtomicBool>,
 }
 
 impl Limits {
     pub(crate) fn new(bounds: Option<&Bounds>) -> Self {
-        let is_unwanted = Arc::new(AtomicBool::new(false));
-        match bounds {
-            Some(bounds) => Self {
-                max_bytes: bounds.max_bytes,
-                max_rows: bounds.max_lines,
-                is_stopped: Arc::clone(&bounds.is_stopped),
-                is_unwanted,
-            },
-            None => Self {
-                max_bytes: MAX_SHEET_BYTES,
-                max_rows: u64::MAX,
-                is_stopped: Arc::new(|| false),
-                is_unwanted,
-            },
-        }
+        let (max_bytes, max_lines) = (MAX_SHEET_BYTES, u64::MAX);
+        let usual = || Bounds { max_bytes, max_lines, is_stopped: Arc::new(|| false) };
+        Self { bounds: bounds.cloned().unwrap_or_else(usual), is_unwanted: Arc::default() }
     }
 
     fn see(&self) -> io::Result<()> {
-        if self.is_unwanted.load(Ordering::Relaxed) || (self.is_stopped)() {
+        if self.is_unwanted.load(Ordering::Relaxed) || (self.bounds.is_stopped)() {
             return Err(io::Error::other(Halt::Stopped));
         }
         Ok(())

@@ -1,5 +1,8 @@
 //! Cells of a sheet: their positions, and the display of their numbers.
 
+use jiff::SignedDuration;
+use jiff::civil::{self, Time};
+
 /// How a cell's number is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
@@ -58,38 +61,23 @@ pub(super) fn is_date_format(code: &str) -> bool {
 
 /// The date and time of a day number. `None` outside Excel's years, 1900 to 9999.
 fn date(number: f64, is_1904: bool) -> Option<String> {
-    const SECONDS_OF_A_DAY: i64 = 24 * 60 * 60;
+    const SECONDS_OF_A_DAY: f64 = 24.0 * 60.0 * 60.0;
     const LAST_DAY: f64 = 2_958_466.0;
     let number = if is_1904 { number + 1462.0 } else { number };
     if !(0.0..LAST_DAY).contains(&number) {
         return None;
     }
     // The range is checked above; fractions of a second are rounded.
-    let seconds = (number * SECONDS_OF_A_DAY as f64).round() as i64;
-    let (day, second) = (seconds / SECONDS_OF_A_DAY, seconds % SECONDS_OF_A_DAY);
-    let time = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
-    if day == 0 {
-        return Some(time);
-    }
+    let duration = SignedDuration::from_secs((number * SECONDS_OF_A_DAY).round() as i64);
     // Excel's calendar has a 29 February 1900 (day 60), which did not exist.
-    let since_1970 = day - if day < 60 { 25_568 } else { 25_569 };
-    let (year, month, day) = civil(since_1970);
-    let date = format!("{year:04}-{month:02}-{day:02}");
-    Some(if second == 0 { date } else { format!("{date} {time}") })
-}
-
-/// Year, month and day of a day number since 1 January 1970 (Howard Hinnant, "chrono-Compatible
-/// Low-Level Date Algorithms").
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
+    let day_before = if duration < SignedDuration::from_hours(60 * 24) { 31 } else { 30 };
+    let at = civil::date(1899, 12, day_before).at(0, 0, 0, 0).checked_add(duration).ok()?;
+    let format = match at.time() {
+        _ if duration < SignedDuration::from_hours(24) => "%H:%M:%S",
+        time if time == Time::midnight() => "%Y-%m-%d",
+        _ => "%Y-%m-%d %H:%M:%S",
+    };
+    Some(at.strftime(format).to_string())
 }
 
 #[cfg(test)]

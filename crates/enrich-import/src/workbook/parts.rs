@@ -6,8 +6,8 @@ use std::io;
 use quick_xml::events::Event;
 
 use super::cell::{Style, is_date_format};
-use super::xml::{Xml, attribute, resolved};
-use super::{Archive, Limits, MAX_CELL_BYTES, damaged, not_text, refusal};
+use super::xml::{Xml, attribute, text_of};
+use super::{Archive, Limits, MAX_CELL_BYTES, damaged, refusal};
 use crate::content::NoList;
 
 /// The most bytes of a small part, decompressed.
@@ -179,13 +179,6 @@ impl Strings {
                     _ => {}
                 },
                 Event::Empty(tag) if tag.local_name().as_ref() == b"si" => strings.end()?,
-                Event::Text(text) if is_text => {
-                    strings.push(&text.xml10_content().map_err(not_text)?)?;
-                }
-                Event::CData(text) if is_text => {
-                    strings.push(&text.decode().map_err(not_text)?)?;
-                }
-                Event::GeneralRef(reference) if is_text => strings.push(&resolved(&reference)?)?,
                 Event::End(tag) => match tag.local_name().as_ref() {
                     b"t" => is_text = false,
                     b"rPh" => phonetic = false,
@@ -193,6 +186,11 @@ impl Strings {
                     _ => {}
                 },
                 Event::Eof => return Ok(strings),
+                event if is_text => {
+                    if let Some(text) = text_of(&event)? {
+                        strings.push(&text)?;
+                    }
+                }
                 _ => {}
             }
         }

@@ -8,8 +8,8 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::cell::{Style, column_of, shown};
 use super::parts::Strings;
-use super::xml::{Xml, attribute, resolved};
-use super::{Archive, Limits, MAX_CELL_BYTES, SheetRow, damaged, not_text, refusal};
+use super::xml::{Xml, attribute, text_of};
+use super::{Archive, Limits, MAX_CELL_BYTES, SheetRow, damaged, refusal};
 use crate::bounds::Halt;
 use crate::content::NoList;
 use crate::limits::MAX_LINE_BYTES;
@@ -132,8 +132,8 @@ impl SheetReading {
         into: &RowSender,
     ) -> io::Result<()> {
         let part = archive.by_name(path).map_err(damaged)?;
-        let mut xml = Xml::new(part, self.limits.max_bytes, &self.limits);
-        let max_rows = self.limits.max_rows;
+        let mut xml = Xml::new(part, self.limits.bounds.max_bytes, &self.limits);
+        let max_rows = self.limits.bounds.max_lines;
         let mut batch = Batch { rows: Vec::new(), bytes: 0, count: 0, max_rows, into };
         let mut row = OpenRow::default();
         let mut open: Option<OpenCell> = None;
@@ -156,15 +156,6 @@ impl SheetReading {
                     let column = begin(&tag, row.cells.len())?.column;
                     row.put(column, Cow::Borrowed(""));
                 }
-                Event::Text(text) if is_value => {
-                    push(&mut open, &text.xml10_content().map_err(not_text)?)?;
-                }
-                Event::CData(text) if is_value => {
-                    push(&mut open, &text.decode().map_err(not_text)?)?;
-                }
-                Event::GeneralRef(reference) if is_value => {
-                    push(&mut open, &resolved(&reference)?)?;
-                }
                 Event::End(tag) => match tag.local_name().as_ref() {
                     b"v" | b"t" => is_value = false,
                     b"rPh" => phonetic = false,
@@ -186,6 +177,11 @@ impl SheetReading {
                 },
                 Event::Eof => {
                     return Err(refusal(NoList::DamagedWorkbook("its first sheet is incomplete")));
+                }
+                event if is_value => {
+                    if let Some(text) = text_of(&event)? {
+                        push(&mut open, &text)?;
+                    }
                 }
                 _ => {}
             }

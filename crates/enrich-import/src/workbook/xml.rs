@@ -1,5 +1,6 @@
 //! Reads the XML of a workbook's parts event by event, within limits.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
@@ -51,8 +52,18 @@ pub(super) fn attribute(tag: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     Some(quick_xml::escape::unescape(text).ok()?.into_owned())
 }
 
+/// The text of an event; `None` for a tag.
+pub(super) fn text_of<'a>(event: &'a Event<'_>) -> io::Result<Option<Cow<'a, str>>> {
+    Ok(Some(match event {
+        Event::Text(text) => text.xml10_content().map_err(not_text)?,
+        Event::CData(text) => text.decode().map_err(not_text)?,
+        Event::GeneralRef(reference) => Cow::Owned(resolved(reference)?),
+        _ => return Ok(None),
+    }))
+}
+
 /// The text of a reference such as `&amp;` or `&#10;`.
-pub(super) fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
+fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
     if let Some(letter) = reference.resolve_char_ref().map_err(not_text)? {
         return Ok(letter.to_string());
     }
@@ -64,12 +75,11 @@ pub(super) fn resolved(reference: &BytesRef<'_>) -> io::Result<String> {
 /// Distinguishes an exceeded limit from a damaged file.
 fn failure(error: quick_xml::Error) -> io::Error {
     if let quick_xml::Error::Io(error) = &error {
-        let inner = error.get_ref();
-        if let Some(halt) = inner.and_then(|inner| inner.downcast_ref::<Halt>()) {
-            return io::Error::other(*halt);
+        if let Some(halt) = Halt::of(error) {
+            return io::Error::other(halt);
         }
-        if let Some(refused) = inner.and_then(|inner| inner.downcast_ref::<NoList>()) {
-            return refusal(refused.clone());
+        if let Some(refused) = NoList::of(error) {
+            return refusal(refused);
         }
     }
     refusal(NoList::DamagedWorkbook("a part of it cannot be read"))

@@ -21,7 +21,6 @@ const MAX_RECORDS: usize = 4096;
 /// an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// Consecutive records of a source.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
@@ -37,7 +36,6 @@ pub(crate) struct Batch {
 
 #[derive(Debug)]
 pub(crate) struct SourceLine {
-    /// The line's number.
     pub(crate) line: u64,
     /// The line's text; empty unless the caller keeps lines.
     pub(crate) text: Vec<u8>,
@@ -115,7 +113,6 @@ fn send(mut batch: Batch, opened: &Opened, into: &SyncSender<Batch>) -> Result<(
     into.send(batch).map_err(|_| ReceiverGone)
 }
 
-/// The reader of a source, by its format.
 enum Reading {
     JsonLines,
     Csv(Box<Table>),

@@ -112,9 +112,7 @@ pub(crate) struct Decoding {
 enum State {
     /// Only ASCII so far; the number of buffered bytes that are known to be ASCII.
     Ascii(usize),
-    /// The input is UTF-8.
     Utf8,
-    /// The input has another encoding.
     Other(Decoder),
     /// The input had another encoding and has ended.
     Ended,

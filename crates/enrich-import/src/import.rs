@@ -100,7 +100,6 @@ pub async fn import(
     }
 }
 
-/// The state of a running import.
 struct Import<'a> {
     source: SourceName,
     is_whole: bool,

@@ -28,7 +28,6 @@ impl Line {
     }
 }
 
-/// The lines of a reader, in order.
 pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     read: u64,

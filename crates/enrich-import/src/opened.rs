@@ -37,7 +37,6 @@ pub(crate) struct Input {
     pub(crate) read_bytes: ByteCount,
 }
 
-/// A source that is being read.
 pub(crate) struct Opened {
     pub(crate) lines: Lines,
     format: Option<Format>,

@@ -8,7 +8,6 @@ use crate::rejection::Rejection;
 pub(crate) struct Parsed {
     /// The line's number; for a row, its first line's.
     pub(crate) line: u64,
-    /// The line's text.
     pub(crate) text: Vec<u8>,
     /// Its record, or why it has none.
     pub(crate) record: Result<Record, Rejection>,

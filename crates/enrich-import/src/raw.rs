@@ -59,7 +59,6 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// Whether it comes from a CSV row.
     pub(crate) fn is_csv(self) -> bool {
         self.0.into_iter().flatten().any(|raw| matches!(raw, Raw::Csv(_)))
     }
@@ -73,7 +72,6 @@ pub(crate) enum Raw<'a> {
     Csv(&'a str),
 }
 
-/// One value of a field.
 #[derive(Clone, Debug)]
 pub(crate) enum Item<'a> {
     Text(Cow<'a, str>),

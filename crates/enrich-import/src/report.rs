@@ -85,7 +85,6 @@ impl Report {
         keys.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Counts a rejected line.
     pub(crate) fn reject(&mut self, line: u64, reason: Rejection) {
         self.rejected += 1;
         if self.first_rejected.len() < MAX_NAMED_REJECTIONS {
@@ -146,7 +145,6 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Notes a dropped value.
     pub(crate) fn drop_value(&mut self, field: &'static str, reason: BadValue, line: u64) {
         count(&mut self.dropped, DroppedValues { field, reason, count: 1, first_line: line });
     }

@@ -100,7 +100,6 @@ impl Source {
         self.total_bytes
     }
 
-    /// Opens the input and detects its content.
     pub(crate) fn open(self) -> Result<Opened, ReadError> {
         let read_bytes = ByteCount::default();
         let mut input = Counted::new(self.input, read_bytes.clone());

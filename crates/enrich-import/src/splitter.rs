@@ -38,7 +38,6 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    /// A splitter of text.
     pub(crate) fn new(delimiter: Delimiter) -> Self {
         // Like in `Lines`, a lone CR doesn't end a line.
         let reader = ReaderBuilder::new()

@@ -18,7 +18,6 @@ pub(crate) struct Values<'f, 'a> {
     pub(crate) notes: &'f mut Notes,
 }
 
-/// A company's domains.
 pub(crate) struct Sites {
     /// The domains that could be read, each with the country of its site.
     pub(crate) sites: Vec<(Domain, Option<Country>)>,
@@ -27,7 +26,6 @@ pub(crate) struct Sites {
 }
 
 impl Values<'_, '_> {
-    /// The value of a required field.
     pub(crate) fn required<T, E>(
         &self,
         field: Field,

@@ -29,7 +29,6 @@ const MAX_CELL_BYTES: usize = 128 * 1024;
 /// The most bytes of a decompressed sheet, unless the caller sets a limit.
 const MAX_SHEET_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
-/// A seekable input.
 pub(crate) trait Seekable: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Seekable for T {}
@@ -44,9 +43,7 @@ pub(crate) struct SheetRow {
     pub(crate) cells: Vec<String>,
 }
 
-/// The rows of a sheet.
 pub(crate) struct Workbook {
-    /// The sheet's name.
     pub(crate) sheet: String,
     /// The number of sheets in the workbook.
     pub(crate) sheets: usize,

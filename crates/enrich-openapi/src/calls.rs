@@ -125,7 +125,6 @@ fn fields(form: &str) -> Option<Value> {
     fields.map(Value::Object)
 }
 
-/// The fields without the key.
 fn without_key(mut sent: Value) -> Value {
     let is_key = |value: &Value| value.as_str().is_some_and(|text| text.starts_with(KEY_BEGINS));
     if let Some(fields) = sent.as_object_mut() {

@@ -7,7 +7,6 @@ fn visible(most: usize) -> Value {
     json!({ "type": "string", "pattern": format!("^[!-~]{{1,{most}}}$") })
 }
 
-/// The parameters of every endpoint.
 pub(crate) fn parameters() -> Map<String, Value> {
     let mut idempotency_key = visible(255);
     idempotency_key["minLength"] = 1.into();
@@ -36,12 +35,10 @@ pub(crate) fn parameters() -> Map<String, Value> {
     object(parameters)
 }
 
-/// References to parameters.
 pub(crate) fn parameter_refs(names: &[&str]) -> Value {
     names.iter().map(|name| json!({ "$ref": format!("#/components/parameters/{name}") })).collect()
 }
 
-/// The headers of answers.
 pub(crate) fn headers() -> Map<String, Value> {
     let count = || json!({ "type": "integer", "minimum": 0 });
     let header = |is_required: bool, description: &str, schema: Value| json!({ "description": description, "required": is_required, "schema": schema });
@@ -93,7 +90,6 @@ pub(crate) fn of_page() -> Value {
     Value::Object(header_refs(&[("X-Request-Id", "RequestId"), ("Cache-Control", "CacheControl")]))
 }
 
-/// The headers of an endpoint's answer.
 pub(crate) fn of_answer() -> Value {
     Value::Object(header_refs(&[
         ("X-Credits-Used", "CreditsUsed"),

@@ -35,7 +35,6 @@ pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<Strin
     schemas
 }
 
-/// The encoding of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// A JSON object.
@@ -54,7 +53,6 @@ impl Encoding {
     }
 }
 
-/// The body of a request to `endpoint`.
 pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: Encoding) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -121,7 +119,6 @@ fn sentence(words: &str) -> String {
 const BLANK: &str = "Blank";
 const MISSING: &str = "Missing";
 
-/// An empty text.
 fn blank() -> Value {
     json!({
         "type": "string",

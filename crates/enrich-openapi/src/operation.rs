@@ -15,7 +15,6 @@ pub(crate) const KEY_SCHEME: &str = "apiKey";
 /// The security scheme for a key as a bearer token.
 pub(crate) const BEARER_SCHEME: &str = "bearer";
 
-/// The tag of a version's operations.
 pub(crate) fn tag(api_version: &ApiVersion) -> String {
     format!("Generation {}", api_version.number)
 }
@@ -155,7 +154,6 @@ fn responses(api_version: &ApiVersion, endpoint: &Endpoint, calls: &[Call]) -> V
     Value::Object(responses)
 }
 
-/// The recorded examples with this status.
 fn examples(calls: &[Call], status: u16, part: impl Fn(&Call) -> &Value) -> Map<String, Value> {
     let calls = calls.iter().filter(|call| call.status == status);
     calls.map(|call| (call.case.clone(), json!({ "value": part(call) }))).collect()

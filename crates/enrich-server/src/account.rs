@@ -143,7 +143,6 @@ impl Arrival {
         }
     }
 
-    /// The body as a stream of pieces.
     fn body(self: Rc<Self>, body: Payload) -> Body {
         let ends_at = Instant::now() + self.limit;
         let next = move |mut body: Payload| {

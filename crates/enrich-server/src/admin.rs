@@ -28,7 +28,6 @@ pub(crate) enum AdminPage {
     Metrics,
 }
 
-/// The body of `/readyz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Readiness {
     /// True if the directory can be read, charges are decided and no shutdown has begun.
@@ -41,7 +40,6 @@ struct Readiness {
     shutting_down: bool,
 }
 
-/// Adds a route for each page.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for page in AdminPage::ALL {
         let resource = web::resource(page.path())
@@ -53,15 +51,12 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
 }
 
 impl AdminPage {
-    /// All admin pages.
     pub(crate) const ALL: [Self; 3] = [Self::Health, Self::Ready, Self::Metrics];
 
-    /// The page at `path`.
     pub(crate) fn at(path: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|page| page.path() == path)
     }
 
-    /// The page's path.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Health => "/healthz",

@@ -12,7 +12,6 @@ use actix_web::{App, Error};
 use crate::state::{ListenerState, Serves};
 use crate::{account, admin, connection_end, document, endpoint, record, unrouted};
 
-/// Builds the application of a listener.
 pub(crate) fn app(
     listener: Data<ListenerState>,
 ) -> App<

@@ -21,7 +21,6 @@ const USUAL_BYTES: usize = 4096;
 
 /// A body that was refused.
 pub(crate) struct Unread {
-    /// The reason.
     pub(crate) refusal: RequestRefusal,
     /// Whether the body was nevertheless read to its end, so that the connection can be reused.
     pub(crate) is_at_end: bool,

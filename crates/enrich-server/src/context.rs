@@ -34,7 +34,6 @@ struct Fields {
 pub(crate) struct Answered {
     /// The label of the endpoint or page in log and metrics.
     pub(crate) label: &'static str,
-    /// The response's status.
     pub(crate) status: u16,
     /// The record of a call; `None` for a page.
     pub(crate) record: Option<CallRecord>,
@@ -67,7 +66,6 @@ impl CallContext {
         context
     }
 
-    /// When the request began.
     pub(crate) fn started(&self) -> Instant {
         self.0.started
     }
@@ -89,7 +87,6 @@ impl CallContext {
         }
     }
 
-    /// Whether the body was read to its end.
     pub(crate) fn is_body_read(&self) -> bool {
         self.0.is_body_read.get()
     }
@@ -99,7 +96,6 @@ impl CallContext {
         self.0.answered.replace(Some(Answered { label, status, record }));
     }
 
-    /// Takes the stored response.
     pub(crate) fn take_answered(&self) -> Option<Answered> {
         self.0.answered.take()
     }

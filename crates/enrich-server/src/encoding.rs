@@ -59,7 +59,6 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Encoding {
     }
 }
 
-/// Sets `Content-Encoding` and `Vary`.
 pub(crate) fn set_encoding_headers(response: &mut HttpResponse, encoding: Encoding) {
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));

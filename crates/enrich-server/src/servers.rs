@@ -39,7 +39,6 @@ struct Running {
 }
 
 impl Servers {
-    /// Starts the servers.
     pub(crate) fn start(
         app: &Arc<AppState>,
         public: Listener,

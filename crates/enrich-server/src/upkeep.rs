@@ -28,11 +28,9 @@ const SETTLE_EACH: u32 = 12;
 /// Every 120th interval, every ten minutes, old lists are deleted.
 const SWEEP_EACH: u32 = 120;
 
-/// The background task.
 pub(crate) struct Upkeep(JoinHandle<()>);
 
 impl Upkeep {
-    /// Starts the task.
     pub(crate) fn start(
         app: Arc<AppState>,
         jobs: Option<Arc<Jobs>>,
@@ -41,7 +39,6 @@ impl Upkeep {
         Self(spawn(run(app, jobs, sign_ins)))
     }
 
-    /// Stops the task.
     pub(crate) fn stop(self) {
         self.0.abort();
     }
@@ -91,7 +88,6 @@ async fn settle_ends(
     Some(now)
 }
 
-/// Removes forgotten values from lists.
 async fn scrub(jobs: Arc<Jobs>) {
     match spawn_blocking(move || jobs.scrub()).await {
         Ok(Ok(0)) => {}

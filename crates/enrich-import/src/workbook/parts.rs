@@ -21,11 +21,8 @@ const MAX_STRINGS_PART_BYTES: u64 = 1024 * 1024 * 1024;
 /// The most sheets and formats.
 const MAX_ENTRIES: usize = 100_000;
 
-/// The sheets of a workbook.
 pub(super) struct Sheets {
-    /// The first visible sheet.
     pub(super) first: Option<FirstSheet>,
-    /// The number of sheets.
     pub(super) count: usize,
     /// Whether days count from 1904 instead of 1900.
     pub(super) is_1904: bool,

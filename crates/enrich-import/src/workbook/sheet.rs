@@ -30,7 +30,6 @@ pub(super) struct SheetReading {
     pub(super) limits: Limits,
 }
 
-/// The cell that is being read.
 #[derive(Default)]
 struct OpenCell {
     column: usize,
@@ -39,7 +38,6 @@ struct OpenCell {
     text: String,
 }
 
-/// The row that is being read.
 #[derive(Default)]
 struct OpenRow {
     number: u64,

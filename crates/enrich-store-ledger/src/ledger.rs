@@ -70,8 +70,6 @@ mod idempotency_store;
 mod job;
 mod ledger_state;
 mod ledger_state_error;
-mod queue;
-mod reply;
 mod row;
 mod seal;
 mod verify;
@@ -91,13 +89,13 @@ use enrich_core::port::ledger::{
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
 use enrich_store_sqlite::{OpenError, Readers, Secrets, apart, store_error};
 use rusqlite::Connection;
+use tokio::sync::{Semaphore, mpsc, mpsc::error::TrySendError};
 
 pub(crate) use crate::ledger::files::LedgerFiles;
 use crate::ledger::head::Head;
 use crate::ledger::idempotency_store::RecordState;
 use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::ledger_state::Heads;
-use crate::ledger::queue::Refused;
 use crate::ledger::seal::Seal;
 use crate::ledger::writer::Writer;
 use crate::options::LedgerOptions;
@@ -114,7 +112,7 @@ pub struct SqliteLedger {
     files: Arc<LedgerFiles>,
     is_charging: Arc<AtomicBool>,
     /// `None` only during the drop.
-    queue: Option<queue::Entrance<Job>>,
+    queue: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -124,6 +122,11 @@ enum Unfit {
     #[error("one credit for every 0 items is no price")]
     NoPrice,
 }
+
+/// The writer ended without a decision, so the outcome is unknown.
+#[derive(Debug, thiserror::Error)]
+#[error("the decision was lost")]
+struct Lost;
 
 /// The ledger differs from what Enrich wrote into it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -176,10 +179,11 @@ impl SqliteLedger {
         let charging = Arc::clone(&is_charging);
         let writer = Writer::open(path.into(), secrets.clone(), options, charging)?;
         let (heads, files) = (writer.heads(), writer.files());
-        let (queue, jobs) = queue::bounded(options.charge_queue.max(1));
+        let room = options.charge_queue.clamp(1, Semaphore::MAX_PERMITS);
+        let (queue, jobs) = mpsc::channel(room);
         let thread = thread::Builder::new()
             .name("enrich-ledger".to_owned())
-            .spawn(move || writer.run(&jobs))
+            .spawn(move || writer.run(jobs))
             .map_err(|source| OpenError::unusable(path, source))?;
         Ok(Self {
             path: path.into(),
@@ -225,17 +229,12 @@ impl SqliteLedger {
         job: impl FnOnce(Open<A, T>) -> Job,
         asked: A,
     ) -> Result<Awaited<T>, ChargeError> {
-        if !self.is_deciding() {
-            return Err(ChargeError::Stopped);
-        }
-        let Some(queue) = &self.queue else {
-            return Err(ChargeError::Stopped);
-        };
+        let queue = self.queue.as_ref().filter(|_| self.is_deciding());
         let (open, decision) = Open::new(asked);
-        match queue.put(job(open)) {
+        match queue.ok_or(ChargeError::Stopped)?.try_send(job(open)) {
             Ok(()) => Ok(decision),
-            Err(Refused::Full) => Err(ChargeError::Overloaded),
-            Err(Refused::Closed) => Err(ChargeError::Stopped),
+            Err(TrySendError::Full(_)) => Err(ChargeError::Overloaded),
+            Err(TrySendError::Closed(_)) => Err(ChargeError::Stopped),
         }
     }
 
@@ -258,7 +257,7 @@ impl SqliteLedger {
 
 /// Waits for the decision.
 async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
-    decision.await.unwrap_or_else(|lost| Err(ChargeError::Unknown(lost.into())))
+    decision.await.unwrap_or_else(|_| Err(ChargeError::Unknown(Lost.into())))
 }
 
 #[async_trait]

@@ -1,13 +1,11 @@
 //! Jobs of the writer; how a group of them is decided and answered.
 
-use std::sync::Arc;
-
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, Credits, Timestamp};
+use tokio::sync::oneshot;
 
 use crate::ledger::decide::{GroupDecider, GroupFailed};
 use crate::ledger::idempotency_store::{self, RecordCount, ToKeep};
-use crate::ledger::reply::{self, Decision, List, Reply, Round, Waiter, Woken};
 
 /// A job for the writer.
 #[derive(Debug)]
@@ -25,25 +23,23 @@ pub(super) enum Job {
 pub(super) struct Open<A, T> {
     asked: A,
     decided: Option<Result<T, ChargeError>>,
-    reply: Reply<Result<T, ChargeError>>,
+    reply: oneshot::Sender<Result<T, ChargeError>>,
 }
 
 /// Where a decision will arrive.
-pub(super) type Awaited<T> = Decision<Result<T, ChargeError>>;
+pub(super) type Awaited<T> = oneshot::Receiver<Result<T, ChargeError>>;
 
 impl<A, T> Open<A, T> {
     /// An undecided request, and where its decision will arrive.
     pub(super) fn new(asked: A) -> (Self, Awaited<T>) {
-        let (reply, decision) = reply::pair();
+        let (reply, decision) = oneshot::channel();
         (Self { asked, decided: None, reply }, decision)
     }
 
-    /// Sends the decision. Without one, the waiter gets [`Lost`](super::reply::Lost).
-    fn deliver(self, list: Option<Arc<List>>) {
-        match self.decided {
-            Some(decided) => self.reply.deliver(decided, list),
-            None => self.reply.lose(list),
-        }
+    /// Sends the decision, also when nobody waits for it any more. Without a decision, the waiter
+    /// learns that it was lost.
+    fn deliver(self) {
+        let _ = self.decided.map(|decided| self.reply.send(decided));
     }
 }
 
@@ -61,14 +57,6 @@ impl Job {
         match self {
             Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),
             Self::Grant(_) | Self::Look(_) => None,
-        }
-    }
-
-    fn waiter(&self) -> Option<Waiter> {
-        match self {
-            Self::Charge(open) => open.reply.waiter(),
-            Self::Grant(open) => open.reply.waiter(),
-            Self::Look(open) => open.reply.waiter(),
         }
     }
 }
@@ -105,22 +93,18 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
 }
 
 /// Sends the decisions of a group and empties it.
-pub(super) fn deliver(group: &mut Vec<Job>) -> Woken {
-    let mut round = Round::default();
-    let lists: Vec<_> =
-        group.iter().map(|job| job.waiter().map(|waiter| round.add(waiter))).collect();
-    for (job, list) in group.drain(..).zip(lists) {
+pub(super) fn deliver(group: &mut Vec<Job>) {
+    for job in group.drain(..) {
         match job {
-            Job::Charge(open) => open.deliver(list),
-            Job::Grant(open) => open.deliver(list),
-            Job::Look(open) => open.deliver(list),
+            Job::Charge(open) => open.deliver(),
+            Job::Grant(open) => open.deliver(),
+            Job::Look(open) => open.deliver(),
         }
     }
-    round.wake()
 }
 
 /// Sends a failure to everyone in a group and empties it.
-pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) -> Woken {
+pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) {
     for job in group.iter_mut() {
         match job {
             Job::Charge(open) => open.decided = Some(Err(why())),
@@ -128,5 +112,5 @@ pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) -> Wok
             Job::Look(open) => open.decided = Some(Err(why())),
         }
     }
-    deliver(group)
+    deliver(group);
 }

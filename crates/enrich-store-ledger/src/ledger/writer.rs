@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use enrich_core::port::ledger::ChargeError;
 use enrich_store_sqlite::{self as sqlite, OpenError, Secrets};
 use rusqlite::{Connection, ErrorCode};
+use tokio::sync::mpsc::Receiver;
 
 use crate::ledger::NotAsWritten;
 use crate::ledger::decide::{GroupDecider, GroupFailed};
@@ -19,8 +20,6 @@ use crate::ledger::idempotency_store::RecordCount;
 use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
-use crate::ledger::queue::{Exit, Waited};
-use crate::ledger::reply::Woken;
 use crate::options::LedgerOptions;
 
 /// Minimum interval between groups while more than one decision at a time is requested.
@@ -32,9 +31,6 @@ use crate::options::LedgerOptions;
 const GROUP_INTERVAL: Duration = Duration::from_millis(1);
 /// Delay without a new job after which the group is taken as complete.
 const QUIET_DELAY: Duration = Duration::from_micros(200);
-
-/// Delay before the writer wakes remaining waiters.
-const WAKE_DELAY: Duration = Duration::from_millis(2);
 
 /// Ends a transaction: `COMMIT`, or in tests a disk that fails.
 type Commit = Box<dyn FnMut(&Connection) -> rusqlite::Result<()> + Send>;
@@ -52,8 +48,6 @@ pub(super) struct Writer {
     is_charging: Arc<AtomicBool>,
     files: Arc<LedgerFiles>,
     commit: Commit,
-    /// The waiters of the last group.
-    woken: Woken,
 }
 
 /// The outcome of a group.
@@ -100,18 +94,16 @@ impl Writer {
         let files = Arc::new(LedgerFiles::open(&path)?);
         let commit: Commit = Box::new(|connection| connection.execute_batch("COMMIT"));
         let connection = Some(connection);
-        let (record_count, woken) = (None, Woken::default());
         Ok(Self {
             path,
             secrets,
             limits,
             connection,
             ledger_state,
-            record_count,
+            record_count: None,
             is_charging,
             files,
             commit,
-            woken,
         })
     }
 
@@ -126,102 +118,62 @@ impl Writer {
     }
 
     /// Decides jobs until all senders are gone and the queue is empty.
-    pub(super) fn run(mut self, queue: &Exit<Job>) {
+    pub(super) fn run(mut self, mut queue: Receiver<Job>) {
         // Also when this thread panics: later callers must not wait for an answer.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
-        while self.wait(queue) {
+        while let Some(first) = queue.blocking_recv() {
             // A single caller does not wait for others.
             if last_len > 1 {
-                self.gather(queue, began + GROUP_INTERVAL);
+                self.gather(&queue, began + GROUP_INTERVAL);
             }
-            queue.take(self.limits.charge_group, &mut group);
+            group.push(first);
+            while group.len() < self.limits.charge_group
+                && let Ok(job) = queue.try_recv()
+            {
+                group.push(job);
+            }
             began = Instant::now();
             last_len = group.len();
             self.settle(&mut group);
         }
-        self.woken.wake_remaining();
-    }
-
-    /// Waits for a job, and wakes the remaining waiters of the last group meanwhile. Returns
-    /// `false` when there will be no more jobs.
-    fn wait(&mut self, queue: &Exit<Job>) -> bool {
-        if !self.woken.is_complete() {
-            match queue.wait(Some(WAKE_DELAY)) {
-                Waited::TimedOut => self.woken.wake_remaining(),
-                waited => return waited == Waited::Arrived,
-            }
-        }
-        queue.wait(None) == Waited::Arrived
     }
 
     /// Waits until `until` for more jobs, as long as they keep coming. The thread sleeps meanwhile:
     /// a wake-up for each job would cost its caller a system call.
-    fn gather(&self, queue: &Exit<Job>, until: Instant) {
-        let (mut known, mut waiting) = (0, queue.len());
+    fn gather(&self, queue: &Receiver<Job>, until: Instant) {
+        let (mut known, mut waiting) = (0, 1 + queue.len());
         while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {
             known = waiting;
             thread::sleep(QUIET_DELAY.min(until.saturating_duration_since(Instant::now())));
-            waiting = queue.len();
+            waiting = 1 + queue.len();
         }
     }
 
     /// Decides a group, delivers the decisions and empties the group.
     fn settle(&mut self, group: &mut Vec<Job>) {
-        let woken = if self.is_charging.load(Ordering::Acquire) {
-            match self.write(group) {
-                Settled::Written => deliver(group),
-                Settled::Busy => refuse(group, || ChargeError::Overloaded),
-                // One of them may be the cause: retry each alone.
-                Settled::NotWritten(_) if group.len() > 1 => {
-                    return mem::take(group).into_iter().for_each(|job| {
-                        self.settle(&mut vec![job]);
-                    });
-                }
-                Settled::NotWritten(error) => {
-                    let shared = SharedWriteError(Arc::new(error));
-                    refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
-                }
-                Settled::Altered(error) => self.stop_without(group, error),
-                Settled::Replaced(error) => self.stop_without(group, error),
-                Settled::Unknown(error) => self.stop_in_doubt(group, error),
-                Settled::Lost(error) => self.stop_in_doubt(group, error),
+        if !self.is_charging.load(Ordering::Acquire) {
+            return refuse(group, || ChargeError::Stopped);
+        }
+        let settled = self.write(group);
+        if settled.ends_charging() {
+            self.is_charging.store(false, Ordering::Release);
+            self.connection = None;
+        }
+        match settled {
+            Settled::Written => deliver(group),
+            Settled::Busy => refuse(group, || ChargeError::Overloaded),
+            // One of them may be the cause: retry each alone.
+            Settled::NotWritten(_) if group.len() > 1 => {
+                mem::take(group).into_iter().for_each(|job| self.settle(&mut vec![job]));
             }
-        } else {
-            refuse(group, || ChargeError::Stopped)
-        };
-        // Waiters of the group before had as long as this group took.
-        self.woken.wake_remaining();
-        self.woken = woken;
-    }
-
-    /// Stops charging, with a group that was not written.
-    fn stop_without(
-        &mut self,
-        group: &mut Vec<Job>,
-        error: impl std::error::Error + Send + Sync + 'static,
-    ) -> Woken {
-        self.stop();
-        let shared = SharedWriteError(Arc::new(error));
-        refuse(group, || ChargeError::NotTaken(Box::new(shared.clone())))
-    }
-
-    /// Stops charging, with a group that was perhaps written.
-    fn stop_in_doubt(
-        &mut self,
-        group: &mut Vec<Job>,
-        error: impl std::error::Error + Send + Sync + 'static,
-    ) -> Woken {
-        self.stop();
-        let shared = SharedWriteError(Arc::new(error));
-        refuse(group, || ChargeError::Unknown(Box::new(shared.clone())))
-    }
-
-    /// Stops charging.
-    fn stop(&mut self) {
-        self.is_charging.store(false, Ordering::Release);
-        self.connection = None;
+            Settled::NotWritten(error) => fail(group, error, ChargeError::NotTaken),
+            Settled::Altered(error) => fail(group, error, ChargeError::NotTaken),
+            Settled::Replaced(error) => fail(group, error, ChargeError::NotTaken),
+            Settled::Unknown(error) => fail(group, error, ChargeError::Unknown),
+            Settled::Lost(error) => fail(group, error, ChargeError::Unknown),
+        }
     }
 
     /// Writes a group in one transaction.
@@ -302,6 +254,26 @@ impl Writer {
         let written = decider.batch.close().map_err(GroupFailed)?;
         Ok((written, decider.record_count))
     }
+}
+
+impl Settled {
+    /// Whether nothing more may be charged.
+    fn ends_charging(&self) -> bool {
+        match self {
+            Self::Written | Self::NotWritten(_) | Self::Busy => false,
+            Self::Altered(_) | Self::Unknown(_) | Self::Replaced(_) | Self::Lost(_) => true,
+        }
+    }
+}
+
+/// Sends one error to everyone in a group and empties it.
+fn fail(
+    group: &mut Vec<Job>,
+    error: impl std::error::Error + Send + Sync + 'static,
+    outcome: fn(Box<dyn std::error::Error + Send + Sync>) -> ChargeError,
+) {
+    let shared = SharedWriteError(Arc::new(error));
+    refuse(group, || outcome(Box::new(shared.clone())));
 }
 
 /// Syncs the commits found in the log: those of a process that crashed before its disk sync. Later

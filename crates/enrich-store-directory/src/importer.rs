@@ -6,7 +6,7 @@
 
 mod companies;
 #[cfg(test)]
-mod consistency;
+mod tests;
 mod derive;
 pub(crate) mod deriving;
 mod domains;

@@ -5,7 +5,7 @@ mod directory;
 mod importer;
 mod statistics;
 #[cfg(test)]
-mod test_folder;
+mod tests;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -68,13 +68,13 @@ mod tests {
     use pollster::block_on;
 
     use super::*;
-    use crate::{DIRECTORY, test_folder};
+    use crate::{DIRECTORY, tests};
 
     #[test]
     fn an_import_beside_an_idle_server_keeps_the_log_short() {
         const LIMIT: u64 = 512 * 1024;
         let folder = tempfile::tempdir().unwrap();
-        let open = || test_folder::open(folder.path(), Confidence::LEAST_BY_NAME);
+        let open = || tests::open(folder.path(), Confidence::LEAST_BY_NAME);
         let server = open();
         server.directory.prepare().unwrap();
         let command = open();

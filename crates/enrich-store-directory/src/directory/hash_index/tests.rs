@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use super::making::{AT_ONCE, Reading, each_identifier};
 use super::*;
 use crate::directory::view::View;
-use crate::{DIRECTORY, DirectoryPorts, test_folder};
+use crate::{DIRECTORY, DirectoryPorts, tests};
 
 /// Two stores of one folder: the second stands for another process.
 struct Folder {
@@ -35,7 +35,7 @@ struct Folder {
 impl Folder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let open = || test_folder::open(folder.path(), Confidence::LEAST_BY_NAME);
+        let open = || tests::open(folder.path(), Confidence::LEAST_BY_NAME);
         Self { store: open(), other: open(), folder }
     }
 
@@ -474,7 +474,7 @@ impl Harnessed {
 
     fn open_with(&self, options: Options) -> Ports {
         let store = Store::open_or_create_with(self.0.path(), options).unwrap();
-        let ours = test_folder::open(self.0.path(), Confidence::clamped(40));
+        let ours = tests::open(self.0.path(), Confidence::clamped(40));
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,

@@ -5,8 +5,6 @@
 //! batch. Imports run on threads of their own: a batch takes a good part of a second.
 
 mod companies;
-#[cfg(test)]
-mod tests;
 mod derive;
 pub(crate) mod deriving;
 mod domains;
@@ -18,6 +16,8 @@ mod removal;
 mod sources;
 mod subject_facts;
 pub(crate) mod suppression;
+#[cfg(test)]
+mod tests;
 pub(crate) mod turn;
 mod words;
 mod writer;
@@ -29,7 +29,7 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{Importer, Load, Loading, Removed, SourceInfo, Suppressed};
 use enrich_core::{SourceName, Timestamp};
-use enrich_store_sqlite::{self as sqlite, Secrets, apart, in_use::InUse, store_error};
+use enrich_store_sqlite::{self as sqlite, Secrets, Statements, apart, in_use::InUse, store_error};
 use rusqlite::Connection;
 
 use crate::directory::hash_index;
@@ -148,8 +148,7 @@ impl Importer for SqliteIntake {
 /// takes seconds, the next checkpoint does it, and a warning is logged.
 pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     for _ in 0..EMPTYING_TRIES {
-        let mut checkpoint = connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;
-        let is_busy: bool = checkpoint.query_row([], |row| row.get(0))?;
+        let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;
         if !is_busy {
             return Ok(());
         }

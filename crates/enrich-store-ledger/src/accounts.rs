@@ -20,14 +20,13 @@ use enrich_core::{
     RateOverride, Timestamp,
 };
 use enrich_store_sqlite::{
-    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, apart,
-    store_error,
+    Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
 };
 use enrich_text::Country;
-use parking_lot::Mutex;
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
+use rusqlite::{Connection, Row};
 
+use crate::changes::{Changes, NotChanged};
 use crate::ledger::LedgerFiles;
 use keys::{
     KEY_BY_HASH, KEY_BY_ID, KEYS_OF_ACCOUNT, end_key, find_full, hash_of, insert_key, read_key,
@@ -38,10 +37,9 @@ use recent::RecentKeys;
 #[derive(Debug)]
 pub struct SqliteAccounts {
     readers: Readers,
-    writer: Arc<Mutex<Connection>>,
+    changes: Changes,
     secrets: Secrets,
     recent: Arc<RecentKeys>,
-    files: Arc<LedgerFiles>,
 }
 
 /// Why an operator's change was not made.
@@ -60,45 +58,30 @@ macro_rules! account {
 const ACCOUNT_BY_ID: &str = account!("WHERE id = ?1");
 const ACCOUNTS: &str = account!("ORDER BY created_at, id");
 const KEY_CHANGES: &str = "SELECT number FROM key_changes";
+
 impl SqliteAccounts {
     /// Accounts in the ledger at `path`, which has been prepared.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
-        files: Arc<LedgerFiles>,
+        files: &Arc<LedgerFiles>,
     ) -> Result<Self, OpenError> {
-        let writer = sqlite::writer(path, Durability::Commit)
-            .map_err(|source| OpenError::of_sqlite(path, source))?;
         Ok(Self {
             readers: Readers::open(path)?,
-            writer: Arc::new(Mutex::new(writer)),
+            changes: Changes::open(path, Durability::Commit, files)?,
             secrets: secrets.clone(),
-            recent: Arc::new(RecentKeys::new()),
-            files,
+            recent: Arc::default(),
         })
     }
 
-    /// Runs `change` in a transaction on a thread of its own: writing waits for the disk.
+    /// Makes a change, and forgets the keys in memory.
     async fn write<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&Connection, &Secrets) -> Result<T, StoreError> + Send + 'static,
+        change: impl FnOnce(&Connection, &Secrets) -> Result<T, NotChanged> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (writer, secrets) = (Arc::clone(&self.writer), self.secrets.clone());
-        let (recent, files) = (Arc::clone(&self.recent), Arc::clone(&self.files));
-        apart(move || {
-            let mut connection = writer.lock();
-            let transaction = connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .map_err(store_error)?;
-            let result = change(&transaction, &secrets)?;
-            let committed = transaction.commit();
-            // Also when it failed: whether it was written is not always known.
-            recent.clear();
-            committed.map_err(store_error)?;
-            files.check().map_err(StoreError::failed)?;
-            Ok(result)
-        })
-        .await
+        let (secrets, recent) = (self.secrets.clone(), Arc::clone(&self.recent));
+        let change = move |connection: &Connection| change(connection, &secrets);
+        self.changes.make(change, move || recent.clear()).await
     }
 }
 
@@ -106,41 +89,29 @@ impl SqliteAccounts {
 impl Accounts for SqliteAccounts {
     async fn create(&self, account: Account, first_key: NewKey) -> Result<(), StoreError> {
         self.write(move |connection, secrets| {
-            connection
-                .execute(
-                    "INSERT INTO account (id, name, created_at, status, status_reason, country)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                    (
-                        Column(account.id),
-                        &account.name,
-                        Column(account.created_at),
-                        account.status.as_str(),
-                        status_reason(&account.status),
-                        account.country.map(Country::alpha2),
-                    ),
-                )
-                .map_err(store_error)?;
+            connection.run(
+                "INSERT INTO account (id, name, created_at, status, status_reason, country)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                (
+                    Column(account.id),
+                    &account.name,
+                    Column(account.created_at),
+                    account.status.as_str(),
+                    status_reason(&account.status),
+                    account.country.map(Country::alpha2),
+                ),
+            )?;
             insert_key(connection, secrets.current(), &first_key)
         })
         .await
     }
 
     async fn account(&self, id: AccountId) -> Result<Option<Account>, StoreError> {
-        self.readers.read(|connection| {
-            connection
-                .prepare_cached(ACCOUNT_BY_ID)?
-                .query_row([Column(id)], read_account)
-                .optional()
-        })
+        self.readers.read(|connection| connection.find(ACCOUNT_BY_ID, [Column(id)], read_account))
     }
 
     async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        self.readers.read(|connection| {
-            connection
-                .prepare_cached(ACCOUNTS)?
-                .query_map([], read_account)?
-                .collect::<rusqlite::Result<_>>()
-        })
+        self.readers.read(|connection| connection.list(ACCOUNTS, [], read_account))
     }
 
     async fn change(
@@ -148,17 +119,12 @@ impl Accounts for SqliteAccounts {
         id: AccountId,
         change: AccountChange,
     ) -> Result<AccountChanged, StoreError> {
-        self.write(move |connection, _| change::change(connection, id, change).map_err(store_error))
-            .await
+        self.write(move |connection, _| Ok(change::change(connection, id, change)?)).await
     }
 
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError> {
         self.write(move |connection, secrets| {
-            let account = connection
-                .query_row("SELECT 1 FROM account WHERE id = ?1", [Column(key.account)], |_| Ok(()))
-                .optional()
-                .map_err(store_error)?;
-            if account.is_none() {
+            if !connection.has("SELECT 1 FROM account WHERE id = ?1", [Column(key.account)])? {
                 return Ok(KeyStored::NotThere);
             }
             if let Some(full) = find_full(connection, &key, limit)? {
@@ -181,17 +147,14 @@ impl Accounts for SqliteAccounts {
             let now = successor.created_at;
             let select = "SELECT account, ended = 0 AND (expires_at IS NULL OR expires_at > ?2)
                           FROM api_key WHERE id = ?1";
-            let found: Option<(Column<AccountId>, bool)> = connection
-                .query_row(select, (Column(old), Column(now)), |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
-                .map_err(store_error)?;
-            let is_active = match found {
-                None => return Ok(KeyStored::NotThere),
-                Some((Column(account), _)) if account != successor.account => {
-                    return Err(StoreError::failed(Unfit::OtherAccount));
-                }
-                Some((_, is_active)) => is_active,
+            let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let found = connection.find(select, (Column(old), Column(now)), read)?;
+            let Some((Column(account), is_active)) = found else {
+                return Ok(KeyStored::NotThere);
             };
+            if successor.account != account {
+                return Err(StoreError::failed(Unfit::OtherAccount).into());
+            }
             // A successor that takes a key's place at once adds none, however many there are.
             let takes_its_place = is_active && old_until <= now;
             match find_full(connection, &successor, limit)? {
@@ -207,20 +170,16 @@ impl Accounts for SqliteAccounts {
     }
 
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError> {
-        self.recent.confirm(|| {
-            self.readers.read(|connection| {
-                connection.prepare_cached(KEY_CHANGES)?.query_row([], |row| row.get(0))
-            })
-        })?;
+        self.recent
+            .confirm(|| self.readers.read(|connection| connection.value(KEY_CHANGES, [])))?;
         let hashes = || self.secrets.newest_first().map(|secret| hash_of(secret, key));
         if let Some(info) = hashes().find_map(|hash| self.recent.get(&hash)) {
             return Ok(Some(info));
         }
         let reading = self.recent.begin();
         self.readers.read(|connection| -> rusqlite::Result<_> {
-            let mut statement = connection.prepare_cached(KEY_BY_HASH)?;
             for hash in hashes() {
-                if let Some(info) = statement.query_row([hash], read_key).optional()? {
+                if let Some(info) = connection.find(KEY_BY_HASH, [hash], read_key)? {
                     let info = Arc::new(info);
                     self.recent.remember(hash, &info, reading);
                     return Ok(Some(info));
@@ -231,26 +190,21 @@ impl Accounts for SqliteAccounts {
     }
 
     async fn key(&self, id: KeyId) -> Result<Option<KeyInfo>, StoreError> {
-        self.readers.read(|connection| {
-            connection.prepare_cached(KEY_BY_ID)?.query_row([Column(id)], read_key).optional()
-        })
+        self.readers.read(|connection| connection.find(KEY_BY_ID, [Column(id)], read_key))
     }
 
     async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StoreError> {
-        self.readers.read(|connection| {
-            connection
-                .prepare_cached(KEYS_OF_ACCOUNT)?
-                .query_map([Column(account)], read_key)?
-                .collect::<rusqlite::Result<_>>()
-        })
+        self.readers
+            .read(|connection| connection.list(KEYS_OF_ACCOUNT, [Column(account)], read_key))
     }
 
     async fn reveal(&self, id: KeyId) -> Result<Option<ApiKey>, StoreError> {
         let row: Option<(Vec<u8>, u32)> = self.readers.read(|connection| {
-            connection
-                .prepare_cached("SELECT sealed, secret FROM api_key WHERE id = ?1")?
-                .query_row([Column(id)], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()
+            connection.find(
+                "SELECT sealed, secret FROM api_key WHERE id = ?1",
+                [Column(id)],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
         })?;
         let Some((sealed, secret)) = row else {
             return Ok(None);
@@ -266,13 +220,8 @@ impl Accounts for SqliteAccounts {
 
     async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError> {
         self.write(move |connection, _| {
-            let changed = connection
-                .execute(
-                    "UPDATE api_key SET requests = ?2, window_seconds = ?3 WHERE id = ?1",
-                    (Column(id), rate.requests, rate.window_seconds),
-                )
-                .map_err(store_error)?;
-            Ok(changed > 0)
+            let set = "UPDATE api_key SET requests = ?2, window_seconds = ?3 WHERE id = ?1";
+            Ok(connection.run(set, (Column(id), rate.requests, rate.window_seconds))? > 0)
         })
         .await
     }
@@ -280,10 +229,8 @@ impl Accounts for SqliteAccounts {
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError> {
         let label = label.to_owned();
         self.write(move |connection, _| {
-            let changed = connection
-                .execute("UPDATE api_key SET label = ?2 WHERE id = ?1", (Column(id), label))
-                .map_err(store_error)?;
-            Ok(changed > 0)
+            let set = "UPDATE api_key SET label = ?2 WHERE id = ?1";
+            Ok(connection.run(set, (Column(id), label))? > 0)
         })
         .await
     }
@@ -294,21 +241,20 @@ impl Accounts for SqliteAccounts {
         at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.write(move |connection, _| end_key(connection, id, at, now)).await
+        self.write(move |connection, _| Ok(end_key(connection, id, at, now)?)).await
     }
 
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
         let is_due = self.readers.read(|connection| {
             let due = "SELECT 1 FROM api_key WHERE ended = 0 AND expires_at <= ?1";
-            connection.prepare_cached(due)?.exists([Column(now)])
+            connection.has(due, [Column(now)])
         })?;
         if !is_due {
             return Ok(0);
         }
         self.write(move |connection, _| {
             let settle = "UPDATE api_key SET ended = 1 WHERE ended = 0 AND expires_at <= ?1";
-            let settled = connection.execute(settle, [Column(now)]).map_err(store_error)?;
-            Ok(settled as u64)
+            Ok(connection.run(settle, [Column(now)])? as u64)
         })
         .await
     }

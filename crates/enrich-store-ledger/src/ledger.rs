@@ -79,7 +79,6 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
@@ -87,7 +86,7 @@ use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
-use enrich_store_sqlite::{OpenError, Readers, Secrets, apart, store_error};
+use enrich_store_sqlite::{OpenError, Readers, Secrets, Worker, apart, store_error};
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, mpsc, mpsc::error::TrySendError};
 
@@ -111,9 +110,8 @@ pub struct SqliteLedger {
     heads: Arc<Heads>,
     files: Arc<LedgerFiles>,
     is_charging: Arc<AtomicBool>,
-    /// `None` only during the drop.
-    queue: Option<mpsc::Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    queue: mpsc::Sender<Job>,
+    _writer: Worker,
 }
 
 /// Why a charge cannot be decided at all.
@@ -181,10 +179,7 @@ impl SqliteLedger {
         let (heads, files) = (writer.heads(), writer.files());
         let room = options.charge_queue.clamp(1, Semaphore::MAX_PERMITS);
         let (queue, jobs) = mpsc::channel(room);
-        let thread = thread::Builder::new()
-            .name("enrich-ledger".to_owned())
-            .spawn(move || writer.run(jobs))
-            .map_err(|source| OpenError::unusable(path, source))?;
+        let writer = Worker::start(path, "enrich-ledger", move || writer.run(jobs))?;
         Ok(Self {
             path: path.into(),
             readers: Readers::open(path)?,
@@ -192,8 +187,8 @@ impl SqliteLedger {
             heads,
             files,
             is_charging,
-            queue: Some(queue),
-            thread: Some(thread),
+            queue,
+            _writer: writer,
         })
     }
 
@@ -229,9 +224,11 @@ impl SqliteLedger {
         job: impl FnOnce(Open<A, T>) -> Job,
         asked: A,
     ) -> Result<Awaited<T>, ChargeError> {
-        let queue = self.queue.as_ref().filter(|_| self.is_deciding());
+        if !self.is_deciding() {
+            return Err(ChargeError::Stopped);
+        }
         let (open, decision) = Open::new(asked);
-        match queue.ok_or(ChargeError::Stopped)?.try_send(job(open)) {
+        match self.queue.try_send(job(open)) {
             Ok(()) => Ok(decision),
             Err(TrySendError::Full(_)) => Err(ChargeError::Overloaded),
             Err(TrySendError::Closed(_)) => Err(ChargeError::Stopped),
@@ -374,15 +371,5 @@ impl Ledger for SqliteLedger {
             self.is_charging.store(false, Ordering::Release);
         }
         self.is_deciding()
-    }
-}
-
-impl Drop for SqliteLedger {
-    fn drop(&mut self) {
-        self.queue = None;
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked dropped its replies, which reported the loss to every waiter.
-            let _ = thread.join();
-        }
     }
 }

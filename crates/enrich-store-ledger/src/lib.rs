@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+mod changes;
 mod ledger;
 mod misses;
 mod options;
@@ -76,8 +77,8 @@ pub fn open(
     let files = ledger.files();
     let misses = MissCounter::new(count_misses, secrets).map(Arc::new);
     Ok(LedgerPorts {
-        accounts: Arc::new(SqliteAccounts::open(path, secrets, Arc::clone(&files))?),
-        sign_ins: Arc::new(SqliteSignIns::open(path, secrets, files)?),
+        accounts: Arc::new(SqliteAccounts::open(path, secrets, &files)?),
+        sign_ins: Arc::new(SqliteSignIns::open(path, secrets, &files)?),
         ledger: Arc::new(ledger),
         usage: Arc::new(SqliteUsage::open(path, misses.clone())?),
         misses,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use enrich_core::Timestamp;
 use enrich_core::port::misses::Misses;
-use enrich_store_sqlite::{Purpose, Secrets};
+use enrich_store_sqlite::{Purpose, Secrets, Statements};
 use enrich_text::CompanyName;
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -186,10 +186,7 @@ fn write_some(connection: &mut Connection, some: &[(Counted, Count)]) -> rusqlit
 
 /// Keeps the most frequent names of a day.
 fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
-    let count: u32 =
-        connection.query_row("SELECT count(*) FROM missed_name WHERE day = ?1", [day], |row| {
-            row.get(0)
-        })?;
+    let count: u32 = connection.value("SELECT count(*) FROM missed_name WHERE day = ?1", [day])?;
     if count > most {
         connection.execute(
             "DELETE FROM missed_name WHERE day = ?1 AND hash IN (
@@ -223,15 +220,12 @@ pub fn most_missed(
     now: Timestamp,
     most: usize,
 ) -> rusqlite::Result<Vec<MissedName>> {
-    let mut statement = connection.prepare(
-        "SELECT hash, max(name), sum(calls), max(day) FROM missed_name WHERE day > ?1
-         GROUP BY hash ORDER BY sum(calls) DESC, hash LIMIT ?2",
-    )?;
-    let names = statement.query_map(params![day_of(now) - KEPT_DAYS, most], |row| {
+    let names = "SELECT hash, max(name), sum(calls), max(day) FROM missed_name WHERE day > ?1
+                 GROUP BY hash ORDER BY sum(calls) DESC, hash LIMIT ?2";
+    connection.list(names, params![day_of(now) - KEPT_DAYS, most], |row| {
         let (hash, name) = (row.get(0)?, row.get(1)?);
         Ok(MissedName { hash, name, calls: row.get(2)?, last_day: row.get(3)? })
-    })?;
-    names.collect()
+    })
 }
 
 /// How often a name was missed in the last 30 days.
@@ -245,12 +239,10 @@ pub fn missed(
     now: Timestamp,
     name: &CompanyName,
 ) -> rusqlite::Result<u64> {
-    let mut statement = connection
-        .prepare("SELECT coalesce(sum(calls), 0) FROM missed_name WHERE hash = ?1 AND day > ?2")?;
+    let sum = "SELECT coalesce(sum(calls), 0) FROM missed_name WHERE hash = ?1 AND day > ?2";
     let mut calls = 0_u64;
     for hash in hashes(secrets, name) {
-        let of_hash: u64 =
-            statement.query_row(params![hash, day_of(now) - KEPT_DAYS], |row| row.get(0))?;
+        let of_hash = connection.value(sum, params![hash, day_of(now) - KEPT_DAYS])?;
         calls = calls.saturating_add(of_hash);
     }
     Ok(calls)

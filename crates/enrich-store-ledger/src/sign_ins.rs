@@ -20,18 +20,17 @@ use enrich_sign_in::{
     EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
 };
 use enrich_store_sqlite::{
-    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, apart,
-    store_error,
+    Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
 };
 use enrich_text::EmailAddress;
-use parking_lot::Mutex;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
+use crate::changes::Changes;
 use crate::ledger::LedgerFiles;
 use rows::{
-    BY_ACCOUNT, BY_EMAIL, Hash, INVITATION, SESSIONS_OF_ACCOUNT, Sealed, SignInRow, end_invitation,
-    end_oldest_sessions, end_session_of, end_sessions, first_of, id_of, read_session, read_sign_in,
-    set_password,
+    BY_ACCOUNT, BY_EMAIL, END_SESSION, Hash, INVITATION, SESSIONS_OF_ACCOUNT, Sealed, SignInRow,
+    end_invitation, end_oldest_sessions, end_session_of, end_sessions, first_of, id_of,
+    read_invitation, read_session, read_sign_in, set_password,
 };
 
 /// Ended sessions deleted at once, so that charges do not wait for it.
@@ -45,35 +44,24 @@ const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
 pub struct SqliteSignIns {
     readers: Readers,
     /// Syncs each commit to disk.
-    synced: Writer,
+    synced: Changes,
     /// Does not sync.
-    unsynced: Writer,
+    unsynced: Changes,
     secrets: Secrets,
-    files: Arc<LedgerFiles>,
 }
-
-/// A connection for changes, one at a time.
-type Writer = Arc<Mutex<Connection>>;
 
 impl SqliteSignIns {
     /// Opens the sign-ins in the prepared ledger at `path`.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
-        files: Arc<LedgerFiles>,
+        files: &Arc<LedgerFiles>,
     ) -> Result<Self, OpenError> {
-        let writer = |durability| {
-            let connection = sqlite::writer(path, durability);
-            connection
-                .map(|connection| Arc::new(Mutex::new(connection)))
-                .map_err(|source| OpenError::of_sqlite(path, source))
-        };
         Ok(Self {
             readers: Readers::open(path)?,
-            synced: writer(Durability::Commit)?,
-            unsynced: writer(Durability::Checkpoint)?,
+            synced: Changes::open(path, Durability::Commit, files)?,
+            unsynced: Changes::open(path, Durability::Checkpoint, files)?,
             secrets: secrets.clone(),
-            files,
         })
     }
 
@@ -123,24 +111,20 @@ impl SqliteSignIns {
         })
     }
 
-    /// Runs `change` in a transaction on a thread of its own.
+    /// Makes a change and syncs it to disk.
     async fn write<T: Send + 'static>(
         &self,
-        writer: &Writer,
         change: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (writer, files) = (Arc::clone(writer), Arc::clone(&self.files));
-        apart(move || {
-            let mut connection = writer.lock();
-            let transaction = connection
-                .transaction_with_behavior(TransactionBehavior::Immediate)
-                .map_err(store_error)?;
-            let result = change(&transaction).map_err(store_error)?;
-            transaction.commit().map_err(store_error)?;
-            files.check().map_err(StoreError::failed)?;
-            Ok(result)
-        })
-        .await
+        self.synced.make(move |connection| Ok(change(connection)?), || ()).await
+    }
+
+    /// Makes a change without a disk sync.
+    async fn write_unsynced(
+        &self,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        self.unsynced.make(move |connection| Ok(change(connection)?), || ()).await
     }
 }
 
@@ -155,27 +139,23 @@ impl SignIns for SqliteSignIns {
         let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
         let (hash, _) = self.current_hash(Purpose::SignInEmail, email.as_str());
         let sealed = self.seal(Purpose::SignInEmailSeal, account, email.as_str())?;
-        self.write(&self.synced, move |connection| {
-            if !connection
-                .prepare_cached("SELECT 1 FROM account WHERE id = ?1")?
-                .exists([Column(account)])?
-            {
+        self.write(move |connection| {
+            if !connection.has("SELECT 1 FROM account WHERE id = ?1", [Column(account)])? {
                 return Ok(EmailSet::NoAccount);
             }
-            match first_of(connection, BY_EMAIL, &hashes, |hash| [*hash], read_sign_in)? {
+            match first_of(connection, BY_EMAIL, &hashes, read_sign_in)? {
                 Some(holder) if holder.account == account => return Ok(EmailSet::Set),
                 Some(_) => return Ok(EmailSet::Taken),
                 None => {}
             }
-            connection
-                .prepare_cached(
-                    "INSERT INTO sign_in (account, email_hash, email, secret, created_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT (account) DO UPDATE SET email_hash = excluded.email_hash,
-                         email = excluded.email, secret = excluded.secret,
-                         created_at = excluded.created_at",
-                )?
-                .execute(params![Column(account), hash, sealed.0, sealed.1, Column(now)])?;
+            connection.run(
+                "INSERT INTO sign_in (account, email_hash, email, secret, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (account) DO UPDATE SET email_hash = excluded.email_hash,
+                     email = excluded.email, secret = excluded.secret,
+                     created_at = excluded.created_at",
+                params![Column(account), hash, sealed.0, sealed.1, Column(now)],
+            )?;
             end_invitation(connection, account)?;
             end_sessions(connection, account, &[])?;
             Ok(EmailSet::Set)
@@ -184,20 +164,17 @@ impl SignIns for SqliteSignIns {
     }
 
     async fn sign_in(&self, account: AccountId) -> Result<Option<SignIn>, StoreError> {
-        let row = self.readers.read(|connection| {
-            connection
-                .prepare_cached(BY_ACCOUNT)?
-                .query_row([Column(account)], read_sign_in)
-                .optional()
-        })?;
+        let row = self
+            .readers
+            .read(|connection| connection.find(BY_ACCOUNT, [Column(account)], read_sign_in))?;
         row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
     }
 
     async fn by_email(&self, email: &EmailAddress) -> Result<Option<SignIn>, StoreError> {
         let hashes = self.hashes(Purpose::SignInEmail, email.as_str());
-        let row = self.readers.read(|connection| {
-            first_of(connection, BY_EMAIL, &hashes, |hash| [*hash], read_sign_in)
-        })?;
+        let row = self
+            .readers
+            .read(|connection| first_of(connection, BY_EMAIL, &hashes, read_sign_in))?;
         row.map(|row| self.opened(row)).transpose().map_err(StoreError::failed)
     }
 
@@ -208,18 +185,17 @@ impl SignIns for SqliteSignIns {
         until: Timestamp,
     ) -> Result<bool, StoreError> {
         let (hash, secret) = self.current_hash(Purpose::InvitationToken, token.expose());
-        self.write(&self.synced, move |connection| {
-            if !connection.prepare_cached(BY_ACCOUNT)?.exists([Column(account)])? {
+        self.write(move |connection| {
+            if !connection.has(BY_ACCOUNT, [Column(account)])? {
                 return Ok(false);
             }
-            connection
-                .prepare_cached(
-                    "INSERT INTO invitation (account, token_hash, secret, until)
-                     VALUES (?1, ?2, ?3, ?4)
-                     ON CONFLICT (account) DO UPDATE SET token_hash = excluded.token_hash,
-                         secret = excluded.secret, until = excluded.until",
-                )?
-                .execute(params![Column(account), hash, secret, Column(until)])?;
+            connection.run(
+                "INSERT INTO invitation (account, token_hash, secret, until)
+                 VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (account) DO UPDATE SET token_hash = excluded.token_hash,
+                     secret = excluded.secret, until = excluded.until",
+                params![Column(account), hash, secret, Column(until)],
+            )?;
             Ok(true)
         })
         .await
@@ -227,14 +203,9 @@ impl SignIns for SqliteSignIns {
 
     async fn invited(&self, token: &Token, now: Timestamp) -> Result<Option<SignIn>, StoreError> {
         let hashes = self.hashes(Purpose::InvitationToken, token.expose());
-        let invitation = self.readers.read(|connection| {
-            let read = |row: &Row<'_>| {
-                let (Column::<AccountId>(account), Column::<Timestamp>(until)) =
-                    (row.get(0)?, row.get(1)?);
-                Ok((account, until))
-            };
-            first_of(connection, INVITATION, &hashes, |hash| [*hash], read)
-        })?;
+        let invitation = self
+            .readers
+            .read(|connection| first_of(connection, INVITATION, &hashes, read_invitation))?;
         match invitation {
             Some((account, until)) if now < until => self.sign_in(account).await,
             Some(_) | None => Ok(None),
@@ -252,16 +223,10 @@ impl SignIns for SqliteSignIns {
         };
         let hashes = self.hashes(Purpose::InvitationToken, token.expose());
         let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
-        self.write(&self.synced, move |connection| {
+        self.write(move |connection| {
             // It may have been used or replaced since it was read.
-            let is_good = first_of(
-                connection,
-                "SELECT 1 FROM invitation WHERE token_hash = ?1 AND account = ?2 AND until > ?3",
-                &hashes,
-                |hash| (*hash, Column(account), Column(now)),
-                |_| Ok(()),
-            )?;
-            if is_good.is_none() {
+            let invitation = first_of(connection, INVITATION, &hashes, read_invitation)?;
+            if !invitation.is_some_and(|(of, until)| of == account && now < until) {
                 return Ok(None);
             }
             set_password(connection, account, &sealed)?;
@@ -279,7 +244,7 @@ impl SignIns for SqliteSignIns {
     ) -> Result<bool, StoreError> {
         let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
         let kept = self.session_hashes(kept);
-        self.write(&self.synced, move |connection| {
+        self.write(move |connection| {
             let is_there = set_password(connection, account, &sealed)?;
             end_sessions(connection, account, &kept)?;
             Ok(is_there)
@@ -289,20 +254,19 @@ impl SignIns for SqliteSignIns {
 
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError> {
         let (hash, secret) = self.current_hash(Purpose::SessionToken, token.expose());
-        self.write(&self.unsynced, move |connection| {
-            connection
-                .prepare_cached(
-                    "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                )?
-                .execute(params![
+        self.write_unsynced(move |connection| {
+            connection.run(
+                "INSERT INTO session (token_hash, secret, account, started_at, seen_at, ends_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![
                     hash,
                     secret,
                     Column(session.account),
                     Column(session.started_at),
                     Column(session.seen_at),
                     Column(session.ends_at),
-                ])?;
+                ],
+            )?;
             end_oldest_sessions(connection, session.account, &hash)
         })
         .await
@@ -312,26 +276,22 @@ impl SignIns for SqliteSignIns {
         let hashes = self.session_hashes(Some(token));
         let query =
             "SELECT account, started_at, seen_at, ends_at FROM session WHERE token_hash = ?1";
-        self.readers
-            .read(|connection| first_of(connection, query, &hashes, |hash| [*hash], read_session))
+        self.readers.read(|connection| first_of(connection, query, &hashes, read_session))
     }
 
     async fn touch_session(&self, token: &Token, at: Timestamp) -> Result<(), StoreError> {
         let hashes = self.session_hashes(Some(token));
-        self.write(&self.unsynced, move |connection| {
-            let mut touch = connection.prepare_cached(
-                "UPDATE session SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2",
-            )?;
-            hashes.iter().try_for_each(|hash| touch.execute((hash, Column(at))).map(|_| ()))
+        self.write_unsynced(move |connection| {
+            let touch = "UPDATE session SET seen_at = ?2 WHERE token_hash = ?1 AND seen_at < ?2";
+            hashes.iter().try_for_each(|hash| connection.run(touch, (hash, Column(at))).map(|_| ()))
         })
         .await
     }
 
     async fn end_session(&self, token: &Token) -> Result<(), StoreError> {
         let hashes = self.session_hashes(Some(token));
-        self.write(&self.synced, move |connection| {
-            let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
-            hashes.iter().try_for_each(|hash| end.execute([hash]).map(|_| ()))
+        self.write(move |connection| {
+            hashes.iter().try_for_each(|hash| connection.run(END_SESSION, [hash]).map(|_| ()))
         })
         .await
     }
@@ -340,17 +300,15 @@ impl SignIns for SqliteSignIns {
         let is_due = self.readers.read(|connection| {
             let due = "SELECT 1 FROM session WHERE ends_at <= ?1
                        UNION ALL SELECT 1 FROM invitation WHERE until <= ?1";
-            connection.prepare_cached(due)?.exists([Column(now)])
+            connection.has(due, [Column(now)])
         })?;
         if !is_due {
             return Ok(0);
         }
-        self.write(&self.synced, move |connection| {
-            let mut sessions = connection.prepare_cached(ENDED_SESSIONS)?;
-            let sessions = sessions.execute((Column(now), SETTLED_AT_ONCE))?;
-            let mut invitations =
-                connection.prepare_cached("DELETE FROM invitation WHERE until <= ?1")?;
-            Ok((sessions + invitations.execute([Column(now)])?) as u64)
+        self.write(move |connection| {
+            let sessions = connection.run(ENDED_SESSIONS, (Column(now), SETTLED_AT_ONCE))?;
+            let ended = "DELETE FROM invitation WHERE until <= ?1";
+            Ok((sessions + connection.run(ended, [Column(now)])?) as u64)
         })
         .await
     }
@@ -362,22 +320,16 @@ impl SignIns for SqliteSignIns {
     ) -> Result<Vec<ListedSession>, StoreError> {
         let current = self.session_hashes(current);
         self.readers.read(|connection| {
-            connection
-                .prepare_cached(SESSIONS_OF_ACCOUNT)?
-                .query_map([Column(account)], |row| {
-                    let hash: Hash = row.get(4)?;
-                    Ok(ListedSession {
-                        id: id_of(&hash),
-                        session: read_session(row)?,
-                        is_current: current.contains(&hash),
-                    })
-                })?
-                .collect::<rusqlite::Result<_>>()
+            connection.list(SESSIONS_OF_ACCOUNT, [Column(account)], |row| {
+                let hash: Hash = row.get(4)?;
+                let is_current = current.contains(&hash);
+                Ok(ListedSession { id: id_of(&hash), session: read_session(row)?, is_current })
+            })
         })
     }
 
     async fn end_session_of(&self, account: AccountId, id: SessionId) -> Result<bool, StoreError> {
-        self.write(&self.synced, move |connection| end_session_of(connection, account, id)).await
+        self.write(move |connection| end_session_of(connection, account, id)).await
     }
 
     async fn end_sessions(
@@ -386,6 +338,6 @@ impl SignIns for SqliteSignIns {
         kept: Option<&Token>,
     ) -> Result<u64, StoreError> {
         let kept = self.session_hashes(kept);
-        self.write(&self.synced, move |connection| end_sessions(connection, account, &kept)).await
+        self.write(move |connection| end_sessions(connection, account, &kept)).await
     }
 }

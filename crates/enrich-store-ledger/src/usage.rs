@@ -10,7 +10,7 @@ use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::usage::{DayCount, Usage, Use, UseOutcome};
 use enrich_core::{AccountId, Clock as _, KeyId, Timestamp};
 use enrich_store_sqlite::{
-    self as sqlite, Column, Durability, OpenError, Readers, SystemClock, store_error,
+    self as sqlite, Column, Durability, OpenError, Readers, SystemClock, Worker, store_error,
 };
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
@@ -52,9 +52,9 @@ type Reply = oneshot::Sender<Result<(), StoreError>>;
 pub struct SqliteUsage {
     gathered: Arc<Mutex<Gathered>>,
     readers: Readers,
-    /// `None` only during the drop.
-    flushes: Option<SyncSender<Reply>>,
-    thread: Option<JoinHandle<()>>,
+    flushes: SyncSender<Reply>,
+    /// It writes the remaining counts before it ends.
+    _writer: Worker,
 }
 
 /// Why counters could not be read.
@@ -100,12 +100,8 @@ impl SqliteUsage {
         // More than ever wait at once: the only caller is the end of the process.
         let (flushes, asked) = mpsc::sync_channel(64);
         let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
-        let thread = thread::Builder::new()
-            .name("enrich-usage".to_owned())
-            .spawn(move || usage_writer.run())
-            .map_err(|source| OpenError::unusable(path, source))?;
-        let readers = Readers::open(path)?;
-        Ok(Self { gathered, readers, flushes: Some(flushes), thread: Some(thread) })
+        let writer = Worker::start(path, "enrich-usage", move || usage_writer.run())?;
+        Ok(Self { gathered, readers: Readers::open(path)?, flushes, _writer: writer })
     }
 }
 
@@ -125,10 +121,7 @@ impl Usage for SqliteUsage {
 
     async fn flush(&self) -> Result<(), StoreError> {
         let (reply, done) = oneshot::channel();
-        let asked = self.flushes.as_ref().is_some_and(|flushes| flushes.try_send(reply).is_ok());
-        if !asked {
-            return Err(StoreError::Overloaded);
-        }
+        self.flushes.try_send(reply).map_err(|_| StoreError::Overloaded)?;
         done.await.map_err(StoreError::failed)?
     }
 
@@ -158,16 +151,6 @@ impl Usage for SqliteUsage {
     }
 }
 
-impl Drop for SqliteUsage {
-    fn drop(&mut self) {
-        self.flushes = None;
-        if let Some(thread) = self.thread.take() {
-            // It writes the remaining counts before it ends. If it panicked, only counts are lost.
-            let _ = thread.join();
-        }
-    }
-}
-
 impl Gathered {
     fn add(&mut self, counted: Counted, sum: Sum) {
         let is_full = self.sums.len() >= MAX_GATHERED;
@@ -194,8 +177,6 @@ struct UsageWriter {
     gathered: Arc<Mutex<Gathered>>,
     connection: Connection,
     asked: Receiver<Reply>,
-    /// Callers that asked during a round.
-    waiting: Vec<Reply>,
     /// The last use of keys, not yet written.
     unmarked: FxHashMap<KeyId, Timestamp>,
     marked_at: Instant,
@@ -214,6 +195,15 @@ enum Pace {
     Hurried,
 }
 
+impl Pace {
+    /// Lets charges write between two transactions.
+    fn pause(self) {
+        if self == Self::Steady {
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
 impl UsageWriter {
     fn new(
         gathered: Arc<Mutex<Gathered>>,
@@ -226,7 +216,6 @@ impl UsageWriter {
             gathered,
             connection,
             asked,
-            waiting: Vec::new(),
             unmarked: FxHashMap::default(),
             marked_at: now,
             misses,
@@ -239,17 +228,16 @@ impl UsageWriter {
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {
-                Ok(reply) => self.waiting.push(reply),
+                Ok(reply) => {
+                    let written =
+                        self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
+                    // Nobody may be waiting any more; the counts are written in either case.
+                    let _ = reply.send(written.map_err(store_error));
+                }
                 Err(RecvTimeoutError::Timeout) => self.write_and_report(Pace::Steady),
                 Err(RecvTimeoutError::Disconnected) => {
                     return self.write_and_report(Pace::Hurried);
                 }
-            }
-            for reply in mem::take(&mut self.waiting) {
-                // Nobody may be waiting any more; the counts are written in either case.
-                let written =
-                    self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                let _ = reply.send(written.map_err(store_error));
             }
         }
     }
@@ -270,11 +258,7 @@ impl UsageWriter {
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
         {
             self.missed_at = Instant::now();
-            misses.write(&mut self.connection, || {
-                if pace == Pace::Steady {
-                    thread::sleep(PAUSE);
-                }
-            })?;
+            misses.write(&mut self.connection, || pace.pause())?;
         }
         let is_due = self.tidied_at.is_none_or(|at| at.elapsed() >= TIDY_ROUND);
         if pace == Pace::Steady && is_due {
@@ -286,7 +270,7 @@ impl UsageWriter {
     }
 
     /// Writes the collected counts; those that cannot be written are collected again.
-    fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
+    fn write(&mut self, pace: Pace) -> rusqlite::Result<()> {
         let gathered = mem::take(&mut *self.gathered.lock());
         if gathered.lost > 0 {
             tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
@@ -309,36 +293,15 @@ impl UsageWriter {
                 some_marks.into_iter().chain(marks).for_each(|(key, at)| self.used(key, at));
                 return Err(error);
             }
-            if pace == Pace::Steady {
-                pace = self.pause();
-            }
+            pace.pause();
         }
         Ok(())
     }
 
-    /// Pauses for charges, unless a caller starts to wait.
-    fn pause(&mut self) -> Pace {
-        match self.asked.recv_timeout(PAUSE) {
-            Ok(reply) => {
-                self.waiting.push(reply);
-                Pace::Hurried
-            }
-            Err(RecvTimeoutError::Timeout) => Pace::Steady,
-            Err(RecvTimeoutError::Disconnected) => Pace::Hurried,
-        }
-    }
-
     fn used(&mut self, key: KeyId, at: Timestamp) {
-        let is_full = self.unmarked.len() >= MAX_GATHERED;
-        match self.unmarked.entry(key) {
-            Entry::Occupied(mut known) => {
-                let latest = at.max(*known.get());
-                known.insert(latest);
-            }
-            Entry::Vacant(new) if !is_full => {
-                new.insert(at);
-            }
-            Entry::Vacant(_) => {}
+        if self.unmarked.len() < MAX_GATHERED || self.unmarked.contains_key(&key) {
+            let latest = self.unmarked.entry(key).or_insert(at);
+            *latest = at.max(*latest);
         }
     }
 

@@ -1,7 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod background;
-mod blocking;
 mod clock;
 mod columns;
 mod database;
@@ -11,9 +9,9 @@ mod log;
 mod refresh_gate;
 mod secret;
 mod size;
+mod statements;
+mod threads;
 
-pub use background::{Background, Owner};
-pub use blocking::apart;
 pub use clock::SystemClock;
 pub use columns::Column;
 pub use database::{
@@ -25,3 +23,5 @@ pub use log::{begin_log, beside, move_log, refuse_without_log, write_log_again};
 pub use refresh_gate::{Moment, RefreshGate};
 pub use secret::{FILE as SECRET_FILE, NotOurs, Purpose, SealError, Secret, SecretError, Secrets};
 pub use size::{DatabaseSize, bytes, database_size, file_bytes};
+pub use statements::Statements;
+pub use threads::{Background, Owner, Worker, apart};

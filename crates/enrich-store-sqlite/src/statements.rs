@@ -26,15 +26,21 @@ pub trait Statements {
     /// Whether there is a row.
     fn has(&self, query: &str, values: impl Params) -> rusqlite::Result<bool>;
 
-    /// The first rows, at most `limit`. `limit` is no part of the query: SQLite may plan a statement
-    /// anew each time its `LIMIT` is bound, which takes longer than running it.
+    /// All rows.
     fn list<T, C: FromIterator<T>>(
         &self,
         query: &str,
         values: impl Params,
-        limit: usize,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<C>;
+
+    /// Calls `each` with each row, until one call fails.
+    fn each(
+        &self,
+        query: &str,
+        values: impl Params,
+        each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()>;
 }
 
 impl Statements for Connection {
@@ -63,9 +69,22 @@ impl Statements for Connection {
         &self,
         query: &str,
         values: impl Params,
-        limit: usize,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<C> {
-        self.prepare_cached(query)?.query_map(values, read)?.take(limit).collect()
+        self.prepare_cached(query)?.query_map(values, read)?.collect()
+    }
+
+    fn each(
+        &self,
+        query: &str,
+        values: impl Params,
+        mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.prepare_cached(query)?;
+        let mut rows = statement.query(values)?;
+        while let Some(row) = rows.next()? {
+            each(row)?;
+        }
+        Ok(())
     }
 }

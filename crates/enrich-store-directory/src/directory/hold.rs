@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner};
+use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, Statements};
 use rusqlite::Connection;
 
 /// How long one state is held. During this time an import's changes stay in the log, and reads of
@@ -29,7 +29,7 @@ pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
 fn hold(connection: &Connection, owner: &Owner) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
     // A transaction holds nothing until it reads something.
-    reading.prepare_cached("SELECT generation FROM state")?.exists([])?;
+    reading.has("SELECT generation FROM state", [])?;
     let goes_on = owner.is_there_after(HELD_FOR);
     reading.finish()?;
     Ok(goes_on)

@@ -1,6 +1,7 @@
 //! Finds the holders of an exact identifier, in the hash index or else in the file's index.
 
 use enrich_core::{Confidence, DirectoryRevision, SubjectId};
+use enrich_store_sqlite::Statements;
 use rusqlite::params;
 
 use super::codes::{IdentifierKind, sql_id};
@@ -38,11 +39,10 @@ impl View<'_> {
         key: &str,
         subject: SubjectId,
     ) -> rusqlite::Result<Option<Confidence>> {
-        let mut statement = self.connection.prepare_cached(
+        let percent: Option<u8> = self.connection.value(
             "SELECT max(confidence) FROM identifier WHERE kind = ?1 AND key = ?2 AND subject = ?3",
+            params![kind, key, sql_id(subject)],
         )?;
-        let percent: Option<u8> =
-            statement.query_row(params![kind, key, sql_id(subject)], |row| row.get(0))?;
         Ok(percent.map(Confidence::clamped))
     }
 

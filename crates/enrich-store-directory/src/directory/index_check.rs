@@ -1,5 +1,6 @@
 //! Checks the index of words: its lists are in order, complete, and name companies that exist.
 
+use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 
 use super::codes::COMPANY;
@@ -73,17 +74,15 @@ const STRAY: [(&str, &str); 2] = [
 
 /// Which ids belong to companies.
 fn companies(connection: &Connection) -> rusqlite::Result<Vec<bool>> {
-    let mut ids = connection.prepare("SELECT id FROM subject WHERE kind = ?1 ORDER BY id")?;
-    let mut rows = ids.query([COMPANY])?;
     let mut companies = Vec::new();
-    while let Some(row) = rows.next()? {
-        let id: i64 = row.get(0)?;
+    connection.each("SELECT id FROM subject WHERE kind = ?1 ORDER BY id", [COMPANY], |row| {
         // Ids are assigned in sequence, so there are hardly more of them than companies.
-        if let Ok(id) = usize::try_from(id) {
+        if let Ok(id) = usize::try_from(row.get::<_, i64>(0)?) {
             companies.resize(id + 1, false);
             companies[id] = true;
         }
-    }
+        Ok(())
+    })?;
     Ok(companies)
 }
 
@@ -114,11 +113,9 @@ impl Word<'_> {
             let Self { companies: stated, .. } = self;
             return Ok(Some(format!("says {stated} companies and lists {}", list.number)));
         }
-        let mut held = self
-            .connection
-            .prepare_cached("SELECT 1 FROM name_word_variant WHERE variant = ?1 AND word = ?2")?;
+        let held = "SELECT 1 FROM name_word_variant WHERE variant = ?1 AND word = ?2";
         for variant in variants(self.word) {
-            if !held.exists(params![variant, self.word])? {
+            if !self.connection.has(held, params![variant, self.word])? {
                 return Ok(Some("lacks a variant".to_owned()));
             }
         }

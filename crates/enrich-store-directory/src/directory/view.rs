@@ -4,9 +4,9 @@ use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
     Person, SubjectId, Timestamp, domain_facts_from_facts,
 };
-use enrich_store_sqlite::Column;
+use enrich_store_sqlite::{Column, Statements};
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use rustc_hash::FxHashMap;
 
 use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
@@ -72,15 +72,13 @@ impl<'c> View<'c> {
 
     /// The number of suppressed values.
     pub(crate) fn suppressed_count(&self) -> rusqlite::Result<u64> {
-        let mut statement = self.connection.prepare_cached("SELECT count(*) FROM suppressed")?;
-        statement.query_row([], |row| row.get(0))
+        self.connection.value("SELECT count(*) FROM suppressed", [])
     }
 
     /// The keyed hashes of the suppressed values, and since when each is suppressed.
     pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashMap<[u8; 32], Timestamp>> {
-        let mut statement = self.connection.prepare_cached("SELECT hash, at FROM suppressed")?;
         let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
-        statement.query_map([], suppressed)?.collect()
+        self.connection.list("SELECT hash, at FROM suppressed", [], suppressed)
     }
 
     /// The companies of which only a name with this key is held, at most `limit`, ordered by id.
@@ -101,9 +99,7 @@ impl<'c> View<'c> {
 
     /// Whether there is a subject with this id.
     pub(crate) fn is_there(&self, id: SubjectId) -> rusqlite::Result<bool> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT 1 FROM subject WHERE id = ?1")?;
-        statement.exists([sql_id(id)])
+        self.connection.has("SELECT 1 FROM subject WHERE id = ?1", [sql_id(id)])
     }
 
     /// The company with this id, without its employees.
@@ -133,21 +129,20 @@ impl<'c> View<'c> {
 
     /// The number of companies.
     pub(crate) fn companies(&self) -> rusqlite::Result<u64> {
-        let mut statement = self.connection.prepare_cached("SELECT companies FROM state")?;
-        statement.query_row([], |row| row.get(0))
+        self.connection.value("SELECT companies FROM state", [])
     }
 
     /// The number of subjects ever added, including removed ones.
     pub(crate) fn subjects_ever(&self) -> rusqlite::Result<usize> {
-        let mut statement = self.connection.prepare_cached("SELECT next_subject FROM state")?;
-        statement.query_row([], |row| row.get(0))
+        self.connection.value("SELECT next_subject FROM state", [])
     }
 
     /// The number of companies with a word in a name.
     pub(crate) fn companies_with_word(&self, word: &str) -> rusqlite::Result<u64> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT companies FROM name_word WHERE word = ?1")?;
-        Ok(statement.query_row([word], |row| row.get(0)).optional()?.unwrap_or(0))
+        Ok(self
+            .connection
+            .find("SELECT companies FROM name_word WHERE word = ?1", [word], |row| row.get(0))?
+            .unwrap_or(0))
     }
 
     /// Reads the companies that have a word: the last list first, then all others, each ordered by
@@ -157,26 +152,19 @@ impl<'c> View<'c> {
         word: &str,
         mut take: impl FnMut(Posting),
     ) -> rusqlite::Result<()> {
-        let mut each = |list: &[u8]| -> rusqlite::Result<()> {
-            for posting in unpack(list) {
+        let mut take_list = |row: &Row<'_>| -> rusqlite::Result<()> {
+            for posting in unpack(row.get_ref(0)?.as_blob()?) {
                 take(posting.map_err(damaged)?);
             }
             Ok(())
         };
-        let mut statement =
-            self.connection.prepare_cached("SELECT last FROM name_word WHERE word = ?1")?;
-        let mut rows = statement.query([word])?;
-        if let Some(row) = rows.next()? {
-            each(row.get_ref(0)?.as_blob()?)?;
-        }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT companies FROM name_word_chunk WHERE word = ?1 ORDER BY first",
+        self.connection.each(
+            "SELECT last FROM name_word WHERE word = ?1",
+            [word],
+            &mut take_list,
         )?;
-        let mut rows = statement.query([word])?;
-        while let Some(row) = rows.next()? {
-            each(row.get_ref(0)?.as_blob()?)?;
-        }
-        Ok(())
+        let chunks = "SELECT companies FROM name_word_chunk WHERE word = ?1 ORDER BY first";
+        self.connection.each(chunks, [word], take_list)
     }
 
     /// Words that share a variant, at most `limit`.
@@ -217,11 +205,9 @@ impl<'c> View<'c> {
 
     /// The facts of exactly this domain.
     pub(crate) fn domain(&self, domain: &str) -> rusqlite::Result<Option<KnownDomain>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
-             ORDER BY ordinal",
-        )?;
-        let facts = statement.query_map([domain], |row| {
+        let facts = "SELECT attribute, value, confidence FROM domain_fact WHERE domain = ?1
+                     ORDER BY ordinal";
+        let facts: Vec<Fact> = self.connection.list(facts, [domain], |row| {
             Ok(Fact {
                 attribute: attribute_of(row.get(0)?)?,
                 value: row.get(1)?,
@@ -229,7 +215,6 @@ impl<'c> View<'c> {
                 confidence: Confidence::clamped(row.get(2)?),
             })
         })?;
-        let facts: Vec<Fact> = facts.collect::<rusqlite::Result<_>>()?;
         let sure = |attribute| {
             let matching = facts.iter().filter(|fact| fact.attribute == attribute);
             matching.map(|fact| fact.confidence).max()
@@ -243,10 +228,11 @@ impl<'c> View<'c> {
     }
 
     fn profile(&self, id: SubjectId, kind: i64) -> rusqlite::Result<Option<String>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT profile FROM subject WHERE id = ?1 AND kind = ?2")?;
-        statement.query_row(params![sql_id(id), kind], |row| row.get(0)).optional()
+        self.connection.find(
+            "SELECT profile FROM subject WHERE id = ?1 AND kind = ?2",
+            params![sql_id(id), kind],
+            |row| row.get(0),
+        )
     }
 }
 

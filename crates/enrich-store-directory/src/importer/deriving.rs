@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use enrich_core::Timestamp;
-use enrich_store_sqlite::Secrets;
+use enrich_store_sqlite::{Secrets, Statements};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};
@@ -96,10 +96,10 @@ fn derive(
         let subject_facts = writer.subject_facts(subject, kind)?;
         let derived = Derived::from(subject, kind, &subject_facts.facts).map_err(unreadable)?;
         if let Some(profile) = &derived.profile {
-            let mut statement = connection.prepare_cached(
+            connection.run(
                 "UPDATE subject SET profile = ?2 WHERE id = ?1 AND profile <> ?2",
+                params![id, profile],
             )?;
-            statement.execute(params![id, profile])?;
             companies += i64::from(kind == Kind::Company);
         }
         words.change(subject, &Default::default(), &derived.words);
@@ -113,9 +113,8 @@ fn derive(
     words.write(connection)?;
     employees.sort_unstable();
     for (company, person) in employees {
-        let mut statement =
-            connection.prepare_cached("INSERT INTO employee (company, person) VALUES (?1, ?2)")?;
-        statement.execute([company, person])?;
+        connection
+            .run("INSERT INTO employee (company, person) VALUES (?1, ?2)", [company, person])?;
     }
     connection.execute("UPDATE state SET companies = companies + ?1", [companies])?;
     Ok(())

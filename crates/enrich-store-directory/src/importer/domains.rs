@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use enrich_core::port::importer::{Effect, Taken};
 use enrich_core::{Attribute, Confidence, DomainRecord};
-use enrich_store_sqlite::Column;
+use enrich_store_sqlite::{Column, Statements};
 use rusqlite::params;
 
 use super::subject_facts::SourceClaim;
@@ -85,49 +85,46 @@ impl Writer<'_> {
             if claim.confidence <= own.confidence {
                 return Ok(false);
             }
-            let mut statement = self.connection.prepare_cached(
-                "UPDATE domain_fact SET value = ?3, confidence = ?4, source_record = ?5, at = ?6
-                 WHERE domain = ?1 AND ordinal = ?2",
-            )?;
             let confidence = claim.confidence.percent();
             let at = Column(self.at);
-            statement.execute(params![domain, own.ordinal, value, confidence, claim.record, at])?;
+            self.connection.run(
+                "UPDATE domain_fact SET value = ?3, confidence = ?4, source_record = ?5, at = ?6
+                 WHERE domain = ?1 AND ordinal = ?2",
+                params![domain, own.ordinal, value, confidence, claim.record, at],
+            )?;
             return Ok(true);
         }
         let ordinal = held.last().map_or(0, |last| last.ordinal + 1);
-        let mut statement = self.connection.prepare_cached(
+        self.connection.run(
             "INSERT INTO domain_fact (domain, ordinal, attribute, value, source, source_record,
                                       confidence, at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                domain,
+                ordinal,
+                attribute_code(attribute),
+                value,
+                claim.source,
+                claim.record,
+                claim.confidence.percent(),
+                Column(self.at),
+            ],
         )?;
-        statement.execute(params![
-            domain,
-            ordinal,
-            attribute_code(attribute),
-            value,
-            claim.source,
-            claim.record,
-            claim.confidence.percent(),
-            Column(self.at),
-        ])?;
         let (source, confidence) = (claim.source, claim.confidence);
         held.push(Held { ordinal, attribute, source, confidence });
         Ok(true)
     }
 
     fn held_of_domain(&self, domain: &str) -> rusqlite::Result<Vec<Held>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT ordinal, attribute, source, confidence FROM domain_fact
-             WHERE domain = ?1 ORDER BY ordinal",
-        )?;
-        let held = statement.query_map([domain], |row| {
+        let held = "SELECT ordinal, attribute, source, confidence FROM domain_fact
+                    WHERE domain = ?1 ORDER BY ordinal";
+        self.connection.list(held, [domain], |row| {
             Ok(Held {
                 ordinal: row.get(0)?,
                 attribute: attribute_of(row.get(1)?)?,
                 source: row.get(2)?,
                 confidence: Confidence::clamped(row.get(3)?),
             })
-        })?;
-        held.collect()
+        })
     }
 }

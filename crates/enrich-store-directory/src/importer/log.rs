@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::PathBuf;
 
-use enrich_store_sqlite as sqlite;
+use enrich_store_sqlite::{self as sqlite, Statements};
 use rusqlite::Connection;
 
 /// Length limit after a transaction: 64 MiB.
@@ -45,8 +45,7 @@ impl<'c> Log<'c> {
         if length <= self.next.get() {
             return Ok(());
         }
-        let mut checkpoint = self.connection.prepare_cached("PRAGMA wal_checkpoint(TRUNCATE)")?;
-        let is_busy: bool = checkpoint.query_row([], |row| row.get(0))?;
+        let is_busy: bool = self.connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;
         if is_busy {
             tracing::warn!(bytes = length, "the directory's log grows: others read an older state");
             self.next.set(length.saturating_add(self.longest));

@@ -8,8 +8,8 @@
 //! with it.
 
 use enrich_core::{Origin, SubjectId};
-use enrich_store_sqlite::{Purpose, Secret};
-use rusqlite::{OptionalExtension, params};
+use enrich_store_sqlite::{Purpose, Secret, Statements};
+use rusqlite::params;
 
 use super::subject_facts::Kind;
 use super::writer::Writer;
@@ -72,11 +72,11 @@ impl Writer<'_> {
         let id = origin.id.as_deref().map(|id| RecordFingerprint::Id(kind, id));
         for mark in [Some(content), id].into_iter().flatten() {
             let hash = mark.hash(self.secrets.current());
-            let mut statement = self.connection.prepare_cached(
+            self.connection.run(
                 "INSERT INTO record (source, hash, subject) VALUES (?1, ?2, ?3)
                  ON CONFLICT (source, hash) DO UPDATE SET subject = excluded.subject",
+                params![source, hash, sql_id(subject)],
             )?;
-            statement.execute(params![source, hash, sql_id(subject)])?;
         }
         Ok(())
     }
@@ -86,14 +86,11 @@ impl Writer<'_> {
         source: i64,
         mark: RecordFingerprint<'_>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT subject FROM record WHERE source = ?1 AND hash = ?2")?;
+        let select = "SELECT subject FROM record WHERE source = ?1 AND hash = ?2";
         // A hash may have been made with an older secret.
         for secret in self.secrets.newest_first() {
-            let found = statement
-                .query_row(params![source, mark.hash(secret)], |row| Ok(subject_id(row.get(0)?)))
-                .optional()?;
+            let values = params![source, mark.hash(secret)];
+            let found = self.connection.find(select, values, |row| Ok(subject_id(row.get(0)?)))?;
             if found.is_some() {
                 return Ok(found);
             }

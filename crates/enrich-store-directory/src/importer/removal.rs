@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use enrich_core::port::importer::{Removed, Suppressed};
 use enrich_core::{Attribute, Fact, SourceName, SubjectId};
+use enrich_store_sqlite::Statements;
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 use rusqlite::params;
 
@@ -87,15 +88,14 @@ impl Writer<'_> {
             subjects.extend(self.all_holders(kind, email.as_str())?);
             // Addresses with a tag: from `ada+` to `ada,`, the character after `+`.
             let (from, to) = (format!("{}+", email.local()), format!("{},", email.local()));
-            let mut statement = self.connection.prepare_cached(
-                "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3",
-            )?;
-            let mut rows = statement.query(params![kind, from, to])?;
-            while let Some(row) = rows.next()? {
+            let tagged =
+                "SELECT key, subject FROM identifier WHERE kind = ?1 AND key >= ?2 AND key < ?3";
+            self.connection.each(tagged, params![kind, from, to], |row| {
                 if is_it(row.get_ref(0)?.as_str()?) {
                     subjects.push(subject_id(row.get(1)?));
                 }
-            }
+                Ok(())
+            })?;
         }
         for subject in subjects {
             self.edit(removal, subject, |fact, _| {
@@ -137,16 +137,14 @@ impl Writer<'_> {
         };
         let mut subjects = Vec::new();
         for kind in [IdentifierKind::CompanyDomain].into_iter().chain(EMAIL_KINDS) {
-            let mut statement = self
-                .connection
-                .prepare_cached("SELECT key, subject FROM identifier WHERE kind = ?1")?;
-            let mut rows = statement.query([kind])?;
-            while let Some(row) = rows.next()? {
+            let all = "SELECT key, subject FROM identifier WHERE kind = ?1";
+            self.connection.each(all, [kind], |row| {
                 let key = row.get_ref(0)?.as_str()?;
                 if key.rsplit('@').next().is_some_and(is_host) {
                     subjects.push(subject_id(row.get(1)?));
                 }
-            }
+                Ok(())
+            })?;
         }
         subjects.sort_unstable();
         subjects.dedup();
@@ -154,9 +152,8 @@ impl Writer<'_> {
             self.edit(removal, subject, |fact, _| is_it(fact))?;
         }
         for host in self.domains_with_facts(is_host)? {
-            let mut statement =
-                self.connection.prepare_cached("DELETE FROM domain_fact WHERE domain = ?1")?;
-            removal.removed.values += statement.execute([host])? as u64;
+            removal.removed.values +=
+                self.connection.run("DELETE FROM domain_fact WHERE domain = ?1", [host])? as u64;
             self.is_changed = true;
         }
         Ok(())
@@ -164,15 +161,14 @@ impl Writer<'_> {
 
     /// The domains with facts that match `is_it`.
     fn domains_with_facts(&self, is_it: impl Fn(&str) -> bool) -> rusqlite::Result<Vec<String>> {
-        let mut statement = self.connection.prepare("SELECT DISTINCT domain FROM domain_fact")?;
-        let mut rows = statement.query([])?;
         let mut domains = Vec::new();
-        while let Some(row) = rows.next()? {
+        self.connection.each("SELECT DISTINCT domain FROM domain_fact", [], |row| {
             let domain = row.get_ref(0)?.as_str()?;
             if is_it(domain) {
                 domains.push(domain.to_owned());
             }
-        }
+            Ok(())
+        })?;
         Ok(domains)
     }
 
@@ -200,12 +196,8 @@ impl Writer<'_> {
 
     /// Removes a company that is gone from the facts of its employees.
     fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
-        let people = {
-            let mut statement =
-                self.connection.prepare_cached("SELECT person FROM employee WHERE company = ?1")?;
-            let people = statement.query_map([sql_id(company)], |row| row.get(0))?;
-            people.collect::<rusqlite::Result<Vec<i64>>>()?
-        };
+        let people = "SELECT person FROM employee WHERE company = ?1";
+        let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
         for person in people {
             // A person's subject facts come without employers that are gone.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
@@ -224,22 +216,16 @@ impl Writer<'_> {
     /// The subjects with facts from a source, people first: a company that is removed together with
     /// its people need not be removed from their facts.
     fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
-        let mut statement = self.connection.prepare(
-            "SELECT id FROM subject
-             WHERE id IN (SELECT subject FROM fact WHERE source = ?1)
-             ORDER BY kind DESC, id",
-        )?;
-        let ids = statement.query_map([source], |row| Ok(subject_id(row.get(0)?)))?;
-        ids.collect()
+        let ids = "SELECT id FROM subject
+                   WHERE id IN (SELECT subject FROM fact WHERE source = ?1)
+                   ORDER BY kind DESC, id";
+        self.connection.list(ids, [source], |row| Ok(subject_id(row.get(0)?)))
     }
 
     fn kind_of(&self, subject: SubjectId) -> rusqlite::Result<Option<Kind>> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT kind FROM subject WHERE id = ?1")?;
-        let mut rows = statement.query([sql_id(subject)])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let kind: i64 = row.get(0)?;
-        Ok(Some(if kind == COMPANY { Kind::Company } else { Kind::Person }))
+        let kind = "SELECT kind FROM subject WHERE id = ?1";
+        let kind: Option<i64> = self.connection.find(kind, [sql_id(subject)], |row| row.get(0))?;
+        Ok(kind.map(|kind| if kind == COMPANY { Kind::Company } else { Kind::Person }))
     }
 
     fn no_longer_remember(&self, subjects: &HashSet<i64>) -> rusqlite::Result<()> {
@@ -247,18 +233,13 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut remembered = Vec::new();
-        let mut statement = self.connection.prepare("SELECT source, hash, subject FROM record")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
+        self.connection.each("SELECT source, hash, subject FROM record", [], |row| {
             if subjects.contains(&row.get(2)?) {
                 remembered.push((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?));
             }
-        }
-        let mut delete =
-            self.connection.prepare_cached("DELETE FROM record WHERE source = ?1 AND hash = ?2")?;
-        for (source, hash) in remembered {
-            delete.execute(params![source, hash])?;
-        }
-        Ok(())
+            Ok(())
+        })?;
+        let delete = "DELETE FROM record WHERE source = ?1 AND hash = ?2";
+        remembered.into_iter().try_for_each(|record| self.connection.run(delete, record).map(drop))
     }
 }

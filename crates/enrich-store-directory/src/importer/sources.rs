@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use enrich_core::SourceName;
 use enrich_core::port::importer::{Load, SourceInfo};
-use enrich_store_sqlite::Column;
+use enrich_store_sqlite::{Column, Statements};
 use rusqlite::types::FromSqlError;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::writer::Writer;
 
@@ -15,36 +15,33 @@ impl Writer<'_> {
     pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), load.file.as_deref());
         if let Some(source) = self.source_named(&load.source)? {
-            let mut statement = self.connection.prepare_cached(
+            self.connection.run(
                 "UPDATE source SET last_at = max(last_at, ?2), file = coalesce(?3, file)
                  WHERE id = ?1 AND (last_at < ?2 OR file IS NOT coalesce(?3, file))",
+                params![source, at, file],
             )?;
-            statement.execute(params![source, at, file])?;
             return Ok(source);
         }
         let source = self.new_source();
-        let mut statement = self.connection.prepare_cached(
+        self.connection.run(
             "INSERT INTO source (id, name, records, first_at, last_at, file)
              VALUES (?1, ?2, 0, ?3, ?3, ?4)",
+            params![source, load.source.as_str(), at, file],
         )?;
-        statement.execute(params![source, load.source.as_str(), at, file])?;
         Ok(source)
     }
 
     /// The id of a source; `None` when there is none of this name.
     pub(crate) fn source_named(&self, name: &SourceName) -> rusqlite::Result<Option<i64>> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT id FROM source WHERE name = ?1")?;
-        statement.query_row([name.as_str()], |row| row.get(0)).optional()
+        self.connection
+            .find("SELECT id FROM source WHERE name = ?1", [name.as_str()], |row| row.get(0))
     }
 
     /// Adds to the number of records imported from a source.
     pub(crate) fn count_records(&self, source: i64, records: i64) -> rusqlite::Result<()> {
         if records > 0 {
-            let mut statement = self
-                .connection
-                .prepare_cached("UPDATE source SET records = records + ?2 WHERE id = ?1")?;
-            statement.execute([source, records])?;
+            self.connection
+                .run("UPDATE source SET records = records + ?2 WHERE id = ?1", [source, records])?;
         }
         Ok(())
     }
@@ -52,25 +49,21 @@ impl Writer<'_> {
 
 /// The file that a source's records came from, if one is stored.
 pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Result<Option<String>> {
-    let mut statement = connection.prepare("SELECT file FROM source WHERE name = ?1")?;
-    let file = statement.query_row([name.as_str()], |row| row.get(0)).optional()?;
-    Ok(file.flatten())
+    let file = "SELECT file FROM source WHERE name = ?1";
+    Ok(connection.find(file, [name.as_str()], |row| row.get(0))?.flatten())
 }
 
 /// Every source, by name. Values are counted on each call, which takes a second for some millions.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();
-    let mut statement = connection.prepare(
-        "SELECT source, count(*) FROM fact GROUP BY source
-         UNION ALL SELECT source, count(*) FROM domain_fact GROUP BY source",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    let counts = "SELECT source, count(*) FROM fact GROUP BY source
+                  UNION ALL SELECT source, count(*) FROM domain_fact GROUP BY source";
+    connection.each(counts, [], |row| {
         *values.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)?.unsigned_abs();
-    }
-    let mut statement = connection
-        .prepare("SELECT id, name, records, first_at, last_at FROM source ORDER BY name")?;
-    let sources = statement.query_map([], |row| {
+        Ok(())
+    })?;
+    let sources = "SELECT id, name, records, first_at, last_at FROM source ORDER BY name";
+    connection.list(sources, [], |row| {
         let name: String = row.get(1)?;
         Ok(SourceInfo {
             name: SourceName::new(&name)
@@ -80,6 +73,5 @@ pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>>
             first_at: row.get::<_, Column<_>>(3)?.0,
             last_at: row.get::<_, Column<_>>(4)?.0,
         })
-    })?;
-    sources.collect()
+    })
 }

@@ -3,7 +3,7 @@
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{CompanyRecord, PersonRecord};
-use enrich_store_sqlite::{Column, Purpose, Secret, Secrets};
+use enrich_store_sqlite::{Column, Purpose, Secret, Secrets, Statements};
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 use rusqlite::params;
 
@@ -38,9 +38,10 @@ impl Writer<'_> {
             return Ok(());
         }
         let hash = hash(self.secrets.current(), kind, value);
-        let mut statement =
-            self.connection.prepare_cached("INSERT INTO suppressed (hash, at) VALUES (?1, ?2)")?;
-        statement.execute(params![hash, Column(self.at)])?;
+        self.connection.run(
+            "INSERT INTO suppressed (hash, at) VALUES (?1, ?2)",
+            params![hash, Column(self.at)],
+        )?;
         self.has_suppressed = true;
         self.is_changed = true;
         Ok(())
@@ -120,11 +121,10 @@ impl Writer<'_> {
     }
 
     fn is_suppressed(&self, kind: Kind, value: &str) -> rusqlite::Result<bool> {
-        let mut statement =
-            self.connection.prepare_cached("SELECT 1 FROM suppressed WHERE hash = ?1")?;
+        let select = "SELECT 1 FROM suppressed WHERE hash = ?1";
         // A hash may have been made with an older secret.
         for secret in self.secrets.newest_first() {
-            if statement.exists([hash(secret, kind, value)])? {
+            if self.connection.has(select, [hash(secret, kind, value)])? {
                 return Ok(true);
             }
         }

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use enrich_core::SubjectId;
-use rusqlite::{Connection, OptionalExtension, params};
+use enrich_store_sqlite::Statements;
+use rusqlite::{Connection, params};
 
 use crate::directory::codes::sql_id;
 use crate::directory::postings::{Posting, pack, unpack};
@@ -104,23 +105,20 @@ impl Word<'_> {
         if is_new {
             self.add_variants()?;
         }
-        let mut statement = self.connection.prepare_cached(
+        self.connection.run(
             "INSERT INTO name_word (word, companies, last) VALUES (?1, ?2, ?3)
              ON CONFLICT (word) DO UPDATE SET companies = excluded.companies, last = excluded.last",
+            params![self.word, companies, pack(&last)],
         )?;
-        statement.execute(params![self.word, companies, pack(&last)])?;
         Ok(())
     }
 
     fn held(&self) -> rusqlite::Result<Option<(usize, Vec<Posting>)>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT companies, last FROM name_word WHERE word = ?1")?;
-        let held = statement.query_row([self.word], |row| {
+        let held = "SELECT companies, last FROM name_word WHERE word = ?1";
+        self.connection.find(held, [self.word], |row| {
             let last = unpack(row.get_ref(1)?.as_blob()?).collect::<Result<_, _>>();
             Ok((row.get(0)?, last.map_err(damaged)?))
-        });
-        held.optional()
+        })
     }
 
     /// Changes complete lists; returns by how many companies they grew.
@@ -149,60 +147,52 @@ impl Word<'_> {
     /// begins.
     fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
         let company = sql_id(SubjectId(company));
-        let mut statement = self.connection.prepare_cached(
-            "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2
-             ORDER BY first DESC LIMIT 1",
-        )?;
-        let chunk = statement.query_row(params![self.word, company], |row| {
+        let chunk = "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2
+                     ORDER BY first DESC LIMIT 1";
+        let chunk = self.connection.find(chunk, params![self.word, company], |row| {
             let list = unpack(row.get_ref(1)?.as_blob()?).collect::<Result<_, _>>();
             Ok((Some(row.get(0)?), list.map_err(damaged)?))
-        });
-        let (first, list) = chunk.optional()?.unwrap_or_default();
-        let mut statement = self.connection.prepare_cached(
+        })?;
+        let (first, list) = chunk.unwrap_or_default();
+        let next: Option<i64> = self.connection.find(
             "SELECT first FROM name_word_chunk WHERE word = ?1 AND first > ?2
              ORDER BY first LIMIT 1",
+            params![self.word, company],
+            |row| row.get(0),
         )?;
-        let next: Option<i64> =
-            statement.query_row(params![self.word, company], |row| row.get(0)).optional()?;
         Ok((first, list, next.and_then(|next| u64::try_from(next).ok())))
     }
 
     fn write_chunk(&self, postings: &[Posting]) -> rusqlite::Result<()> {
         let Some(first) = postings.first() else { return Ok(()) };
-        let mut statement = self.connection.prepare_cached(
+        self.connection.run(
             "INSERT INTO name_word_chunk (word, first, companies) VALUES (?1, ?2, ?3)",
+            params![self.word, sql_id(SubjectId(first.company)), pack(postings)],
         )?;
-        statement.execute(params![self.word, sql_id(SubjectId(first.company)), pack(postings)])?;
         Ok(())
     }
 
     fn delete_chunk(&self, first: i64) -> rusqlite::Result<()> {
-        let mut statement = self
-            .connection
-            .prepare_cached("DELETE FROM name_word_chunk WHERE word = ?1 AND first = ?2")?;
-        statement.execute(params![self.word, first])?;
+        self.connection.run(
+            "DELETE FROM name_word_chunk WHERE word = ?1 AND first = ?2",
+            params![self.word, first],
+        )?;
         Ok(())
     }
 
     fn add_variants(&self) -> rusqlite::Result<()> {
-        let mut statement = self
-            .connection
-            .prepare_cached("INSERT INTO name_word_variant (variant, word) VALUES (?1, ?2)")?;
-        for variant in variants(self.word) {
-            statement.execute(params![variant, self.word])?;
-        }
-        Ok(())
+        self.for_variants("INSERT INTO name_word_variant (variant, word) VALUES (?1, ?2)")
     }
 
     fn delete(&self) -> rusqlite::Result<()> {
-        self.connection
-            .prepare_cached("DELETE FROM name_word WHERE word = ?1")?
-            .execute([self.word])?;
-        let mut statement = self
-            .connection
-            .prepare_cached("DELETE FROM name_word_variant WHERE variant = ?1 AND word = ?2")?;
+        self.connection.run("DELETE FROM name_word WHERE word = ?1", [self.word])?;
+        self.for_variants("DELETE FROM name_word_variant WHERE variant = ?1 AND word = ?2")
+    }
+
+    /// Runs a statement with each variant of the word.
+    fn for_variants(&self, statement: &str) -> rusqlite::Result<()> {
         for variant in variants(self.word) {
-            statement.execute(params![variant, self.word])?;
+            self.connection.run(statement, params![variant, self.word])?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! One transaction of the directory's only writer.
 
 use enrich_core::{Attribute, Confidence, Fact, SubjectId, Timestamp};
-use enrich_store_sqlite::{Column, Secrets};
+use enrich_store_sqlite::{Column, Secrets, Statements};
 use enrich_text::Country;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};
@@ -53,10 +53,8 @@ impl<'c> Writer<'c> {
             connection.prepare_cached("SELECT next_subject, next_source, companies FROM state")?;
         let (next_subject, next_source, companies) =
             statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let mut statement = connection.prepare_cached("SELECT 1 FROM suppressed LIMIT 1")?;
-        let has_suppressed = statement.exists([])?;
-        let mut statement = connection.prepare_cached("SELECT 1 FROM subject LIMIT 1")?;
-        let is_first = !statement.exists([])?;
+        let has_suppressed = connection.has("SELECT 1 FROM suppressed LIMIT 1", [])?;
+        let is_first = !connection.has("SELECT 1 FROM subject LIMIT 1", [])?;
         Ok(Self {
             connection,
             secrets,
@@ -80,18 +78,18 @@ impl<'c> Writer<'c> {
     pub(crate) fn finish(mut self) -> rusqlite::Result<()> {
         self.words.write(self.connection)?;
         if self.is_changed {
-            let mut statement = self.connection.prepare_cached(
+            self.connection.run(
                 "UPDATE state
                  SET generation = generation + 1, next_subject = ?1, next_source = ?2,
                      companies = ?3, derived_by = iif(?4, ?5, derived_by)",
+                [
+                    self.next_subject,
+                    self.next_source,
+                    self.companies,
+                    i64::from(self.is_first),
+                    DERIVED_BY,
+                ],
             )?;
-            statement.execute([
-                self.next_subject,
-                self.next_source,
-                self.companies,
-                i64::from(self.is_first),
-                DERIVED_BY,
-            ])?;
         }
         Ok(())
     }
@@ -116,11 +114,9 @@ impl<'c> Writer<'c> {
         subject: SubjectId,
         kind: Kind,
     ) -> rusqlite::Result<SubjectFacts> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT ordinal, source, attribute, value, country, confidence FROM fact
-             WHERE subject = ?1 ORDER BY ordinal",
-        )?;
-        let facts = statement.query_map([sql_id(subject)], |row| {
+        let facts = "SELECT ordinal, source, attribute, value, country, confidence FROM fact
+                     WHERE subject = ?1 ORDER BY ordinal";
+        let facts = self.connection.list(facts, [sql_id(subject)], |row| {
             let country: Option<String> = row.get(4)?;
             let country = country.as_deref().map(Country::from_code).transpose();
             let fact = Fact {
@@ -131,8 +127,7 @@ impl<'c> Writer<'c> {
             };
             Ok((row.get(0)?, row.get(1)?, fact))
         })?;
-        let mut subject_facts =
-            SubjectFacts::held(subject, kind, facts.collect::<rusqlite::Result<_>>()?);
+        let mut subject_facts = SubjectFacts::held(subject, kind, facts);
         if kind == Kind::Person {
             let gone = self.employers_gone(&subject_facts)?;
             if !gone.is_empty() {
@@ -155,11 +150,11 @@ impl<'c> Writer<'c> {
         }
         self.is_changed = true;
         self.write_facts(subject_facts, record)?;
-        let before = subject_facts.before.as_deref().unwrap_or_default();
-        let before =
-            Derived::from(subject_facts.subject, subject_facts.kind, before).map_err(unreadable)?;
-        let now = Derived::from(subject_facts.subject, subject_facts.kind, &subject_facts.facts)
-            .map_err(unreadable)?;
+        let derived = |facts: &[Fact]| {
+            Derived::from(subject_facts.subject, subject_facts.kind, facts).map_err(unreadable)
+        };
+        let before = derived(subject_facts.before.as_deref().unwrap_or_default())?;
+        let now = derived(&subject_facts.facts)?;
         if before == now {
             return Ok(Saved::Same);
         }
@@ -184,37 +179,35 @@ impl<'c> Writer<'c> {
             match place.state {
                 State::Held => {}
                 State::Raised => {
-                    let mut statement = self.connection.prepare_cached(
+                    self.connection.run(
                         "UPDATE fact SET country = ?3, confidence = ?4
                          WHERE subject = ?1 AND ordinal = ?2",
+                        params![subject, place.ordinal, country, confidence],
                     )?;
-                    statement.execute(params![subject, place.ordinal, country, confidence])?;
                 }
                 State::New => {
-                    let mut statement = self.connection.prepare_cached(
+                    self.connection.run(
                         "INSERT INTO fact (subject, ordinal, attribute, value, country, source,
                                            source_record, confidence, at)
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                        params![
+                            subject,
+                            place.ordinal,
+                            attribute_code(fact.attribute),
+                            fact.value,
+                            country,
+                            place.source,
+                            record,
+                            confidence,
+                            Column(self.at),
+                        ],
                     )?;
-                    statement.execute(params![
-                        subject,
-                        place.ordinal,
-                        attribute_code(fact.attribute),
-                        fact.value,
-                        country,
-                        place.source,
-                        record,
-                        confidence,
-                        Column(self.at),
-                    ])?;
                 }
             }
         }
         for ordinal in &subject_facts.removed {
-            let mut statement = self
-                .connection
-                .prepare_cached("DELETE FROM fact WHERE subject = ?1 AND ordinal = ?2")?;
-            statement.execute([subject, *ordinal])?;
+            self.connection
+                .run("DELETE FROM fact WHERE subject = ?1 AND ordinal = ?2", [subject, *ordinal])?;
         }
         Ok(())
     }
@@ -229,12 +222,12 @@ impl<'c> Writer<'c> {
         for (identifier, held) in &before.identifiers {
             // The tier is part of the key: a row of another tier is another row.
             if now.identifiers.get(identifier).is_none_or(|now| now.tier != held.tier) {
-                let mut statement = self.connection.prepare_cached(
+                let (kind, key) = identifier;
+                self.connection.run(
                     "DELETE FROM identifier
                      WHERE kind = ?1 AND key = ?2 AND tier = ?3 AND subject = ?4",
+                    params![kind, key, held.tier, sql_id(subject)],
                 )?;
-                let (kind, key) = identifier;
-                statement.execute(params![kind, key, held.tier, sql_id(subject)])?;
             }
         }
         for (identifier, now) in &now.identifiers {
@@ -251,13 +244,13 @@ impl<'c> Writer<'c> {
         (kind, key): &Identifier,
         strength: Strength,
     ) -> rusqlite::Result<()> {
-        let mut statement = self.connection.prepare_cached(
+        let confidence = strength.confidence.percent();
+        self.connection.run(
             "INSERT INTO identifier (kind, key, tier, subject, confidence)
              VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (kind, key, tier, subject) DO UPDATE SET confidence = excluded.confidence",
+            params![kind, key, strength.tier, sql_id(subject), confidence],
         )?;
-        let confidence = strength.confidence.percent();
-        statement.execute(params![kind, key, strength.tier, sql_id(subject), confidence])?;
         Ok(())
     }
 
@@ -271,16 +264,16 @@ impl<'c> Writer<'c> {
             return Ok(());
         }
         if let Some(company) = before {
-            let mut statement = self
-                .connection
-                .prepare_cached("DELETE FROM employee WHERE company = ?1 AND person = ?2")?;
-            statement.execute([sql_id(company), sql_id(person)])?;
+            self.connection.run(
+                "DELETE FROM employee WHERE company = ?1 AND person = ?2",
+                [sql_id(company), sql_id(person)],
+            )?;
         }
         if let Some(company) = now {
-            let mut statement = self
-                .connection
-                .prepare_cached("INSERT INTO employee (company, person) VALUES (?1, ?2)")?;
-            statement.execute([sql_id(company), sql_id(person)])?;
+            self.connection.run(
+                "INSERT INTO employee (company, person) VALUES (?1, ?2)",
+                [sql_id(company), sql_id(person)],
+            )?;
         }
         Ok(())
     }
@@ -298,8 +291,8 @@ impl<'c> Writer<'c> {
         }
         let Some(profile) = &now.profile else {
             // Remaining facts, such as an email address, belong to no subject any more.
-            self.connection.prepare_cached("DELETE FROM fact WHERE subject = ?1")?.execute([id])?;
-            self.connection.prepare_cached("DELETE FROM subject WHERE id = ?1")?.execute([id])?;
+            self.connection.run("DELETE FROM fact WHERE subject = ?1", [id])?;
+            self.connection.run("DELETE FROM subject WHERE id = ?1", [id])?;
             return Ok(Saved::Gone);
         };
         if before.profile.is_none() {
@@ -307,14 +300,13 @@ impl<'c> Writer<'c> {
                 Kind::Company => COMPANY,
                 Kind::Person => PERSON,
             };
-            let mut statement = self
-                .connection
-                .prepare_cached("INSERT INTO subject (id, kind, profile) VALUES (?1, ?2, ?3)")?;
-            statement.execute(params![id, kind, profile])?;
+            self.connection.run(
+                "INSERT INTO subject (id, kind, profile) VALUES (?1, ?2, ?3)",
+                params![id, kind, profile],
+            )?;
         } else if before.profile != now.profile {
-            let mut statement =
-                self.connection.prepare_cached("UPDATE subject SET profile = ?2 WHERE id = ?1")?;
-            statement.execute(params![id, profile])?;
+            self.connection
+                .run("UPDATE subject SET profile = ?2 WHERE id = ?1", params![id, profile])?;
         }
         Ok(Saved::Changed)
     }

@@ -2,9 +2,9 @@
 
 use enrich_core::port::accounts::AccountChanged;
 use enrich_core::{AccountChange, AccountId, AccountStatus, Timestamp};
-use enrich_store_sqlite::Column;
+use enrich_store_sqlite::{Column, Statements};
 use enrich_text::Country;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use super::{ACCOUNT_BY_ID, read_account};
 
@@ -14,7 +14,7 @@ pub(super) fn change(
     id: AccountId,
     change: AccountChange,
 ) -> rusqlite::Result<AccountChanged> {
-    let read = || connection.query_row(ACCOUNT_BY_ID, [Column(id)], read_account).optional();
+    let read = || connection.find(ACCOUNT_BY_ID, [Column(id)], read_account);
     match read()? {
         None => return Ok(AccountChanged::NoAccount),
         Some(account) if account.status == AccountStatus::Closed => {
@@ -24,12 +24,11 @@ pub(super) fn change(
     }
     match change {
         AccountChange::Rename(name) => {
-            connection.execute("UPDATE account SET name = ?2 WHERE id = ?1", (Column(id), name))?;
+            connection.run("UPDATE account SET name = ?2 WHERE id = ?1", (Column(id), name))?;
         }
         AccountChange::SetCountry(country) => {
             let code = country.map(Country::alpha2);
-            connection
-                .execute("UPDATE account SET country = ?2 WHERE id = ?1", (Column(id), code))?;
+            connection.run("UPDATE account SET country = ?2 WHERE id = ?1", (Column(id), code))?;
         }
         AccountChange::Suspend { reason } => set_status(connection, id, "suspended", &reason)?,
         AccountChange::Resume => set_status(connection, id, "active", "")?,
@@ -44,18 +43,14 @@ fn set_status(
     status: &str,
     reason: &str,
 ) -> rusqlite::Result<()> {
-    connection
-        .execute(
-            "UPDATE account SET status = ?2, status_reason = ?3 WHERE id = ?1",
-            (Column(id), status, reason),
-        )
-        .map(|_| ())
+    let set = "UPDATE account SET status = ?2, status_reason = ?3 WHERE id = ?1";
+    connection.run(set, (Column(id), status, reason)).map(|_| ())
 }
 
 /// Closes an account. Its status alone refuses its keys; the keys are also shown as ended.
 fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Result<()> {
     set_status(connection, id, "closed", "")?;
-    connection.execute(
+    connection.run(
         "UPDATE api_key SET
              expires_at = CASE WHEN expires_at < ?2 THEN expires_at ELSE ?2 END,
              ended = 1
@@ -68,7 +63,7 @@ fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Res
         "DELETE FROM invitation WHERE account = ?1",
         "DELETE FROM sign_in WHERE account = ?1",
     ] {
-        connection.execute(rows, [Column(id)])?;
+        connection.run(rows, [Column(id)])?;
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::error::StoreError;
 use enrich_core::{ApiKey, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp};
-use enrich_store_sqlite::{Column, Purpose, Secret, store_error};
+use enrich_store_sqlite::{Column, Purpose, Secret, Statements};
 use jiff::SignedDuration;
 use rusqlite::{Connection, Row, named_params};
 
 use super::read_country;
 use super::recent::KeyHash;
+use crate::changes::NotChanged;
 
 macro_rules! key_info {
     ($where:literal) => {
@@ -26,12 +27,12 @@ pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = ?1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
     key_info!("account = ?1 ORDER BY api_key.created_at, api_key.id");
 
-/// Why the account of a new key may not have it; `None` when it may.
+/// The limit that a new key would exceed; `None` when there is none.
 pub(super) fn find_full(
     connection: &Connection,
     new: &NewKey,
     limit: KeyLimit,
-) -> Result<Option<KeyStored>, StoreError> {
+) -> Result<Option<KeyStored>, NotChanged> {
     let count = "SELECT count(*) FILTER (WHERE expires_at IS NULL OR expires_at > ?3),
                      count(*) FILTER (WHERE ended = 0 AND (expires_at IS NULL OR expires_at > ?2))
                  FROM api_key WHERE account = ?1";
@@ -39,9 +40,8 @@ pub(super) fn find_full(
     let ended = now.saturating_sub(SignedDuration::from_hours(24 * KeyLimit::ENDED_DAYS));
     let ended = ended.map_err(StoreError::failed)?;
     let values = (Column(new.account), Column(now), Column(ended));
-    let (all, active): (u32, u32) = connection
-        .query_row(count, values, |row| Ok((row.get(0)?, row.get(1)?)))
-        .map_err(store_error)?;
+    let (all, active): (u32, u32) =
+        connection.query_row(count, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(match () {
         () if all >= limit.all => Some(KeyStored::TooMany),
         () if active >= limit.active => Some(KeyStored::TooManyActive),
@@ -49,23 +49,21 @@ pub(super) fn find_full(
     })
 }
 
-/// Ends a key at `at`, or leaves it at an earlier end; for good where that has come at `now`. Whether
-/// there is such a key.
+/// Ends a key at `at`, or leaves it at an earlier end. The end is final if it has come at `now`.
+/// Returns whether there is such a key.
 pub(super) fn end_key(
     connection: &Connection,
     id: KeyId,
     at: Timestamp,
     now: Timestamp,
-) -> Result<bool, StoreError> {
-    let changed = connection
-        .execute(
-            "UPDATE api_key SET
-                 expires_at = CASE WHEN expires_at < ?2 THEN expires_at ELSE ?2 END,
-                 ended = ended OR ?2 <= ?3 OR coalesce(expires_at <= ?3, 0)
-             WHERE id = ?1",
-            (Column(id), Column(at), Column(now)),
-        )
-        .map_err(store_error)?;
+) -> rusqlite::Result<bool> {
+    let changed = connection.run(
+        "UPDATE api_key SET
+             expires_at = CASE WHEN expires_at < ?2 THEN expires_at ELSE ?2 END,
+             ended = ended OR ?2 <= ?3 OR coalesce(expires_at <= ?3, 0)
+         WHERE id = ?1",
+        (Column(id), Column(at), Column(now)),
+    )?;
     Ok(changed > 0)
 }
 
@@ -73,31 +71,29 @@ pub(super) fn insert_key(
     connection: &Connection,
     secret: &Secret,
     key: &NewKey,
-) -> Result<(), StoreError> {
+) -> Result<(), NotChanged> {
     let sealed = secret
         .seal(Purpose::ApiKeySeal, key.id.0.as_bytes(), key.key.expose().as_bytes())
         .map_err(StoreError::failed)?;
-    connection
-        .execute(
-            "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
-                 window_seconds, created_at, expires_at)
-             VALUES (:id, :account, :label, :hint, :hash, :sealed, :secret, :requests,
-                 :window_seconds, :created_at, :expires_at)",
-            named_params! {
-                ":id": Column(key.id),
-                ":account": Column(key.account),
-                ":label": key.label,
-                ":hint": key.key.hint(),
-                ":hash": hash_of(secret, &key.key),
-                ":sealed": sealed,
-                ":secret": secret.id(),
-                ":requests": key.rate.requests,
-                ":window_seconds": key.rate.window_seconds,
-                ":created_at": Column(key.created_at),
-                ":expires_at": key.expires_at.map(Column),
-            },
-        )
-        .map_err(store_error)?;
+    connection.run(
+        "INSERT INTO api_key (id, account, label, hint, hash, sealed, secret, requests,
+             window_seconds, created_at, expires_at)
+         VALUES (:id, :account, :label, :hint, :hash, :sealed, :secret, :requests,
+             :window_seconds, :created_at, :expires_at)",
+        named_params! {
+            ":id": Column(key.id),
+            ":account": Column(key.account),
+            ":label": key.label,
+            ":hint": key.key.hint(),
+            ":hash": hash_of(secret, &key.key),
+            ":sealed": sealed,
+            ":secret": secret.id(),
+            ":requests": key.rate.requests,
+            ":window_seconds": key.rate.window_seconds,
+            ":created_at": Column(key.created_at),
+            ":expires_at": key.expires_at.map(Column),
+        },
+    )?;
     Ok(())
 }
 
@@ -105,7 +101,7 @@ pub(super) fn hash_of(secret: &Secret, key: &ApiKey) -> KeyHash {
     secret.hash(Purpose::ApiKeyHash, &[key.expose().as_bytes()])
 }
 
-/// A row of the statements above.
+/// Reads a row of the queries above.
 pub(super) fn read_key(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
     let time = |index| row.get::<_, Option<Column<Timestamp>>>(index);
     let (Column(id), Column(account), Column(created_at)) = (row.get(0)?, row.get(1)?, row.get(6)?);

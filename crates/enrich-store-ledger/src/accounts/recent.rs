@@ -41,8 +41,8 @@ pub(super) struct RecentKeys {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading(u64);
 
-impl RecentKeys {
-    pub(super) fn new() -> Self {
+impl Default for RecentKeys {
+    fn default() -> Self {
         Self {
             parts: Default::default(),
             clearings: AtomicU64::new(0),
@@ -51,7 +51,9 @@ impl RecentKeys {
             changes: Mutex::new(None),
         }
     }
+}
 
+impl RecentKeys {
     /// Ensures that the cache is valid; `read` reads the number of changes when a check is due.
     ///
     /// # Errors
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn keys_are_remembered_until_one_has_changed() {
-        let (recent, info) = (RecentKeys::new(), info());
+        let (recent, info) = (RecentKeys::default(), info());
         let look = |changes: i64| recent.confirm(|| Ok::<_, ()>(changes)).unwrap();
         look(7);
         recent.remember(hash(1), &info, recent.begin());
@@ -168,14 +170,14 @@ mod tests {
 
     #[test]
     fn nothing_is_believed_while_the_changes_cannot_be_read() {
-        let recent = RecentKeys::new();
+        let recent = RecentKeys::default();
         assert_eq!(recent.confirm(|| Err("a damaged file")), Err("a damaged file"));
         assert!(!recent.is_believed());
     }
 
     #[test]
     fn what_was_read_before_a_change_is_not_remembered_after_it() {
-        let (recent, info) = (RecentKeys::new(), info());
+        let (recent, info) = (RecentKeys::default(), info());
         let reading = recent.begin();
         recent.remember(hash(1), &info, reading);
         recent.clear();
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn never_more_are_remembered_than_fit() {
-        let (recent, info) = (RecentKeys::new(), info());
+        let (recent, info) = (RecentKeys::default(), info());
         let reading = recent.begin();
         let many = u32::try_from(MOST).unwrap() + 50_000;
         for number in 0..many {

@@ -5,7 +5,7 @@
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
-use enrich_store_sqlite::{Column, Secrets};
+use enrich_store_sqlite::{Column, Secrets, Statements};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::ledger::idempotency_store::{
@@ -144,9 +144,10 @@ impl GroupDecider<'_> {
     }
 
     fn has_entry(&self, account: AccountId, id: ChargeId) -> rusqlite::Result<bool> {
-        self.connection
-            .prepare_cached("SELECT 1 FROM entry WHERE id = ?1 AND account = ?2")?
-            .exists((Column(id), Column(account)))
+        self.connection.has(
+            "SELECT 1 FROM entry WHERE id = ?1 AND account = ?2",
+            (Column(id), Column(account)),
+        )
     }
 
     /// Whether an error concerns one decision or the whole group.

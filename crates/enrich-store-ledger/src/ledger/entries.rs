@@ -9,8 +9,8 @@
 use std::ops::ControlFlow;
 
 use enrich_core::{AccountId, Entry, Timestamp};
-use enrich_store_sqlite::Column;
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use enrich_store_sqlite::{Column, Statements};
+use rusqlite::{Connection, Params, params};
 
 use crate::ledger::NotAsWritten;
 use crate::ledger::head::{Head, MARK_ROWS, Span};
@@ -62,11 +62,9 @@ pub(super) fn first_at(
     head: &Head,
     at: Timestamp,
 ) -> Result<u64, LedgerStateError> {
-    let mut select = connection.prepare_cached(
-        "SELECT sequence, position FROM mark
-         WHERE account = ?1 AND sequence <= ?2 AND latest >= ?3 ORDER BY sequence LIMIT 1",
-    )?;
-    let mark = marked(&mut select, account, head, at)?;
+    let first = "SELECT sequence, position FROM mark
+                 WHERE account = ?1 AND sequence <= ?2 AND latest >= ?3 ORDER BY sequence LIMIT 1";
+    let mark = find_mark(connection, first, params![Column(account), head.sequence, Column(at)])?;
     let (end, mut first) = (mark.unwrap_or((head.sequence, head.position)), None);
     back_through_block(connection, account, end, |sequence, written_at| {
         first = if written_at >= at { Some(sequence) } else { first };
@@ -104,11 +102,11 @@ pub(super) fn end_before(
     {
         return Ok(last + 1);
     }
-    let mut select = connection.prepare_cached(
-        "SELECT sequence, position FROM mark
-         WHERE account = ?1 AND sequence <= ?2 AND earliest < ?3 ORDER BY sequence DESC LIMIT 1",
-    )?;
-    let Some(mark) = marked(&mut select, account, head, at)? else { return Ok(1) };
+    let last = "SELECT sequence, position FROM mark
+                WHERE account = ?1 AND sequence <= ?2 AND earliest < ?3
+                ORDER BY sequence DESC LIMIT 1";
+    let mark = find_mark(connection, last, params![Column(account), head.sequence, Column(at)])?;
+    let Some(mark) = mark else { return Ok(1) };
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
 
@@ -132,15 +130,13 @@ pub(super) fn span_of(
     Ok(span)
 }
 
-/// The index entry of an account that `select` finds by a time: its sequence and position.
-fn marked(
-    select: &mut Statement<'_>,
-    account: AccountId,
-    head: &Head,
-    at: Timestamp,
+/// An entry of the sequence index: its sequence and position.
+fn find_mark(
+    connection: &Connection,
+    query: &str,
+    values: impl Params,
 ) -> rusqlite::Result<Option<(u64, u64)>> {
-    let values = (Column(account), head.sequence, Column(at));
-    select.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()
+    connection.find(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Goes back from a row to the first one after the index entry before it. Calls `each` with the
@@ -175,13 +171,10 @@ fn back_from(
     }
     let (mut sequence, mut position) = begin_at(connection, account, head, last)?;
     let mut entries = Vec::new();
-    let mut select = connection.prepare_cached(ROW)?;
     while sequence > after {
         let fault = || unreadable(account, sequence);
-        let row = select
-            .query_row([position], |row| Ok((Row::read(row)?, Link::read(row)?)))
-            .optional()?;
-        let (row, link) = row.ok_or_else(fault)?;
+        let read = |row: &rusqlite::Row<'_>| Ok((Row::read(row)?, Link::read(row)?));
+        let (row, link) = connection.find(ROW, [position], read)?.ok_or_else(fault)?;
         if row.account != account || row.sequence != sequence {
             return Err(fault().into());
         }
@@ -199,12 +192,11 @@ fn time_of(
     account: AccountId,
     (sequence, position): (u64, u64),
 ) -> Result<(Timestamp, u64), LedgerStateError> {
-    let mut select = connection.prepare_cached(TIME)?;
-    let row = select.query_row([position], |row| {
+    let row = connection.find(TIME, [position], |row| {
         let (Column::<AccountId>(account), Column(at)) = (row.get(0)?, row.get(2)?);
         Ok((account, row.get::<_, u64>(1)?, at, row.get(3)?))
-    });
-    match row.optional()? {
+    })?;
+    match row {
         Some((of, number, at, previous)) if of == account && number == sequence => {
             Ok((at, previous))
         }
@@ -223,12 +215,8 @@ fn begin_at(
     head: &Head,
     last: u64,
 ) -> rusqlite::Result<(u64, u64)> {
-    let mut select = connection.prepare_cached(
-        "SELECT sequence, position FROM mark WHERE account = ?1 AND sequence BETWEEN ?2 AND ?3
-         ORDER BY sequence LIMIT 1",
-    )?;
-    let mark = select.query_row(params![Column(account), last, head.sequence], |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    });
-    Ok(mark.optional()?.unwrap_or((head.sequence, head.position)))
+    let next = "SELECT sequence, position FROM mark
+                WHERE account = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT 1";
+    let mark = find_mark(connection, next, params![Column(account), last, head.sequence])?;
+    Ok(mark.unwrap_or((head.sequence, head.position)))
 }

@@ -1,8 +1,8 @@
 //! The head of an account: its last row and its balance.
 
 use enrich_core::{AccountId, Credits, Timestamp};
-use enrich_store_sqlite::{Column, Purpose, Secret, Secrets};
-use rusqlite::{Connection, OptionalExtension, params};
+use enrich_store_sqlite::{Column, Purpose, Secret, Secrets, Statements};
+use rusqlite::{Connection, params};
 
 use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
@@ -70,19 +70,18 @@ impl Head {
         secrets: &Secrets,
         account: AccountId,
     ) -> rusqlite::Result<Result<Option<Self>, NotAsWritten>> {
-        let mut select = connection.prepare_cached(
+        let row = connection.find(
             "SELECT sequence, balance, position, chain, secret, hash
              FROM account LEFT JOIN head ON head.account = account.id WHERE account.id = ?1",
-        )?;
-        let row = select
-            .query_row([Column(account)], |row| {
+            [Column(account)],
+            |row| {
                 let Some(sequence) = row.get(0)? else { return Ok(None) };
                 let Column(balance) = row.get(1)?;
                 let (position, chain) = (row.get(2)?, row.get(3)?);
                 let head = Self { sequence, balance, position, chain, span: None };
                 Ok(Some((head, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?)))
-            })
-            .optional();
+            },
+        );
         let broken = || NotAsWritten::new(format!("account {account}: its checkpoint is broken"));
         let Some(row) = read_whole(row)? else {
             return Ok(Err(broken()));
@@ -104,22 +103,22 @@ impl Head {
         account: AccountId,
         secret: &Secret,
     ) -> rusqlite::Result<()> {
-        let mut upsert = connection.prepare_cached(
+        connection.run(
             "INSERT INTO head (account, sequence, balance, position, chain, secret, hash)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
              ON CONFLICT (account) DO UPDATE SET sequence = excluded.sequence,
                  balance = excluded.balance, position = excluded.position,
                  chain = excluded.chain, secret = excluded.secret, hash = excluded.hash",
+            params![
+                Column(account),
+                self.sequence,
+                Column(self.balance),
+                self.position,
+                self.chain,
+                secret.id(),
+                self.hash(account, secret),
+            ],
         )?;
-        upsert.execute(params![
-            Column(account),
-            self.sequence,
-            Column(self.balance),
-            self.position,
-            self.chain,
-            secret.id(),
-            self.hash(account, secret),
-        ])?;
         Ok(())
     }
 

@@ -13,8 +13,8 @@ use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, StoredResponse,
     Timestamp,
 };
-use enrich_store_sqlite::{Column, NotOurs, Purpose, SealError, Secret, Secrets};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use enrich_store_sqlite::{Column, NotOurs, Purpose, SealError, Secret, Secrets, Statements};
+use rusqlite::{Connection, Row, named_params};
 
 /// Length of the hash that authenticates a record's balance and charge.
 const TAG_BYTES: usize = 32;
@@ -193,10 +193,10 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
     let Some(charge) = recorded.charge else {
         return Ok(0);
     };
-    let items = connection
-        .prepare_cached("SELECT items FROM entry WHERE id = ?1")?
-        .query_row([Column(charge)], |row| row.get::<_, Option<u64>>(0))
-        .optional()?;
+    let items =
+        connection.find("SELECT items FROM entry WHERE id = ?1", [Column(charge)], |row| {
+            row.get::<_, Option<u64>>(0)
+        })?;
     // `verify` reports a missing charge; the response was found all the same.
     Ok(items.flatten().unwrap_or(1))
 }
@@ -234,15 +234,13 @@ pub(super) fn check(
     secrets: &Secrets,
     mut altered: impl FnMut(Option<AccountId>),
 ) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(concat!("SELECT ", record_columns!(), " FROM kept"))?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
+    connection.each(concat!("SELECT ", record_columns!(), " FROM kept"), [], |row| {
         let opens = Record::read(row).is_ok_and(|record| record.open(secrets).is_ok());
         if !opens {
             altered(row.get(0).map(|Column(account)| account).ok());
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Stores a response, in place of an expired one under the same name.
@@ -257,30 +255,31 @@ pub(super) fn write(
     at: Timestamp,
 ) -> rusqlite::Result<i64> {
     let mut replaced = 0;
-    let mut delete =
-        connection.prepare_cached("DELETE FROM kept WHERE account = ?1 AND key_hash = ?2")?;
+    let delete = "DELETE FROM kept WHERE account = ?1 AND key_hash = ?2";
     for name in &to_keep.names {
-        replaced += delete.execute((Column(account), name.key_hash))?;
+        replaced += connection.run(delete, (Column(account), name.key_hash))?;
     }
     let Some(name) = to_keep.names.first() else {
         return Ok(0);
     };
     let tag = charge_tag(secrets.current(), &associated_data(account, name, at), recorded);
-    let mut insert = connection.prepare_cached(concat!(
-        "INSERT INTO kept (",
-        record_columns!(),
-        ") VALUES (:account, :key_hash, :asked_hash, :secret, :sealed, :balance, :charge, :at)"
-    ))?;
-    insert.execute(named_params! {
-        ":account": Column(account),
-        ":key_hash": name.key_hash,
-        ":asked_hash": name.asked_hash,
-        ":secret": name.secret,
-        ":sealed": [&to_keep.sealed[..], &tag].concat(),
-        ":balance": Column(recorded.balance),
-        ":charge": recorded.charge.map(Column),
-        ":at": Column(at),
-    })?;
+    connection.run(
+        concat!(
+            "INSERT INTO kept (",
+            record_columns!(),
+            ") VALUES (:account, :key_hash, :asked_hash, :secret, :sealed, :balance, :charge, :at)"
+        ),
+        named_params! {
+            ":account": Column(account),
+            ":key_hash": name.key_hash,
+            ":asked_hash": name.asked_hash,
+            ":secret": name.secret,
+            ":sealed": [&to_keep.sealed[..], &tag].concat(),
+            ":balance": Column(recorded.balance),
+            ":charge": recorded.charge.map(Column),
+            ":at": Column(at),
+        },
+    )?;
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
 }
 
@@ -294,11 +293,11 @@ pub(super) fn prune(
     else {
         return Ok(0);
     };
-    let mut statement = connection.prepare_cached(
+    connection.run(
         "DELETE FROM kept WHERE rowid IN
-             (SELECT rowid FROM kept WHERE at <= ?1 ORDER BY at LIMIT ?2)",
-    )?;
-    statement.execute((Column(until), limit))
+         (SELECT rowid FROM kept WHERE at <= ?1 ORDER BY at LIMIT ?2)",
+        (Column(until), limit),
+    )
 }
 
 /// Whether an account may store another record when there are `records` of at most `most`.
@@ -316,9 +315,11 @@ pub(super) fn has_share(
     if share == 0 || records < most / 2 {
         return Ok(true);
     }
-    let mut count =
-        connection.prepare_cached("SELECT answers FROM kept_count WHERE account = ?1")?;
-    let held: Option<u64> = count.query_row([Column(account)], |row| row.get(0)).optional()?;
+    let held: Option<u64> = connection.find(
+        "SELECT answers FROM kept_count WHERE account = ?1",
+        [Column(account)],
+        |row| row.get(0),
+    )?;
     Ok(held.unwrap_or_default() < share)
 }
 
@@ -334,17 +335,14 @@ impl RecordCount {
         wanted: u64,
         most: u64,
     ) -> rusqlite::Result<Self> {
-        let version =
-            connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        let version = connection.value("PRAGMA data_version", [])?;
         match known {
             Some(known) if known.version == version => Ok(known),
             Some(known) if known.counted.elapsed() < RECOUNT && known.has_room(wanted, most) => {
                 Ok(known)
             }
             _ => {
-                let records = connection
-                    .prepare_cached("SELECT count(*) FROM kept")?
-                    .query_row([], |row| row.get(0))?;
+                let records = connection.value("SELECT count(*) FROM kept", [])?;
                 Ok(Self { records, version, counted: Instant::now() })
             }
         }

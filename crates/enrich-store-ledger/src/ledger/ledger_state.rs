@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use enrich_core::AccountId;
-use enrich_store_sqlite::{Column, Moment, RefreshGate, Secrets};
+use enrich_store_sqlite::{Column, Moment, RefreshGate, Secrets, Statements};
 use parking_lot::RwLock;
 use rusqlite::{CachedStatement, Connection};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -123,8 +123,7 @@ impl LedgerState {
     /// Reads in what other processes have written. `connection` must be in a transaction.
     pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), LedgerStateError> {
         let moment = self.heads.refresh_gate.moment();
-        let version =
-            connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        let version = connection.value("PRAGMA data_version", [])?;
         if self.version != Some(version) {
             let there = Seal::read(connection, &self.secrets)??;
             if there != self.seal {
@@ -273,17 +272,11 @@ impl SequenceIndexEntry {
             Some(span) => span,
             None => entries::span_of(connection, self.sequence, self.position)?,
         };
-        let mut insert = connection.prepare_cached(
+        connection.run(
             "INSERT INTO mark (account, sequence, position, earliest, latest)
              VALUES (?1, ?2, ?3, ?4, ?5)",
+            (Column(self.account), self.sequence, self.position, span.earliest, span.latest),
         )?;
-        insert.execute((
-            Column(self.account),
-            self.sequence,
-            self.position,
-            span.earliest,
-            span.latest,
-        ))?;
         Ok(())
     }
 }

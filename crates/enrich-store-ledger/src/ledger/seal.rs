@@ -4,8 +4,8 @@
 //! seal that fits a log with rows removed or reordered. An older copy of the whole file has an
 //! older seal that fits; no file can show that by itself.
 
-use enrich_store_sqlite::{Purpose, Secret, Secrets};
-use rusqlite::{Connection, OptionalExtension, params};
+use enrich_store_sqlite::{Purpose, Secret, Secrets, Statements};
+use rusqlite::{Connection, params};
 
 use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
@@ -67,19 +67,18 @@ impl Seal {
         connection: &Connection,
         secrets: &Secrets,
     ) -> rusqlite::Result<Result<Self, NotAsWritten>> {
-        let row = connection
-            .prepare_cached(
-                "SELECT position, digest, checkpoint, checkpoint_digest, secret, hash FROM seal
-                 WHERE id = 1",
-            )?
-            .query_row([], |row| {
+        let row = connection.find(
+            "SELECT position, digest, checkpoint, checkpoint_digest, secret, hash FROM seal
+             WHERE id = 1",
+            [],
+            |row| {
                 let seal = Self {
                     end: LogPosition { position: row.get(0)?, digest: row.get(1)? },
                     checkpoint: LogPosition { position: row.get(2)?, digest: row.get(3)? },
                 };
                 Ok((seal, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?))
-            })
-            .optional();
+            },
+        );
         let broken = || NotAsWritten::new("the log's seal is broken");
         let Some(row) = read_whole(row)? else {
             return Ok(Err(broken()));
@@ -95,19 +94,19 @@ impl Seal {
 
     /// Replaces the stored seal.
     pub(super) fn write(&self, connection: &Connection, secret: &Secret) -> rusqlite::Result<()> {
-        let mut update = connection.prepare_cached(
+        connection.run(
             "UPDATE seal SET position = ?1, digest = ?2, checkpoint = ?3, checkpoint_digest = ?4,
                  secret = ?5, hash = ?6
              WHERE id = 1",
+            params![
+                self.end.position,
+                self.end.digest,
+                self.checkpoint.position,
+                self.checkpoint.digest,
+                secret.id(),
+                self.hash(secret),
+            ],
         )?;
-        update.execute(params![
-            self.end.position,
-            self.end.digest,
-            self.checkpoint.position,
-            self.checkpoint.digest,
-            secret.id(),
-            self.hash(secret),
-        ])?;
         Ok(())
     }
 

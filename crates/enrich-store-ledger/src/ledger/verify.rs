@@ -13,8 +13,8 @@ use std::path::Path;
 
 use enrich_core::port::ledger::Verification;
 use enrich_core::{AccountId, Credits, EntryKind};
-use enrich_store_sqlite::{self as sqlite, Column, Secrets};
-use rusqlite::{Connection, OptionalExtension};
+use enrich_store_sqlite::{self as sqlite, Column, Secrets, Statements};
+use rusqlite::Connection;
 
 use crate::ledger::head::MARK_ROWS;
 use crate::ledger::head::{Head, Span};
@@ -265,11 +265,11 @@ impl<'a> Walk<'a> {
             EntryKind::Grant => self.found.granted += credits,
             EntryKind::Adjustment { corrects } => {
                 self.found.granted += credits;
-                let earlier = self
-                    .connection
-                    .prepare_cached("SELECT sequence FROM entry WHERE id = ?1 AND account = ?2")?
-                    .query_row((Column(corrects), Column(entry.account)), |row| row.get(0))
-                    .optional()?;
+                let earlier = self.connection.find(
+                    "SELECT sequence FROM entry WHERE id = ?1 AND account = ?2",
+                    (Column(corrects), Column(entry.account)),
+                    |row| row.get(0),
+                )?;
                 if earlier.is_none_or(|earlier: u64| earlier >= entry.sequence) {
                     self.found.fault(format_args!("{at}: corrects {corrects}, no row before it"));
                 }
@@ -299,15 +299,14 @@ impl<'a> Walk<'a> {
         }
         let marks = mem::take(&mut self.marks);
         for (account, sequence, position, span) in &marks {
-            let mut mark = self.connection.prepare_cached(
-                "SELECT earliest, latest FROM mark
-                 WHERE account = ?1 AND sequence = ?2 AND position = ?3",
-            )?;
-            let marked = mark.query_row((Column(*account), sequence, position), |row| {
+            let mark = "SELECT earliest, latest FROM mark
+                        WHERE account = ?1 AND sequence = ?2 AND position = ?3";
+            let values = (Column(*account), sequence, position);
+            let marked = self.connection.find(mark, values, |row| {
                 Ok(Span { earliest: row.get(0)?, latest: row.get(1)? })
-            });
+            })?;
             let at = At(*account, *sequence);
-            match (marked.optional()?, span) {
+            match (marked, span) {
                 (None, _) => self.found.fault(format_args!("{at}: is not marked")),
                 (Some(marked), Some(span)) if marked != *span => {
                     self.found.fault(format_args!("{at}: is marked with other times"));
@@ -385,5 +384,5 @@ impl fmt::Display for At {
 }
 
 fn exists(connection: &Connection, query: &str, account: AccountId) -> rusqlite::Result<bool> {
-    connection.prepare_cached(query)?.exists([Column(account)])
+    connection.has(query, [Column(account)])
 }

@@ -2,8 +2,8 @@
 
 use enrich_core::{AccountId, Timestamp};
 use enrich_sign_in::{Session, SessionId};
-use enrich_store_sqlite::Column;
-use rusqlite::{Connection, OptionalExtension, Row};
+use enrich_store_sqlite::{Column, Statements};
+use rusqlite::{Connection, Row};
 
 /// A keyed hash of an email address or a token.
 pub(super) type Hash = [u8; 32];
@@ -34,17 +34,18 @@ pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
 /// Reads an invitation's account and end.
 pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE token_hash = ?1";
 
+/// Ends the session of a token.
+pub(super) const END_SESSION: &str = "DELETE FROM session WHERE token_hash = ?1";
+
 /// The first row that `query` gives for any of `hashes`.
-pub(super) fn first_of<T, P: rusqlite::Params>(
+pub(super) fn first_of<T>(
     connection: &Connection,
     query: &str,
     hashes: &[Hash],
-    values: impl Fn(&Hash) -> P,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Option<T>> {
-    let mut select = connection.prepare_cached(query)?;
     for hash in hashes {
-        if let Some(found) = select.query_row(values(hash), &read).optional()? {
+        if let Some(found) = connection.find(query, [hash], &read)? {
             return Ok(Some(found));
         }
     }
@@ -58,15 +59,14 @@ pub(super) fn set_password(
     (sealed, secret): &Sealed,
 ) -> rusqlite::Result<bool> {
     end_invitation(connection, account)?;
-    let mut set = connection.prepare_cached(
+    Ok(connection.run(
         "UPDATE sign_in SET password = ?2, password_secret = ?3 WHERE account = ?1",
-    )?;
-    Ok(set.execute((Column(account), sealed, secret))? > 0)
+        (Column(account), sealed, secret),
+    )? > 0)
 }
 
 pub(super) fn end_invitation(connection: &Connection, account: AccountId) -> rusqlite::Result<()> {
-    let mut end = connection.prepare_cached("DELETE FROM invitation WHERE account = ?1")?;
-    end.execute([Column(account)]).map(|_| ())
+    connection.run("DELETE FROM invitation WHERE account = ?1", [Column(account)]).map(|_| ())
 }
 
 /// Ends the sessions of an account except those with the hashes `kept`; returns their number.
@@ -75,16 +75,11 @@ pub(super) fn end_sessions(
     account: AccountId,
     kept: &[Hash],
 ) -> rusqlite::Result<u64> {
-    let mut select =
-        connection.prepare_cached("SELECT token_hash FROM session WHERE account = ?1")?;
-    let all = select.query_map([Column(account)], |row| row.get(0))?;
-    let mut end = connection.prepare_cached("DELETE FROM session WHERE token_hash = ?1")?;
+    let all = "SELECT token_hash FROM session WHERE account = ?1";
+    let all: Vec<Hash> = connection.list(all, [Column(account)], |row| row.get(0))?;
     let mut ended = 0;
-    for hash in all.collect::<rusqlite::Result<Vec<Hash>>>()? {
-        if !kept.contains(&hash) {
-            end.execute([hash])?;
-            ended += 1;
-        }
+    for hash in all.iter().filter(|hash| !kept.contains(hash)) {
+        ended += connection.run(END_SESSION, [hash])? as u64;
     }
     Ok(ended)
 }
@@ -106,10 +101,10 @@ pub(super) fn end_session_of(
     account: AccountId,
     id: SessionId,
 ) -> rusqlite::Result<bool> {
-    let mut end = connection.prepare_cached(
+    Ok(connection.run(
         "DELETE FROM session WHERE account = ?1 AND substr(token_hash, 1, ?3) = ?2",
-    )?;
-    Ok(end.execute((Column(account), id.0, id.0.len()))? > 0)
+        (Column(account), id.0, id.0.len()),
+    )? > 0)
 }
 
 /// Ends an account's sessions beyond the limit, the oldest first; never the one with the hash
@@ -119,12 +114,14 @@ pub(super) fn end_oldest_sessions(
     account: AccountId,
     newest: &Hash,
 ) -> rusqlite::Result<()> {
-    let mut end = connection.prepare_cached(
-        "DELETE FROM session WHERE token_hash IN (
+    connection
+        .run(
+            "DELETE FROM session WHERE token_hash IN (
              SELECT token_hash FROM session WHERE account = ?1 AND token_hash <> ?2
              ORDER BY started_at DESC LIMIT -1 OFFSET ?3)",
-    )?;
-    end.execute((Column(account), newest, Session::MOST_OF_AN_ACCOUNT - 1)).map(|_| ())
+            (Column(account), newest, Session::MOST_OF_AN_ACCOUNT - 1),
+        )
+        .map(|_| ())
 }
 
 pub(super) fn read_sign_in(row: &Row<'_>) -> rusqlite::Result<SignInRow> {
@@ -133,6 +130,11 @@ pub(super) fn read_sign_in(row: &Row<'_>) -> rusqlite::Result<SignInRow> {
         (row.get::<_, Option<Vec<u8>>>(3)?, row.get::<_, Option<u32>>(4)?);
     let email = (row.get(1)?, row.get(2)?);
     Ok(SignInRow { account, email, password: password.zip(password_secret), created_at })
+}
+
+pub(super) fn read_invitation(row: &Row<'_>) -> rusqlite::Result<(AccountId, Timestamp)> {
+    let (Column(account), Column(until)) = (row.get(0)?, row.get(1)?);
+    Ok((account, until))
 }
 
 pub(super) fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {

@@ -1,0 +1,78 @@
+//! Rare changes of the ledger's tables: an operator's, and those of owners who sign in.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use enrich_core::port::error::StoreError;
+use enrich_store_sqlite::{self as sqlite, Durability, OpenError, apart, store_error};
+use parking_lot::Mutex;
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::ledger::LedgerFiles;
+
+/// A connection for changes, one at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Changes {
+    connection: Arc<Mutex<Connection>>,
+    files: Arc<LedgerFiles>,
+}
+
+/// Why a change was not made.
+#[derive(Debug)]
+pub(crate) enum NotChanged {
+    Sqlite(rusqlite::Error),
+    Other(StoreError),
+}
+
+impl From<rusqlite::Error> for NotChanged {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreError> for NotChanged {
+    fn from(error: StoreError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Changes {
+    /// Opens a connection to the prepared ledger at `path`.
+    pub(crate) fn open(
+        path: &Path,
+        durability: Durability,
+        files: &Arc<LedgerFiles>,
+    ) -> Result<Self, OpenError> {
+        let connection = sqlite::writer(path, durability)
+            .map_err(|source| OpenError::of_sqlite(path, source))?;
+        Ok(Self { connection: Arc::new(Mutex::new(connection)), files: Arc::clone(files) })
+    }
+
+    /// Runs `change` in a transaction, on a thread of its own: a commit waits for the disk. Then
+    /// calls `after`, also when the commit failed: whether it was written is not always known.
+    pub(crate) async fn make<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,
+        after: impl FnOnce() + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let Self { connection, files } = self.clone();
+        let make = move || -> Result<T, NotChanged> {
+            let mut connection = connection.lock();
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = change(&transaction)?;
+            let committed = transaction.commit();
+            after();
+            committed?;
+            files.check().map_err(StoreError::failed)?;
+            Ok(result)
+        };
+        apart(move || {
+            make().map_err(|error| match error {
+                NotChanged::Sqlite(error) => store_error(error),
+                NotChanged::Other(error) => error,
+            })
+        })
+        .await
+    }
+}

@@ -76,7 +76,7 @@ impl SqliteDirectory {
     ) -> Result<Self, OpenError> {
         let is_due = sqlite::reader(path).and_then(|connection| deriving::is_due(&connection));
         if is_due.map_err(|source| OpenError::of_sqlite(path, source))? {
-            return Err(OpenError::DerivedBefore { path: path.into() });
+            return Err(OpenError::DerivedBefore(path.into()));
         }
         Ok(Self {
             readers: Readers::open_mapped(path)?,

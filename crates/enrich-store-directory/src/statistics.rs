@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use enrich_core::Attribute;
-use enrich_core::port::error::StoreError;
-use enrich_store_sqlite as sqlite;
+use enrich_core::{Attribute, Company, Person};
+use enrich_store_sqlite::{self as sqlite, Statements};
+use enrich_text::{Country, Network};
 use rusqlite::Connection;
 
-use crate::directory::codes::{COMPANY, attribute_code};
-use crate::directory::profile::{Coverage, cover_company, cover_person};
+use crate::directory::codes::{COMPANY, attribute_code, subject_id};
+use crate::directory::profile::{read_company, read_person};
 use crate::directory::view::unreadable;
 
 /// Subjects per read.
@@ -45,22 +45,46 @@ pub struct KindStatistics {
     /// How many of them have each attribute; an attribute that none has is included with 0.
     pub with_attribute: BTreeMap<&'static str, u64>,
     /// How many are in each country, alpha-2. A company with two countries counts in both.
-    pub in_country: BTreeMap<String, u64>,
+    pub in_country: BTreeMap<&'static str, u64>,
 }
 
 impl KindStatistics {
-    fn add(&mut self, coverage: Coverage<'_>) {
+    fn add(
+        &mut self,
+        attributes: impl IntoIterator<Item = (&'static str, bool)>,
+        countries: impl IntoIterator<Item = Country>,
+    ) {
         self.subjects += 1;
-        for (attribute, has_it) in coverage.attributes {
+        for (attribute, has_it) in attributes {
             *self.with_attribute.entry(attribute).or_default() += u64::from(has_it);
         }
-        for country in coverage.countries {
-            match self.in_country.get_mut(country) {
-                Some(count) => *count += 1,
-                // Profiles name countries by their codes, of which there are 250.
-                None => drop(self.in_country.insert(country.to_owned(), 1)),
-            }
+        for country in countries {
+            *self.in_country.entry(country.alpha2()).or_default() += 1;
         }
+    }
+
+    fn add_company(&mut self, company: Company) {
+        let attributes = [
+            ("aliases", !company.aliases.is_empty()),
+            ("country", !company.seats.is_empty()),
+            ("domains", !company.sites.is_empty()),
+            ("emails", !company.emails.is_empty()),
+            ("phones", !company.phones.is_empty()),
+        ];
+        let pages = Network::ALL.map(|network| (network.as_str(), company.page(network).is_some()));
+        self.add(attributes.into_iter().chain(pages), company.seats);
+    }
+
+    fn add_person(&mut self, person: &Person) {
+        let attributes = [
+            ("title", person.title.is_some()),
+            ("employer", person.employer.is_some()),
+            ("country", person.country.is_some()),
+            (Network::LinkedIn.as_str(), person.page.is_some()),
+            ("emails", !person.emails.is_empty()),
+            ("phones", !person.phones.is_empty()),
+        ];
+        self.add(attributes, person.country);
     }
 }
 
@@ -69,17 +93,16 @@ impl KindStatistics {
 /// # Errors
 ///
 /// When the file cannot be read.
-pub fn directory_statistics(path: &Path) -> Result<DirectoryStatistics, StoreError> {
-    let connection = sqlite::mapped_reader(path).map_err(StoreError::failed)?;
+pub fn directory_statistics(path: &Path) -> rusqlite::Result<DirectoryStatistics> {
+    let connection = sqlite::mapped_reader(path)?;
     let mut counted = DirectoryStatistics::default();
     let mut last = 0;
     while let Some(read_to) = count_part(&connection, last, &mut counted)? {
         last = read_to;
     }
-    count_domains(&connection, &mut counted).map_err(StoreError::failed)?;
+    count_domains(&connection, &mut counted)?;
     let employers = "SELECT count(*) FROM (SELECT DISTINCT company FROM employee)";
-    counted.employers =
-        connection.query_row(employers, [], |row| row.get(0)).map_err(StoreError::failed)?;
+    counted.employers = connection.value(employers, [])?;
     Ok(counted)
 }
 
@@ -88,25 +111,22 @@ fn count_part(
     connection: &Connection,
     last: i64,
     counted: &mut DirectoryStatistics,
-) -> Result<Option<i64>, StoreError> {
-    let mut count = || -> rusqlite::Result<Option<i64>> {
-        let mut statement = connection.prepare_cached(
-            "SELECT id, kind, profile FROM subject WHERE id > ?1 ORDER BY id LIMIT ?2",
-        )?;
-        let mut rows = statement.query([last, PART])?;
-        let mut read_to = None;
-        while let Some(row) = rows.next()? {
-            read_to = Some(row.get(0)?);
-            let profile = row.get_ref(2)?.as_str()?;
-            if row.get::<_, i64>(1)? == COMPANY {
-                counted.companies.add(cover_company(profile).map_err(unreadable)?);
-            } else {
-                counted.people.add(cover_person(profile).map_err(unreadable)?);
-            }
+) -> rusqlite::Result<Option<i64>> {
+    let part = "SELECT id, kind, profile FROM subject WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut read_to = None;
+    connection.each(part, [last, PART], |row| {
+        let (id, profile) = (row.get(0)?, row.get_ref(2)?.as_str()?);
+        read_to = Some(id);
+        if row.get::<_, i64>(1)? == COMPANY {
+            counted
+                .companies
+                .add_company(read_company(subject_id(id), profile).map_err(unreadable)?);
+        } else {
+            counted.people.add_person(&read_person(subject_id(id), profile).map_err(unreadable)?);
         }
-        Ok(read_to)
-    };
-    count().map_err(StoreError::failed)
+        Ok(())
+    })?;
+    Ok(read_to)
 }
 
 /// Counts the domains, whose facts are adjacent.

@@ -19,17 +19,11 @@ pub enum OpenError {
         needed: &'static str,
     },
     /// The folder does not exist or is empty.
-    #[error("there is no data folder at {folder}")]
-    Missing {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("there is no data folder at {0}")]
+    Missing(PathBuf),
     /// The folder holds other files and none of Enrich's.
-    #[error("{folder} holds other files; name a new or empty folder for the data")]
-    NotOurs {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("{0} holds other files; name a new or empty folder for the data")]
+    NotOurs(PathBuf),
     /// Some of the folder's files exist and some do not.
     #[error(
         "{folder} lacks {missing}; restore it from a backup of the whole folder, or, if the \
@@ -58,13 +52,10 @@ pub enum OpenError {
     },
     /// A restore into the folder was interrupted.
     #[error(
-        "{folder} holds an `enrich restore` that is not finished; wait for it, or run it again if it \
+        "{0} holds an `enrich restore` that is not finished; wait for it, or run it again if it \
          was broken off"
     )]
-    UnfinishedRestore {
-        /// The folder.
-        folder: PathBuf,
-    },
+    UnfinishedRestore(PathBuf),
     /// A file or folder cannot be read or written.
     #[error("{path} cannot be used; check that it exists and that this user may read and write it")]
     Unusable {
@@ -85,31 +76,22 @@ pub enum OpenError {
     },
     /// Other processes use the folder, and the command needs exclusive use.
     #[error(
-        "{folder} is in use; stop the server and other commands that use it, or wait for another \
+        "{0} is in use; stop the server and other commands that use it, or wait for another \
          `enrich reindex` or `enrich restore`, and try again"
     )]
-    InUse {
-        /// The folder.
-        folder: PathBuf,
-    },
+    InUse(PathBuf),
     /// Another process derives the directory again, or restores it.
     #[error(
-        "{folder} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
+        "{0} is being reindexed or restored; wait until `enrich reindex` or `enrich restore` is \
          done with it"
     )]
-    BeingReindexed {
-        /// The folder.
-        folder: PathBuf,
-    },
+    BeingReindexed(PathBuf),
     /// The directory was derived by an earlier Enrich with other rules.
     #[error(
-        "{path} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
+        "{0} was made by an earlier Enrich, or was not reindexed to its end; run `enrich \
          reindex` on its folder once, while no server uses it"
     )]
-    DerivedBefore {
-        /// The file.
-        path: PathBuf,
-    },
+    DerivedBefore(PathBuf),
     /// The ledger was altered.
     #[error(
         "{path} is not as it was written; see what `enrich ledger verify` says, and restore it from \

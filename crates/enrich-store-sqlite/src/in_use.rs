@@ -25,14 +25,12 @@ pub struct InUse {
 
 /// Uses a folder together with other processes.
 pub fn beside_others(folder: &Path) -> Result<InUse, OpenError> {
-    lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed {
-        folder: folder.into(),
-    })
+    lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed(folder.into()))
 }
 
 /// Uses a folder exclusively.
 pub fn alone(folder: &Path) -> Result<InUse, OpenError> {
-    lock(folder, File::try_lock, |folder| OpenError::InUse { folder: folder.into() })
+    lock(folder, File::try_lock, |folder| OpenError::InUse(folder.into()))
 }
 
 fn lock(

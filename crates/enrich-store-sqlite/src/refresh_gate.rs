@@ -37,19 +37,16 @@ impl RefreshGate {
     /// every caller when it is long ago or never happened.
     pub fn is_due(&self) -> bool {
         let now = self.now();
-        let is_within =
-            |moment: u64, limit: Duration| moment != NEVER && now - moment.min(now) < micros(limit);
+        let is_past =
+            |moment: u64, limit: Duration| moment == NEVER || now >= moment + micros(limit);
         let seen = self.seen.load(Ordering::Acquire);
-        if is_within(seen, REFRESH_INTERVAL) {
-            return false;
+        if !is_past(seen, REFRESH_INTERVAL) || is_past(seen, LONGEST_INTERVAL) {
+            return is_past(seen, LONGEST_INTERVAL);
         }
-        if !is_within(seen, LONGEST_INTERVAL) {
-            return true;
-        }
-        let (last, success, failure) = (&self.checked, Ordering::AcqRel, Ordering::Relaxed);
-        let checked = last.load(Ordering::Acquire);
-        !is_within(checked, REFRESH_INTERVAL)
-            && last.compare_exchange(checked, now, success, failure).is_ok()
+        let checked = self.checked.load(Ordering::Acquire);
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        is_past(checked, REFRESH_INTERVAL)
+            && self.checked.compare_exchange(checked, now, success, failure).is_ok()
     }
 
     /// The present moment, to be taken before a check.

@@ -83,100 +83,61 @@ pub enum SecretError {
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
 pub struct NotOurs;
 
-/// The purpose of a keyed hash or an encryption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Checks that this is the secret a database was made with.
-    Check,
-    /// Finds an API key's record.
-    ApiKeyHash,
-    /// Encrypts an API key, so that it can be shown again.
-    ApiKeySeal,
-    /// Chains the rows of an account.
-    LedgerChain,
-    /// Chains the rows of the whole log.
-    LedgerDigest,
-    /// Authenticates an account's head at a checkpoint.
-    LedgerHead,
-    /// Authenticates the end of the log.
-    LedgerSeal,
-    /// Finds an idempotency record.
-    IdempotencyKey,
-    /// Compares questions.
-    Asked,
-    /// Encrypts a stored response.
-    KeptAnswer,
-    /// Authenticates the balance and charge of a stored response.
-    KeptTold,
-    /// Encrypted a stored response before [`Self::KeptTold`] existed.
-    KeptSeal,
-    /// Finds a suppressed value.
-    Suppression,
-    /// Finds the subject that a source's record became.
-    Origin,
-    /// Finds the owner with an email address.
-    SignInEmail,
-    /// Encrypts that address.
-    SignInEmailSeal,
-    /// Encrypts a password's hash.
-    PasswordSeal,
-    /// Finds an invitation.
-    InvitationToken,
-    /// Finds a session.
-    SessionToken,
-    /// Counts a missed company name.
-    MissedName,
+macro_rules! purposes {
+    ($($(#[$doc:meta])* $purpose:ident = $context:literal,)+) => {
+        /// The purpose of a keyed hash or an encryption.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Purpose {
+            $($(#[$doc])* $purpose,)+
+        }
+
+        /// The context of each purpose's key derivation, in order.
+        const CONTEXTS: &[&str] = &[$($context,)+];
+    };
 }
 
-const PURPOSES: [Purpose; 20] = [
-    Purpose::Check,
-    Purpose::ApiKeyHash,
-    Purpose::ApiKeySeal,
-    Purpose::LedgerChain,
-    Purpose::LedgerDigest,
-    Purpose::LedgerHead,
-    Purpose::LedgerSeal,
-    Purpose::IdempotencyKey,
-    Purpose::Asked,
-    Purpose::KeptAnswer,
-    Purpose::KeptTold,
-    Purpose::KeptSeal,
-    Purpose::Suppression,
-    Purpose::Origin,
-    Purpose::SignInEmail,
-    Purpose::SignInEmailSeal,
-    Purpose::PasswordSeal,
-    Purpose::InvitationToken,
-    Purpose::SessionToken,
-    Purpose::MissedName,
-];
-
-impl Purpose {
-    /// The context of the key derivation: globally unique, and never to be changed.
-    const fn context(self) -> &'static str {
-        match self {
-            Self::Check => "enrich 2026-11 secret check",
-            Self::ApiKeyHash => "enrich 2026-11 api key hash",
-            Self::ApiKeySeal => "enrich 2026-11 api key seal",
-            Self::LedgerChain => "enrich 2026-11 ledger chain",
-            Self::LedgerDigest => "enrich 2026-11 ledger digest",
-            Self::LedgerHead => "enrich 2026-11 ledger head",
-            Self::LedgerSeal => "enrich 2026-11 ledger seal",
-            Self::IdempotencyKey => "enrich 2026-11 idempotency key hash",
-            Self::Asked => "enrich 2026-11 asked hash",
-            Self::KeptAnswer => "enrich 2026-11 kept answer",
-            Self::KeptTold => "enrich 2026-11 kept answer told",
-            Self::KeptSeal => "enrich 2026-11 kept answer seal",
-            Self::Suppression => "enrich 2026-11 suppression hash",
-            Self::Origin => "enrich 2026-11 record origin hash",
-            Self::SignInEmail => "enrich 2026-11 sign-in email hash",
-            Self::SignInEmailSeal => "enrich 2026-11 sign-in email seal",
-            Self::PasswordSeal => "enrich 2026-11 password seal",
-            Self::InvitationToken => "enrich 2026-11 invitation token hash",
-            Self::SessionToken => "enrich 2026-11 session token hash",
-            Self::MissedName => "enrich 2026-11 missed name hash",
-        }
-    }
+// Contexts are globally unique, and never to be changed.
+purposes! {
+    /// Checks that this is the secret a database was made with.
+    Check = "enrich 2026-11 secret check",
+    /// Finds an API key's record.
+    ApiKeyHash = "enrich 2026-11 api key hash",
+    /// Encrypts an API key, so that it can be shown again.
+    ApiKeySeal = "enrich 2026-11 api key seal",
+    /// Chains the rows of an account.
+    LedgerChain = "enrich 2026-11 ledger chain",
+    /// Chains the rows of the whole log.
+    LedgerDigest = "enrich 2026-11 ledger digest",
+    /// Authenticates an account's head at a checkpoint.
+    LedgerHead = "enrich 2026-11 ledger head",
+    /// Authenticates the end of the log.
+    LedgerSeal = "enrich 2026-11 ledger seal",
+    /// Finds an idempotency record.
+    IdempotencyKey = "enrich 2026-11 idempotency key hash",
+    /// Compares questions.
+    Asked = "enrich 2026-11 asked hash",
+    /// Encrypts a stored response.
+    KeptAnswer = "enrich 2026-11 kept answer",
+    /// Authenticates the balance and charge of a stored response.
+    KeptTold = "enrich 2026-11 kept answer told",
+    /// Encrypted a stored response before [`Self::KeptTold`] existed.
+    KeptSeal = "enrich 2026-11 kept answer seal",
+    /// Finds a suppressed value.
+    Suppression = "enrich 2026-11 suppression hash",
+    /// Finds the subject that a source's record became.
+    Origin = "enrich 2026-11 record origin hash",
+    /// Finds the owner with an email address.
+    SignInEmail = "enrich 2026-11 sign-in email hash",
+    /// Encrypts that address.
+    SignInEmailSeal = "enrich 2026-11 sign-in email seal",
+    /// Encrypts a password's hash.
+    PasswordSeal = "enrich 2026-11 password seal",
+    /// Finds an invitation.
+    InvitationToken = "enrich 2026-11 invitation token hash",
+    /// Finds a session.
+    SessionToken = "enrich 2026-11 session token hash",
+    /// Counts a missed company name.
+    MissedName = "enrich 2026-11 missed name hash",
 }
 
 /// The secrets of a data folder.
@@ -189,7 +150,7 @@ pub struct Secrets {
 /// One secret, as the keys derived from it.
 pub struct Secret {
     id: u32,
-    keys: [SecretBox<[u8; SECRET_LEN]>; PURPOSES.len()],
+    keys: [SecretBox<[u8; SECRET_LEN]>; CONTEXTS.len()],
 }
 
 impl Secrets {
@@ -253,9 +214,8 @@ impl Secrets {
 
 impl Secret {
     fn derive(id: u32, bytes: &[u8; SECRET_LEN]) -> Self {
-        let derived = PURPOSES
-            .map(|purpose| SecretBox::new(Box::new(blake3::derive_key(purpose.context(), bytes))));
-        Self { id, keys: derived }
+        let key = |at: usize| SecretBox::new(Box::new(blake3::derive_key(CONTEXTS[at], bytes)));
+        Self { id, keys: std::array::from_fn(key) }
     }
 
     /// Its number.

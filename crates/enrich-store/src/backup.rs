@@ -61,29 +61,17 @@ pub enum BackupError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The destination is not empty.
-    #[error("{folder} is not empty; name a folder that is not there yet, or an empty one")]
-    NotEmpty {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("{0} is not empty; name a folder that is not there yet, or an empty one")]
+    NotEmpty(PathBuf),
     /// The destination lies inside the data folder.
-    #[error("{folder} lies in the data folder; name a folder outside it")]
-    Inside {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("{0} lies in the data folder; name a folder outside it")]
+    Inside(PathBuf),
     /// Another backup is being written to the same destination.
-    #[error("another backup is being written to {folder}; wait for it, or name another folder")]
-    UnderWay {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("another backup is being written to {0}; wait for it, or name another folder")]
+    UnderWay(PathBuf),
     /// The folder for the unfinished backup holds files that no backup wrote.
-    #[error("{folder} holds other files than an unfinished backup; move it away")]
-    NotUnfinished {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("{0} holds other files than an unfinished backup; move it away")]
+    NotUnfinished(PathBuf),
     /// The disk has too little space.
     #[error("{needed} MB are needed on the disk of {folder} and {free} MB are free")]
     NoSpace {
@@ -106,12 +94,9 @@ pub enum BackupError {
     /// The check of the copy found faults.
     #[error(
         "the copy is not sound, and neither is what it was copied from: {}; see `enrich check` and \
-         `enrich ledger verify`", .problems.join("; ")
+         `enrich ledger verify`", .0.join("; ")
     )]
-    Unsound {
-        /// The faults.
-        problems: Vec<String>,
-    },
+    Unsound(Vec<String>),
     /// The folder to restore from is not a backup.
     #[error("{folder} is no complete backup: {why}")]
     NoBackup {
@@ -121,11 +106,8 @@ pub enum BackupError {
         why: String,
     },
     /// A file of the backup was altered.
-    #[error("{file} of the backup is not as it was written: it was damaged or changed since")]
-    Altered {
-        /// The file's name in the backup.
-        file: String,
-    },
+    #[error("{0} of the backup is not as it was written: it was damaged or changed since")]
+    Altered(String),
 }
 
 impl BackupError {

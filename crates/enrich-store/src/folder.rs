@@ -51,14 +51,14 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     if missing.is_empty() {
         Ok(false)
     } else if is_unfinished {
-        Err(OpenError::UnfinishedRestore { folder: folder.into() })
+        Err(OpenError::UnfinishedRestore(folder.into()))
     } else if names.is_empty() {
         Ok(true)
     } else if names.iter().any(|name| is_left_over(&name)) {
         // A write-ahead log alone counts too: its database was here.
         Err(OpenError::Incomplete { folder: folder.into(), missing: missing.join(", ") })
     } else {
-        Err(OpenError::NotOurs { folder: folder.into() })
+        Err(OpenError::NotOurs(folder.into()))
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn enter(
 fn refuse_new(folder: &Path) -> Result<(), OpenError> {
     sqlite::check_version()?;
     match is_new(folder)? {
-        true => Err(OpenError::Missing { folder: folder.into() }),
+        true => Err(OpenError::Missing(folder.into())),
         false => Ok(()),
     }
 }

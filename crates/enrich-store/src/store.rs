@@ -212,6 +212,7 @@ impl Store {
     /// When the file cannot be read.
     pub fn directory_statistics(&self) -> Result<DirectoryStatistics, StoreError> {
         directory::directory_statistics(&self.folder.join(DIRECTORY.file))
+            .map_err(StoreError::failed)
     }
 
     /// Adds up the usage counters from day `first` to day `last`, both included, in days since

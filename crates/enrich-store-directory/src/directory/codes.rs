@@ -12,27 +12,6 @@ pub(crate) const COMPANY: i64 = 1;
 /// The kind of a person.
 pub(crate) const PERSON: i64 = 2;
 
-const ATTRIBUTES: [(i64, Attribute); 18] = [
-    (1, Attribute::Name),
-    (2, Attribute::Alias),
-    (3, Attribute::Country),
-    (4, Attribute::Domain),
-    (5, Attribute::Email),
-    (6, Attribute::Phone),
-    (7, Attribute::FirstName),
-    (8, Attribute::LastName),
-    (9, Attribute::Title),
-    (10, Attribute::Employer),
-    (11, Attribute::PersonPage),
-    (12, Attribute::Ip),
-    (13, Attribute::PageRank),
-    (21, Attribute::Page(Network::Facebook)),
-    (22, Attribute::Page(Network::Instagram)),
-    (23, Attribute::Page(Network::Twitter)),
-    (24, Attribute::Page(Network::Youtube)),
-    (25, Attribute::Page(Network::LinkedIn)),
-];
-
 /// The number of an attribute.
 pub(crate) const fn attribute_code(attribute: Attribute) -> i64 {
     match attribute {
@@ -59,8 +38,16 @@ pub(crate) const fn attribute_code(attribute: Attribute) -> i64 {
 
 /// The attribute of a number.
 pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
-    let known = ATTRIBUTES.iter().find(|(known, _)| *known == code);
-    known.map(|&(_, attribute)| attribute).ok_or(FromSqlError::OutOfRange(code))
+    use Attribute::{
+        Alias, Country, Domain, Email, Employer, FirstName, Ip, LastName, Name, Page, PageRank,
+        PersonPage, Phone, Title,
+    };
+    let others = [
+        Name, Alias, Country, Domain, Email, Phone, FirstName, LastName, Title, Employer,
+        PersonPage, Ip, PageRank,
+    ];
+    let mut all = others.into_iter().chain(Network::ALL.map(Page));
+    all.find(|attribute| attribute_code(*attribute) == code).ok_or(FromSqlError::OutOfRange(code))
 }
 
 /// The kinds of identifiers.
@@ -117,9 +104,8 @@ mod tests {
 
     #[test]
     fn every_attribute_reads_back_from_its_number() {
-        for (code, attribute) in ATTRIBUTES {
-            assert_eq!(attribute_code(attribute), code);
-            assert_eq!(attribute_of(code), Ok(attribute));
+        for code in (1..=13).chain(21..=25) {
+            assert_eq!(attribute_of(code).map(attribute_code), Ok(code));
         }
     }
 

@@ -15,6 +15,8 @@ use rusqlite::Connection;
 /// How long one state is held. During this time an import's changes stay in the log, and reads of
 /// newer states take their own locks.
 const HELD_FOR: Duration = Duration::from_millis(100);
+/// How long nothing is held then: an import that waits to empty the log looks every millisecond.
+const PAUSE: Duration = Duration::from_millis(3);
 
 /// Starts to hold the database at `path`.
 pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
@@ -32,5 +34,5 @@ fn hold(connection: &Connection, owner: &Owner) -> rusqlite::Result<bool> {
     reading.has("SELECT generation FROM state", [])?;
     let goes_on = owner.is_there_after(HELD_FOR);
     reading.finish()?;
-    Ok(goes_on)
+    Ok(goes_on && owner.is_there_after(PAUSE))
 }

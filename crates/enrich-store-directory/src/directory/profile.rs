@@ -5,7 +5,6 @@
 
 use enrich_core::{Company, Employee, Employer, Person, Site, SubjectId};
 use enrich_text::{Country, Network, PageUrl, PersonPage};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON};
@@ -160,79 +159,6 @@ pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
     Employer { id, name: String::new(), domains: Vec::new() }
 }
 
-/// The attributes that a profile has, and its countries.
-pub(crate) struct Coverage<'a> {
-    /// Every attribute of its kind, and whether the profile has it.
-    pub(crate) attributes: Vec<(&'static str, bool)>,
-    /// Its countries, alpha-2.
-    pub(crate) countries: Vec<&'a str>,
-}
-
-/// A company's profile, read for the lengths of its lists only.
-#[derive(Deserialize)]
-struct CompanyOutline<'a> {
-    #[serde(rename = "a", default)]
-    aliases: Vec<IgnoredAny>,
-    #[serde(rename = "c", default, borrow)]
-    seats: Vec<&'a str>,
-    #[serde(rename = "d", default)]
-    sites: Vec<IgnoredAny>,
-    #[serde(rename = "p", default, borrow)]
-    pages: Vec<(&'a str, IgnoredAny)>,
-    #[serde(rename = "e", default)]
-    emails: Vec<IgnoredAny>,
-    #[serde(rename = "t", default)]
-    phones: Vec<IgnoredAny>,
-}
-
-/// A person's profile, likewise.
-#[derive(Deserialize)]
-struct PersonOutline<'a> {
-    #[serde(rename = "j")]
-    title: Option<IgnoredAny>,
-    #[serde(rename = "w")]
-    employer: Option<IgnoredAny>,
-    #[serde(rename = "c", borrow)]
-    country: Option<&'a str>,
-    #[serde(rename = "p")]
-    page: Option<IgnoredAny>,
-    #[serde(rename = "e", default)]
-    emails: Vec<IgnoredAny>,
-    #[serde(rename = "t", default)]
-    phones: Vec<IgnoredAny>,
-}
-
-/// The coverage of a company's profile.
-pub(crate) fn cover_company(profile: &str) -> Result<Coverage<'_>, BadProfile> {
-    let outline: CompanyOutline<'_> = serde_json::from_str(profile)?;
-    let mut attributes = vec![
-        ("aliases", !outline.aliases.is_empty()),
-        ("country", !outline.seats.is_empty()),
-        ("domains", !outline.sites.is_empty()),
-        ("emails", !outline.emails.is_empty()),
-        ("phones", !outline.phones.is_empty()),
-    ];
-    attributes.extend(Network::ALL.map(|network| {
-        let name = network.as_str();
-        (name, outline.pages.iter().any(|(of, _)| *of == name))
-    }));
-    Ok(Coverage { attributes, countries: outline.seats })
-}
-
-/// The coverage of a person's profile.
-pub(crate) fn cover_person(profile: &str) -> Result<Coverage<'_>, BadProfile> {
-    let outline: PersonOutline<'_> = serde_json::from_str(profile)?;
-    let attributes = vec![
-        ("title", outline.title.is_some()),
-        ("employer", outline.employer.is_some()),
-        ("country", outline.country.is_some()),
-        (Network::LinkedIn.as_str(), outline.page.is_some()),
-        ("emails", !outline.emails.is_empty()),
-        ("phones", !outline.phones.is_empty()),
-    ];
-    Ok(Coverage { attributes, countries: outline.country.into_iter().collect() })
-}
-
 fn network_of(name: &str) -> Result<Network, BadProfile> {
     let known = Network::ALL.into_iter().find(|network| network.as_str() == name);
     known.ok_or(BadProfile::Network)
@@ -303,32 +229,6 @@ mod tests {
         };
         let profile = write_company(company.clone()).unwrap();
         assert_eq!(read_company(SubjectId(7), &profile).unwrap(), company);
-    }
-
-    #[test]
-    fn a_profile_covers_what_was_written_into_it() {
-        let switzerland = Country::from_code("CH").unwrap();
-        let company = Company {
-            id: SubjectId(7),
-            name: "Quill \"& Sons\"".into(),
-            aliases: Vec::new(),
-            seats: vec![switzerland],
-            sites: vec![Site { domain: "quill.example".into(), country: Some(switzerland) }],
-            pages: vec![(Network::LinkedIn, "linkedin.com/company/quill".into())],
-            emails: Vec::new(),
-            phones: vec!["+12025550123".into()],
-            employees: Vec::new(),
-        };
-        let profile = write_company(company).unwrap();
-        let coverage = cover_company(&profile).unwrap();
-        let has = |name| coverage.attributes.iter().find(|(of, _)| *of == name).unwrap().1;
-        for name in ["country", "domains", "phones", "linkedin"] {
-            assert!(has(name), "{name}");
-        }
-        for name in ["aliases", "emails", "facebook", "twitter"] {
-            assert!(!has(name), "{name}");
-        }
-        assert_eq!((coverage.attributes.len(), &coverage.countries[..]), (10, &["CH"][..]));
     }
 
     #[test]

@@ -47,11 +47,7 @@ impl Writer<'_> {
         };
         let mut subject_facts = self.matching_company_facts(&record, earlier)?;
         let is_new = subject_facts.facts.is_empty();
-        let claim = SourceClaim {
-            source,
-            record: record.origin.id.as_deref(),
-            confidence: record.origin.confidence,
-        };
+        let claim = SourceClaim::of(source, &record.origin);
         say_company(&mut subject_facts, &claim, &record);
         let saved = self.save(&subject_facts, claim.record)?;
         self.remember(source, Kind::Company, &record.origin, subject_facts.subject)?;

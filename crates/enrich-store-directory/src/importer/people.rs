@@ -40,11 +40,7 @@ impl Writer<'_> {
             Remembered::Earlier(subject) => Some(subject),
             Remembered::No => None,
         };
-        let claim = SourceClaim {
-            source,
-            record: record.origin.id.as_deref(),
-            confidence: record.origin.confidence,
-        };
+        let claim = SourceClaim::of(source, &record.origin);
         let employer = match &record.employer {
             Some(employer) => self.employer(&claim, employer)?,
             None => None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use enrich_core::{Attribute, Confidence, Fact, SubjectId};
+use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId};
 use enrich_text::Country;
 
 /// Number of facts from which on an index is used: a linear search of fewer is faster.
@@ -24,6 +24,13 @@ pub(crate) struct SourceClaim<'a> {
     pub(crate) record: Option<&'a str>,
     /// The trust in the source for this record.
     pub(crate) confidence: Confidence,
+}
+
+impl<'a> SourceClaim<'a> {
+    /// The claim of a record.
+    pub(crate) fn of(source: i64, origin: &'a Origin) -> Self {
+        Self { source, record: origin.id.as_deref(), confidence: origin.confidence }
+    }
 }
 
 /// A fact's row in the database.

@@ -9,25 +9,12 @@ use rusqlite::params;
 
 use super::writer::Writer;
 
-/// The kind of a hashed value.
-#[derive(Clone, Copy)]
-enum Kind {
-    Email,
-    Phone,
-    PersonPage,
-    Domain,
-}
-
-impl Kind {
-    /// The part of the hash that separates kinds; never to be changed.
-    const fn name(self) -> &'static [u8] {
-        match self {
-            Self::Email => b"email",
-            Self::Phone => b"phone",
-            Self::PersonPage => b"person page",
-            Self::Domain => b"domain",
-        }
-    }
+/// The kinds of hashed values, as a part of their hashes; never to be changed.
+mod kind {
+    pub(super) const EMAIL: &[u8] = b"email";
+    pub(super) const PHONE: &[u8] = b"phone";
+    pub(super) const PERSON_PAGE: &[u8] = b"person page";
+    pub(super) const DOMAIN: &[u8] = b"domain";
 }
 
 impl Writer<'_> {
@@ -49,7 +36,7 @@ impl Writer<'_> {
 
     /// Whether a person's page, and so the person, is suppressed.
     pub(crate) fn is_page_suppressed(&self, page: &PersonPage) -> rusqlite::Result<bool> {
-        Ok(self.has_suppressed && self.is_suppressed(Kind::PersonPage, page.key())?)
+        Ok(self.has_suppressed && self.is_suppressed(kind::PERSON_PAGE, page.key())?)
     }
 
     /// Whether a domain or one above it is suppressed.
@@ -60,7 +47,7 @@ impl Writer<'_> {
         let mut rest = domain.as_str();
         // A top-level domain alone is no domain, so the loop ends before it.
         while let Some((_, parent)) = rest.split_once('.') {
-            if self.is_suppressed(Kind::Domain, rest)? {
+            if self.is_suppressed(kind::DOMAIN, rest)? {
                 return Ok(true);
             }
             rest = parent;
@@ -107,9 +94,9 @@ impl Writer<'_> {
 
     fn screen_emails(&self, emails: &mut Vec<EmailAddress>) -> rusqlite::Result<u32> {
         retain(emails, |email| {
-            Ok(self.is_suppressed(Kind::Email, email.as_str())?
+            Ok(self.is_suppressed(kind::EMAIL, email.as_str())?
                 || match email.without_tag() {
-                    Some(mailbox) => self.is_suppressed(Kind::Email, mailbox.as_str())?,
+                    Some(mailbox) => self.is_suppressed(kind::EMAIL, mailbox.as_str())?,
                     None => false,
                 }
                 || self.is_domain_suppressed(&email.domain())?)
@@ -117,10 +104,10 @@ impl Writer<'_> {
     }
 
     fn screen_phones(&self, phones: &mut Vec<Phone>) -> rusqlite::Result<u32> {
-        retain(phones, |phone| self.is_suppressed(Kind::Phone, phone.as_str()))
+        retain(phones, |phone| self.is_suppressed(kind::PHONE, phone.as_str()))
     }
 
-    fn is_suppressed(&self, kind: Kind, value: &str) -> rusqlite::Result<bool> {
+    fn is_suppressed(&self, kind: &[u8], value: &str) -> rusqlite::Result<bool> {
         let select = "SELECT 1 FROM suppressed WHERE hash = ?1";
         // A hash may have been made with an older secret.
         for secret in self.secrets.newest_first() {
@@ -141,12 +128,12 @@ pub(crate) fn hashes<'a>(
     secrets.newest_first().map(move |secret| hash(secret, kind, value))
 }
 
-fn kind_and_value(what: &Suppressed) -> (Kind, &str) {
+fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     match what {
-        Suppressed::Email(email) => (Kind::Email, email.as_str()),
-        Suppressed::Phone(phone) => (Kind::Phone, phone.as_str()),
-        Suppressed::PersonPage(page) => (Kind::PersonPage, page.key()),
-        Suppressed::Domain(domain) => (Kind::Domain, domain.as_str()),
+        Suppressed::Email(email) => (kind::EMAIL, email.as_str()),
+        Suppressed::Phone(phone) => (kind::PHONE, phone.as_str()),
+        Suppressed::PersonPage(page) => (kind::PERSON_PAGE, page.key()),
+        Suppressed::Domain(domain) => (kind::DOMAIN, domain.as_str()),
     }
 }
 
@@ -168,6 +155,6 @@ fn retain<T>(
     Ok(dropped)
 }
 
-fn hash(secret: &Secret, kind: Kind, value: &str) -> [u8; 32] {
-    secret.hash(Purpose::Suppression, &[kind.name(), value.as_bytes()])
+fn hash(secret: &Secret, kind: &[u8], value: &str) -> [u8; 32] {
+    secret.hash(Purpose::Suppression, &[kind, value.as_bytes()])
 }

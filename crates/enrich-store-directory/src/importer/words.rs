@@ -92,10 +92,10 @@ impl Word<'_> {
             if has_chunks && company < first_of_last {
                 earlier.insert(company, words);
             } else {
-                companies = moved(companies, set(&mut last, company, words));
+                companies = companies.saturating_add_signed(set(&mut last, company, words));
             }
         }
-        companies = moved(companies, self.change_chunks(earlier)?);
+        companies = companies.saturating_add_signed(self.change_chunks(earlier)?);
         if companies == 0 {
             return self.delete();
         }
@@ -103,7 +103,7 @@ impl Word<'_> {
             self.write_chunk(&full)?;
         }
         if is_new {
-            self.add_variants()?;
+            self.for_variants("INSERT INTO name_word_variant (variant, word) VALUES (?1, ?2)")?;
         }
         self.connection.run(
             "INSERT INTO name_word (word, companies, last) VALUES (?1, ?2, ?3)
@@ -130,9 +130,8 @@ impl Word<'_> {
             for (company, words) in std::mem::replace(&mut changes, behind) {
                 more += set(&mut chunk, company, words);
             }
-            if let Some(first) = first {
-                self.delete_chunk(first)?;
-            }
+            let delete = "DELETE FROM name_word_chunk WHERE word = ?1 AND first = ?2";
+            self.connection.run(delete, params![self.word, first])?;
             while let Some(full) = cut(&mut chunk) {
                 self.write_chunk(&full)?;
             }
@@ -172,18 +171,6 @@ impl Word<'_> {
         Ok(())
     }
 
-    fn delete_chunk(&self, first: i64) -> rusqlite::Result<()> {
-        self.connection.run(
-            "DELETE FROM name_word_chunk WHERE word = ?1 AND first = ?2",
-            params![self.word, first],
-        )?;
-        Ok(())
-    }
-
-    fn add_variants(&self) -> rusqlite::Result<()> {
-        self.for_variants("INSERT INTO name_word_variant (variant, word) VALUES (?1, ?2)")
-    }
-
     fn delete(&self) -> rusqlite::Result<()> {
         self.connection.run("DELETE FROM name_word WHERE word = ?1", [self.word])?;
         self.for_variants("DELETE FROM name_word_variant WHERE variant = ?1 AND word = ?2")
@@ -196,10 +183,6 @@ impl Word<'_> {
         }
         Ok(())
     }
-}
-
-fn moved(companies: usize, more: isize) -> usize {
-    companies.saturating_add_signed(more)
 }
 
 /// Sets a company's entry in a list; returns by how many companies it grew.

@@ -38,14 +38,9 @@ impl GroupDecider<'_> {
     /// Decides a charge and stores its response.
     pub(super) fn charge(&mut self, charge: &Charge, to_keep: Option<&ToKeep>) -> Decided<Charged> {
         if let Some(to_keep) = to_keep {
-            let names = &to_keep.names;
-            match idempotency_store::find(
-                self.connection,
-                self.secrets,
-                charge.account,
-                names,
-                charge.at,
-            ) {
+            let (names, at) = (&to_keep.names, charge.at);
+            let (connection, secrets) = (self.connection, self.secrets);
+            match idempotency_store::find(connection, secrets, charge.account, names, at) {
                 Ok(RecordState::StoredResponse(kept)) => return Ok(Ok(Charged::Replayed(kept))),
                 Ok(RecordState::Free) => match self.has_room(charge.account) {
                     Ok(true) => {}
@@ -75,17 +70,10 @@ impl GroupDecider<'_> {
         if let Some(to_keep) = to_keep {
             let (account, at) = (charge.account, charge.at);
             let recorded = RecordedCharge { balance, charge: is_charged.then_some(charge.id) };
-            match idempotency_store::write(
-                self.connection,
-                self.secrets,
-                account,
-                to_keep,
-                recorded,
-                at,
-            ) {
+            let (connection, secrets) = (self.connection, self.secrets);
+            match idempotency_store::write(connection, secrets, account, to_keep, recorded, at) {
                 Ok(grown) => {
-                    self.record_count =
-                        self.record_count.map(|record_count| record_count.after_growing(grown))
+                    self.record_count = self.record_count.map(|count| count.after_growing(grown))
                 }
                 // The charge's row is written; only a rollback of the group removes it.
                 Err(error) if is_charged => return Err(GroupFailed(error)),
@@ -98,13 +86,11 @@ impl GroupDecider<'_> {
     /// Whether the account may store another response.
     fn has_room(&self, account: AccountId) -> rusqlite::Result<bool> {
         match self.record_count {
-            Some(record_count) if record_count.records >= self.max_kept => Ok(false),
-            Some(record_count) => idempotency_store::has_share(
-                self.connection,
-                account,
-                record_count.records,
-                self.max_kept,
-            ),
+            Some(count) if count.records >= self.max_kept => Ok(false),
+            Some(count) => {
+                let most = self.max_kept;
+                idempotency_store::has_share(self.connection, account, count.records, most)
+            }
             None => Ok(true),
         }
     }

@@ -55,7 +55,7 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
                 // If another process has it open, that is the better error.
                 drop(in_use::alone(folder)?);
             }
-            Err(BackupError::NotEmpty { folder: folder.into() })
+            Err(BackupError::NotEmpty(folder.into()))
         }
         Err(error) => Err(error.into()),
     }
@@ -103,7 +103,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
 fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
-        Ok(false) => Err(BackupError::NotEmpty { folder: folder.into() }),
+        Ok(false) => Err(BackupError::NotEmpty(folder.into())),
         Err(error) => Err(error.into()),
     }
 }
@@ -137,7 +137,7 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
         let copied = files::copy(&source, &target, &file.name)
             .map_err(|error| BackupError::file(source, error))?;
         if copied != *file {
-            return Err(BackupError::Altered { file: file.name.clone() });
+            return Err(BackupError::Altered(file.name.clone()));
         }
     }
     sync_all(to)

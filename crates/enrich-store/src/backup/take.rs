@@ -84,11 +84,11 @@ impl BackupPaths {
         let data = data.canonicalize().map_err(|source| BackupError::file(data, source))?;
         let complete = parent.join(name);
         if complete.starts_with(&data) {
-            return Err(BackupError::Inside { folder: into.into() });
+            return Err(BackupError::Inside(into.into()));
         }
         match fs::read_dir(&complete).map(|mut entries| entries.next().is_none()) {
             Ok(true) => {}
-            Ok(false) => return Err(BackupError::NotEmpty { folder: into.into() }),
+            Ok(false) => return Err(BackupError::NotEmpty(into.into())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(BackupError::file(into, error)),
         }
@@ -105,7 +105,7 @@ impl BackupPaths {
             made => made.map_err(failed)?,
         }
         let lock = in_use::alone(&self.unfinished).map_err(|error| match error {
-            OpenError::InUse { .. } => BackupError::UnderWay { folder: self.complete.clone() },
+            OpenError::InUse { .. } => BackupError::UnderWay(self.complete.clone()),
             error => error.into(),
         })?;
         let entries =
@@ -122,7 +122,7 @@ impl BackupPaths {
                 false => is_of_backup(&name),
             };
             if !is_ours {
-                return Err(BackupError::NotUnfinished { folder: self.unfinished.clone() });
+                return Err(BackupError::NotUnfinished(self.unfinished.clone()));
             }
             left.push((entry.path(), is_folder));
         }
@@ -282,7 +282,7 @@ pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), 
     let (ledger, last) = verified.map_err(|source| OpenError::of_sqlite(&path, source))?;
     problems.extend(ledger.faults.iter().map(|fault| format!("ledger: {fault}")));
     if !problems.is_empty() {
-        return Err(BackupError::Unsound { problems });
+        return Err(BackupError::Unsound(problems));
     }
     clear_away(folder)?;
     Ok((ledger, last))

@@ -24,9 +24,6 @@ use crate::importer::{empty_the_log, turn};
 const CACHE: i64 = -64 * 1024;
 /// One part in so many that the log takes beyond the pages themselves.
 const LOG_PART: u64 = 64;
-/// Disk space left free beyond what is written.
-const RESERVE_BYTES: u64 = 16_000_000;
-const MEGABYTE: u64 = 1_000_000;
 
 /// The result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +58,7 @@ pub enum CompactError {
     Busy,
 }
 
-/// Rewrites the directory at `path` without unused space. Other processes may use it meanwhile. The
-/// path needs an absolute or relative folder, on whose disk the space is.
+/// Rewrites the directory at `path` without unused space. Other processes may use it meanwhile.
 ///
 /// # Errors
 ///
@@ -74,10 +70,14 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     };
     let connection = connect(path).map_err(failed)?;
     let before_bytes = sqlite::file_bytes(path);
-    check_space(
-        path.parent().unwrap_or(Path::new(".")),
-        needed_bytes(&connection).map_err(failed)?,
-    )?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let space = sqlite::check_space(folder, needed_bytes(&connection).map_err(failed)?);
+    let space = space.map_err(|source| OpenError::unusable(folder, source))?;
+    space.map_err(|[needed, free]| CompactError::NoSpace {
+        folder: folder.into(),
+        needed,
+        free,
+    })?;
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
@@ -107,25 +107,4 @@ fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);
     let bytes = used.saturating_mul(pragma("page_size")?);
     Ok(bytes.saturating_mul(2).saturating_add(bytes / LOG_PART))
-}
-
-fn check_space(folder: &Path, bytes: u64) -> Result<(), CompactError> {
-    let free = fs4::available_space(folder).map_err(|e| OpenError::unusable(folder, e))?;
-    let needed = bytes.saturating_add(RESERVE_BYTES);
-    if free >= needed {
-        return Ok(());
-    }
-    let (needed, free) = (needed.div_ceil(MEGABYTE), free / MEGABYTE);
-    Err(CompactError::NoSpace { folder: folder.into(), needed, free })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
-        let error = check_space(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
-        assert!(error.contains("18446744073710 MB are needed") && error.contains("are free"));
-    }
 }

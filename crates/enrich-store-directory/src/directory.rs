@@ -34,7 +34,9 @@ use enrich_core::port::error::StoreError;
 use enrich_core::{
     Company, Confidence, DirectoryRevision, Found, Projection, Question, Subject, SuppressedValues,
 };
-use enrich_store_sqlite::{self as sqlite, Background, OpenError, Readers, Secrets, in_use::InUse};
+use enrich_store_sqlite::{
+    self as sqlite, Background, OpenError, Options, Readers, Secrets, in_use::InUse,
+};
 use enrich_text::{CompanyName, Country, Domain};
 use rusqlite::Connection;
 use tracing::debug;
@@ -56,21 +58,22 @@ pub struct SqliteDirectory {
     /// The threads that search for names without an exact match.
     searches: Lists,
     least_by_name: Confidence,
+    /// Whether [`Self::prepare`] starts to build the hash index.
+    has_hash_index: bool,
     suppression: Suppression,
     /// The hash index of identifiers.
     index: Arc<hash_index::Current>,
     /// Background threads, started once many look-ups are expected.
-    helpers: OnceLock<[Background; 2]>,
+    helpers: OnceLock<Vec<Background>>,
     _in_use: Arc<InUse>,
 }
 
 impl SqliteDirectory {
-    /// Opens the database at `path`, which must exist and have its schema. A match by name has at
-    /// least the confidence `least_by_name`.
+    /// Opens the database at `path`, which must exist and have its schema.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
-        least_by_name: Confidence,
+        options: &Options,
         index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
     ) -> Result<Self, OpenError> {
@@ -82,7 +85,8 @@ impl SqliteDirectory {
             readers: Readers::open_mapped(path)?,
             lists: Lists::start(path)?,
             searches: Lists::start(path)?,
-            least_by_name,
+            least_by_name: options.least_by_name,
+            has_hash_index: options.hash_index,
             suppression: Suppression::new(secrets),
             index,
             helpers: OnceLock::new(),
@@ -96,8 +100,8 @@ impl SqliteDirectory {
     ///
     /// Starts to read the lists of words that the first search for a name needs, in the background;
     /// this takes a tenth of a second. Begins the log (`sqlite::begin_log`) and keeps a read open,
-    /// which saves each read some system calls. One second later, an index of the identifiers is
-    /// built in memory, about ten bytes each.
+    /// which saves each read some system calls. One second later, the hash index is built, unless
+    /// the options leave it out.
     ///
     /// # Errors
     ///
@@ -116,7 +120,10 @@ impl SqliteDirectory {
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
-        let helpers = [hold::start(path)?, hash_index::start(path, Arc::clone(&self.index))?];
+        let mut helpers = vec![hold::start(path)?];
+        if self.has_hash_index {
+            helpers.push(hash_index::start(path, Arc::clone(&self.index))?);
+        }
         // If another thread was faster, these end here.
         let _ = self.helpers.set(helpers);
         Ok(())

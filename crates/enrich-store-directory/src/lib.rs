@@ -10,9 +10,8 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
-use enrich_core::Confidence;
 use enrich_store_sqlite::{
-    self as sqlite, Database, DatabaseReport, OpenError, Secrets, in_use::InUse,
+    self as sqlite, Database, DatabaseReport, OpenError, Options, Secrets, in_use::InUse,
 };
 
 pub use compaction::{CompactError, CompactReport, compact};
@@ -51,8 +50,8 @@ pub struct DirectoryPorts {
     pub importer: Arc<SqliteIntake>,
 }
 
-/// Opens the directory at `path`, which must exist and have its schema. A match by name has at
-/// least the confidence `least_by_name`. The ports hold `in_use` for as long as they exist.
+/// Opens the directory at `path`, which must exist and have its schema. The ports hold `in_use` for
+/// as long as they exist.
 ///
 /// # Errors
 ///
@@ -60,12 +59,12 @@ pub struct DirectoryPorts {
 pub fn open(
     path: &Path,
     secrets: &Secrets,
-    least_by_name: Confidence,
+    options: &Options,
     in_use: InUse,
 ) -> Result<DirectoryPorts, OpenError> {
     let (index, in_use) = (Arc::default(), Arc::new(in_use));
     let importer = SqliteIntake::open(path, secrets, Arc::clone(&index), Arc::clone(&in_use));
-    let directory = SqliteDirectory::open(path, secrets, least_by_name, index, in_use)?;
+    let directory = SqliteDirectory::open(path, secrets, options, index, in_use)?;
     Ok(DirectoryPorts { directory: Arc::new(directory), importer: Arc::new(importer) })
 }
 

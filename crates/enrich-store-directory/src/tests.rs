@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use enrich_core::Confidence;
 use enrich_store::Store;
-use enrich_store_sqlite::{SECRET_FILE, Secrets, in_use};
+use enrich_store_sqlite::{Options, SECRET_FILE, Secrets, in_use};
 
 use crate::{DIRECTORY, DirectoryPorts};
 
 /// Opens the directory of a folder; creates the folder if it does not exist or is empty.
-pub(crate) fn open(folder: &Path, least_by_name: Confidence) -> DirectoryPorts {
+pub(crate) fn open(folder: &Path, options: Options) -> DirectoryPorts {
     drop(Store::open_or_create(folder).unwrap());
     let secrets = Secrets::load(&folder.join(SECRET_FILE)).unwrap();
     let in_use = in_use::beside_others(folder).unwrap();
-    crate::open(&folder.join(DIRECTORY.file), &secrets, least_by_name, in_use).unwrap()
+    crate::open(&folder.join(DIRECTORY.file), &secrets, &options, in_use).unwrap()
 }

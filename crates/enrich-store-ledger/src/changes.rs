@@ -18,22 +18,12 @@ pub(crate) struct Changes {
 }
 
 /// Why a change was not made.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum NotChanged {
-    Sqlite(rusqlite::Error),
-    Other(StoreError),
-}
-
-impl From<rusqlite::Error> for NotChanged {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<StoreError> for NotChanged {
-    fn from(error: StoreError) -> Self {
-        Self::Other(error)
-    }
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Other(#[from] StoreError),
 }
 
 impl Changes {

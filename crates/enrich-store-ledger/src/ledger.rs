@@ -86,7 +86,7 @@ use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
-use enrich_store_sqlite::{OpenError, Readers, Secrets, Worker, apart, store_error};
+use enrich_store_sqlite::{OpenError, Options, Readers, Secrets, Worker, apart, store_error};
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, mpsc, mpsc::error::TrySendError};
 
@@ -97,7 +97,6 @@ use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::ledger_state::Heads;
 use crate::ledger::seal::Seal;
 use crate::ledger::writer::Writer;
-use crate::options::LedgerOptions;
 
 pub use verify::verify;
 
@@ -170,12 +169,11 @@ impl SqliteLedger {
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
-        options: LedgerOptions,
+        options: &Options,
     ) -> Result<Self, OpenError> {
         let is_charging = Arc::new(AtomicBool::new(true));
-        let options = LedgerOptions { charge_group: options.charge_group.max(1), ..options };
         let charging = Arc::clone(&is_charging);
-        let writer = Writer::open(path.into(), secrets.clone(), options, charging)?;
+        let writer = Writer::open(path.into(), secrets.clone(), *options, charging)?;
         let (heads, files) = (writer.heads(), writer.files());
         let room = options.charge_queue.clamp(1, Semaphore::MAX_PERMITS);
         let (queue, jobs) = mpsc::channel(room);

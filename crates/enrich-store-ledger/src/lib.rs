@@ -4,7 +4,6 @@ mod accounts;
 mod changes;
 mod ledger;
 mod misses;
-mod options;
 mod sign_ins;
 mod statistics;
 mod usage;
@@ -12,12 +11,11 @@ mod usage;
 use std::path::Path;
 use std::sync::Arc;
 
-use enrich_store_sqlite::{self as sqlite, Database, DatabaseReport, OpenError, Secrets};
+use enrich_store_sqlite::{self as sqlite, Database, DatabaseReport, OpenError, Options, Secrets};
 
 pub use accounts::SqliteAccounts;
 pub use ledger::{SqliteLedger, begin, verify};
-pub use misses::{CountMisses, MissCounter, MissedName, forget_missed, missed, most_missed};
-pub use options::LedgerOptions;
+pub use misses::{MissCounter, MissedName, forget_missed, missed, most_missed};
 pub use sign_ins::SqliteSignIns;
 pub use statistics::{AccountUse, Outcomes, UseStatistics, use_statistics};
 pub use usage::SqliteUsage;
@@ -67,15 +65,10 @@ pub struct LedgerPorts {
 ///
 /// [`OpenError::NotAsWritten`] when the ledger was altered, and when the file cannot be read or
 /// written.
-pub fn open(
-    path: &Path,
-    secrets: &Secrets,
-    options: LedgerOptions,
-    count_misses: CountMisses,
-) -> Result<LedgerPorts, OpenError> {
+pub fn open(path: &Path, secrets: &Secrets, options: &Options) -> Result<LedgerPorts, OpenError> {
     let ledger = SqliteLedger::open(path, secrets, options)?;
     let files = ledger.files();
-    let misses = MissCounter::new(count_misses, secrets).map(Arc::new);
+    let misses = MissCounter::new(options.count_misses, secrets).map(Arc::new);
     Ok(LedgerPorts {
         accounts: Arc::new(SqliteAccounts::open(path, secrets, &files)?),
         sign_ins: Arc::new(SqliteSignIns::open(path, secrets, &files)?),

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use enrich_core::Timestamp;
 use enrich_core::port::misses::Misses;
-use enrich_store_sqlite::{Purpose, Secrets, Statements};
+use enrich_store_sqlite::{CountMisses, Purpose, Secrets, Statements};
 use enrich_text::CompanyName;
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -29,19 +29,6 @@ const LONGEST: usize = 200;
 /// A text with more digits than this may be a phone number.
 const MOST_DIGITS: usize = 6;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
-
-/// Whether missed names are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CountMisses {
-    /// They are not counted.
-    #[default]
-    Off,
-    /// Only by a keyed hash: the count of a given name can be read, but not which names were
-    /// missed.
-    Hashed,
-    /// With their texts.
-    Texts,
-}
 
 /// A missed name.
 #[derive(Clone, Debug, PartialEq, Eq)]

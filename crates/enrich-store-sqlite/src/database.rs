@@ -4,7 +4,6 @@
 //! foreign or swapped file is refused instead of filled with our tables. The schema moves forward
 //! in one transaction, and a newer one is refused.
 
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use thread_local::ThreadLocal;
 
 use crate::OpenError;
+use crate::private::private_file;
 
 /// One of the two databases of a data folder.
 #[derive(Clone, Copy, Debug)]
@@ -73,11 +73,8 @@ pub fn check_version() -> Result<(), OpenError> {
 
 /// Makes a database where no file is, readable by its owner alone.
 pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|source| OpenError::unusable(path, source))?;
+    let file = private_file().create_new(true).open(path);
+    file.map_err(|source| OpenError::unusable(path, source))?;
     let failed = |source| OpenError::of_sqlite(path, source);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
     connection.pragma_update(None, "application_id", database.application_id).map_err(failed)?;

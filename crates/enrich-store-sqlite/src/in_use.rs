@@ -3,11 +3,12 @@
 //! Every process that opens a folder takes the lock shared; a command that needs exclusive use
 //! takes it exclusively. The system releases the lock when a process ends in any way.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
 use crate::OpenError;
+use crate::private::private_file;
 
 /// The lock file. It is never written, replaced or removed: after that, processes would hold
 /// different locks. A copy of the folder does not need it.
@@ -58,11 +59,7 @@ pub fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private_file().create(true).truncate(false).open(path)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ mod database;
 mod error;
 pub mod in_use;
 mod log;
+mod options;
+mod private;
 mod refresh_gate;
 mod secret;
 mod size;
@@ -20,6 +22,8 @@ pub use database::{
 };
 pub use error::OpenError;
 pub use log::{begin_log, beside, move_log, refuse_without_log, write_log_again};
+pub use options::{CountMisses, Options};
+pub use private::{check_space, private_file, private_folder, sync_folder};
 pub use refresh_gate::{Moment, RefreshGate};
 pub use secret::{FILE as SECRET_FILE, NotOurs, Purpose, SealError, Secret, SecretError, Secrets};
 pub use size::{DatabaseSize, bytes, database_size, file_bytes};

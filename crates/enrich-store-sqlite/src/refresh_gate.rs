@@ -40,12 +40,13 @@ impl RefreshGate {
         let is_past =
             |moment: u64, limit: Duration| moment == NEVER || now >= moment + micros(limit);
         let seen = self.seen.load(Ordering::Acquire);
-        if !is_past(seen, REFRESH_INTERVAL) || is_past(seen, LONGEST_INTERVAL) {
-            return is_past(seen, LONGEST_INTERVAL);
+        if is_past(seen, LONGEST_INTERVAL) {
+            return true;
         }
         let checked = self.checked.load(Ordering::Acquire);
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-        is_past(checked, REFRESH_INTERVAL)
+        is_past(seen, REFRESH_INTERVAL)
+            && is_past(checked, REFRESH_INTERVAL)
             && self.checked.compare_exchange(checked, now, success, failure).is_ok()
     }
 

@@ -9,7 +9,7 @@
 //! (`blake3::derive_key`), so that a hash for one purpose is never valid for another.
 
 use std::fmt::{self, Write as _};
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ use std::sync::Arc;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use secrecy::{ExposeSecret, ExposeSecretMut, SecretBox, SecretString};
+
+use crate::private::{private_file, sync_folder};
 
 /// The file's name in the data folder.
 pub const FILE: &str = "secret.key";
@@ -324,18 +326,10 @@ fn line(id: u32, bytes: &[u8; SECRET_LEN]) -> String {
 
 /// Writes a new file that only its owner can read, and syncs it and its folder.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = private_file().create_new(true).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    match path.parent() {
-        #[cfg(unix)]
-        Some(folder) => File::open(folder)?.sync_all(),
-        _ => Ok(()),
-    }
+    path.parent().map_or(Ok(()), sync_folder)
 }
 
 #[cfg(test)]

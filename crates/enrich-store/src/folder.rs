@@ -1,7 +1,7 @@
 //! The data folder: whether it is new, complete, or neither.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -64,12 +64,11 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
 
 /// Creates a new folder and its files. A failure leaves a folder that is refused as incomplete.
 pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let grown = grown_by(folder);
-    builder.create(folder).map_err(|source| OpenError::unusable(folder, source))?;
+    sqlite::private_folder()
+        .recursive(true)
+        .create(folder)
+        .map_err(|source| OpenError::unusable(folder, source))?;
     let path = folder.join(SECRET_FILE);
     Secrets::create(&path).map_err(|source| OpenError::Secret { path, source })?;
     for database in [DIRECTORY, LEDGER] {
@@ -77,7 +76,7 @@ pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     }
     // The directory entries of the files and folders must survive a power failure too.
     for folder in std::iter::once(folder).chain(grown) {
-        sync(folder).map_err(|source| OpenError::unusable(folder, source))?;
+        sqlite::sync_folder(folder).map_err(|source| OpenError::unusable(folder, source))?;
     }
     Ok(())
 }
@@ -92,14 +91,6 @@ fn grown_by(folder: &Path) -> Vec<&Path> {
 /// Whether a path is the empty rest of a relative one: the current folder.
 fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
-}
-
-/// Syncs the entries of a folder.
-fn sync(folder: &Path) -> io::Result<()> {
-    // Other systems cannot open a folder as a file; they write entries with the files.
-    #[cfg(unix)]
-    fs::File::open(folder)?.sync_all()?;
-    Ok(())
 }
 
 /// Opens a complete folder: takes its lock with `lock`, reads its secrets and migrates its databases.

@@ -11,18 +11,17 @@ use enrich_store_directory::{
     SqliteDirectory, SqliteIntake,
 };
 use enrich_store_ledger::{
-    self as ledger, LEDGER, LedgerOptions, MissCounter, MissedName, SqliteAccounts, SqliteLedger,
-    SqliteSignIns, SqliteUsage, UseStatistics,
+    self as ledger, LEDGER, MissCounter, MissedName, SqliteAccounts, SqliteLedger, SqliteSignIns,
+    SqliteUsage, UseStatistics,
 };
 use enrich_store_sqlite::{
-    self as sqlite, Database, DatabaseReport, DatabaseSize, Durability, OpenError, Secrets,
-    SystemClock,
+    self as sqlite, Database, DatabaseReport, DatabaseSize, Durability, OpenError, Options,
+    Secrets, SystemClock,
     in_use::{self, InUse},
 };
 use enrich_text::CompanyName;
 
 use crate::folder;
-use crate::options::Options;
 
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
@@ -115,16 +114,8 @@ impl Store {
         options: Options,
         in_use: InUse,
     ) -> Result<Self, OpenError> {
-        let limits = LedgerOptions {
-            charge_queue: options.charge_queue,
-            charge_group: options.charge_group,
-            max_kept: options.max_kept,
-            durability: options.durability,
-        };
-        let path = folder.join(LEDGER.file);
-        let ledger = ledger::open(&path, secrets, limits, options.count_misses)?;
-        let path = folder.join(DIRECTORY.file);
-        let directory = directory::open(&path, secrets, options.least_by_name, in_use)?;
+        let ledger = ledger::open(&folder.join(LEDGER.file), secrets, &options)?;
+        let directory = directory::open(&folder.join(DIRECTORY.file), secrets, &options, in_use)?;
         let DirectoryPorts { directory, importer } = directory;
         Ok(Self {
             directory,

@@ -60,8 +60,9 @@ impl<'c> Log<'c> {
 mod tests {
     use std::sync::Arc;
 
+    use enrich_core::Record;
     use enrich_core::port::importer::Importer as _;
-    use enrich_core::{Confidence, Record};
+    use enrich_store_sqlite::Options;
     use enrich_testkit::loading::load_from;
     use enrich_testkit::records::{company, hashed};
     use pollster::block_on;
@@ -73,7 +74,7 @@ mod tests {
     fn an_import_beside_an_idle_server_keeps_the_log_short() {
         const LIMIT: u64 = 512 * 1024;
         let folder = tempfile::tempdir().unwrap();
-        let open = || tests::open(folder.path(), Confidence::LEAST_BY_NAME);
+        let open = || tests::open(folder.path(), Options::default());
         let server = open();
         server.directory.prepare().unwrap();
         let command = open();

@@ -16,9 +16,7 @@ use rustc_hash::FxHashMap;
 /// How long the cache is valid without a check of the number of changes: half of the second within
 /// which a revocation must be seen.
 const VALID_FOR: Duration = Duration::from_millis(500);
-/// The number of parts, each with its own lock, so that adding a key blocks few readers.
-const PARTS: usize = 16;
-/// The most cached keys, about 40 MB; a full part is emptied.
+/// The most cached keys, about 40 MB; a full cache is emptied.
 const MOST: usize = 100_000;
 
 /// A key's hash.
@@ -27,7 +25,7 @@ pub(super) type KeyHash = [u8; 32];
 /// The recently used keys.
 #[derive(Debug)]
 pub(super) struct RecentKeys {
-    parts: [RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>; PARTS],
+    keys: RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>,
     /// How often the cache was cleared.
     clearings: AtomicU64,
     began: Instant,
@@ -44,7 +42,7 @@ pub(super) struct Reading(u64);
 impl Default for RecentKeys {
     fn default() -> Self {
         Self {
-            parts: Default::default(),
+            keys: RwLock::default(),
             clearings: AtomicU64::new(0),
             began: Instant::now(),
             valid_until: AtomicU64::new(0),
@@ -84,7 +82,7 @@ impl RecentKeys {
 
     /// The key of this hash, if it is cached.
     pub(super) fn get(&self, hash: &KeyHash) -> Option<Arc<KeyInfo>> {
-        self.part(hash).read().get(hash).map(Arc::clone)
+        self.keys.read().get(hash).map(Arc::clone)
     }
 
     /// To be called before a key is read; the result is passed to [`Self::remember`].
@@ -94,27 +92,21 @@ impl RecentKeys {
 
     /// Caches a key, unless the cache was cleared since the read began: the key may be outdated.
     pub(super) fn remember(&self, hash: KeyHash, info: &Arc<KeyInfo>, reading: Reading) {
-        let mut part = self.part(&hash).write();
+        let mut keys = self.keys.write();
         if self.clearings.load(Ordering::SeqCst) != reading.0 {
             return;
         }
-        if part.len() >= MOST / PARTS && !part.contains_key(&hash) {
-            part.clear();
+        if keys.len() >= MOST {
+            keys.clear();
         }
-        part.insert(hash, Arc::clone(info));
+        keys.insert(hash, Arc::clone(info));
     }
 
     /// Clears the cache; to be called when a change is written. Keys that are being read at this
     /// moment are not cached.
     pub(super) fn clear(&self) {
         self.clearings.fetch_add(1, Ordering::SeqCst);
-        for part in &self.parts {
-            part.write().clear();
-        }
-    }
-
-    fn part(&self, hash: &KeyHash) -> &RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>> {
-        &self.parts[usize::from(hash[0]) % PARTS]
+        self.keys.write().clear();
     }
 }
 
@@ -196,7 +188,7 @@ mod tests {
         for number in 0..many {
             recent.remember(hash(number), &info, reading);
         }
-        let remembered: usize = recent.parts.iter().map(|part| part.read().len()).sum();
+        let remembered: usize = recent.keys.read().len();
         assert!((1..=MOST).contains(&remembered), "{remembered}");
         assert_eq!(recent.get(&hash(many - 1)), Some(info), "the last one is there");
     }

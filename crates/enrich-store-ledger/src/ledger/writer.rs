@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use enrich_core::port::ledger::ChargeError;
-use enrich_store_sqlite::{self as sqlite, OpenError, Secrets};
+use enrich_store_sqlite::{self as sqlite, OpenError, Options, Secrets};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::mpsc::Receiver;
 
@@ -20,7 +20,6 @@ use crate::ledger::idempotency_store::RecordCount;
 use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
 use crate::ledger::ledger_state_error::LedgerStateError;
-use crate::options::LedgerOptions;
 
 /// Minimum interval between groups while more than one decision at a time is requested.
 ///
@@ -39,7 +38,7 @@ type Commit = Box<dyn FnMut(&Connection) -> rusqlite::Result<()> + Send>;
 pub(super) struct Writer {
     path: PathBuf,
     secrets: Secrets,
-    limits: LedgerOptions,
+    limits: Options,
     /// Absent after a connection became unusable; opened again for the next group.
     connection: Option<Connection>,
     ledger_state: LedgerState,
@@ -78,7 +77,7 @@ impl Writer {
     pub(super) fn open(
         path: PathBuf,
         secrets: Secrets,
-        limits: LedgerOptions,
+        limits: Options,
         is_charging: Arc<AtomicBool>,
     ) -> Result<Self, OpenError> {
         let failed = |source| OpenError::of_sqlite(&path, source);

@@ -1,9 +1,11 @@
 //! Copies files: readable only by their owner, synced to disk, each with a hash.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
+
+use enrich_store_sqlite::{self as sqlite, private_file, private_folder, sync_folder};
 
 use super::BackupError;
 use super::file_entry::FileEntry;
@@ -16,32 +18,12 @@ const MAX_DEPTH: u32 = 8;
 const LOCK: &str = "in-use.lock";
 /// Uploads that are not acknowledged yet.
 const ARRIVING: &str = "arriving";
-/// Disk space left free beyond the copied files.
-const RESERVE_BYTES: u64 = 16_000_000;
-const MEGABYTE: u64 = 1_000_000;
-
-/// Creates a file that only its owner may read.
-pub(super) fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// Creates a folder that only its owner may open.
-pub(super) fn create_folder(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
 
 /// Copies a file up to its present length and syncs the copy.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();
-    let mut target = create(to)?;
+    let mut target = private_file().create_new(true).open(to)?;
     let entry = transfer(&mut source.take(length), &mut target, name)?;
     target.sync_all()?;
     Ok(entry)
@@ -70,14 +52,6 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
     Ok(FileEntry { name: name.to_owned(), bytes, blake3: hasher.finalize().to_string() })
 }
 
-/// Syncs the entries of a folder.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    #[cfg(unix)]
-    File::open(folder)?.sync_all()?;
-    Ok(())
-}
-
 /// Copies a folder that other processes write to. A file that is deleted meanwhile is left out.
 ///
 /// For files that are written together, the smaller one says how much of the larger one counts. So
@@ -98,7 +72,7 @@ fn copy_level(
     copied: &mut Vec<FileEntry>,
     depth: u32,
 ) -> Result<(), BackupError> {
-    create_folder(to).map_err(|source| BackupError::file(to, source))?;
+    private_folder().create(to).map_err(|source| BackupError::file(to, source))?;
     let mut seen = BTreeSet::new();
     loop {
         // A file may have been given its final name meanwhile.
@@ -156,14 +130,9 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
 
 /// Checks that a disk has space for so many bytes.
 pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<(), BackupError> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let free = fs4::available_space(folder).map_err(|source| BackupError::file(folder, source))?;
-    let needed = bytes.saturating_add(RESERVE_BYTES);
-    if free >= needed {
-        return Ok(());
-    }
-    let (needed, free) = (needed.div_ceil(MEGABYTE), free / MEGABYTE);
-    Err(BackupError::NoSpace { folder: folder.into(), needed, free })
+    let space = sqlite::check_space(folder, bytes);
+    let space = space.map_err(|source| BackupError::file(folder, source))?;
+    space.map_err(|[needed, free]| BackupError::NoSpace { folder: folder.into(), needed, free })
 }
 
 /// The size of everything in a folder; 0 when it does not exist.
@@ -207,11 +176,5 @@ mod tests {
             copied[0],
             describe(&to.join("inner/job.json"), "lists/inner/job.json").unwrap()
         );
-    }
-
-    #[test]
-    fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
-        let error = check_space(Path::new("."), u64::MAX - RESERVE_BYTES).unwrap_err().to_string();
-        assert!(error.contains("18446744073710 MB are needed") && error.contains("are free"));
     }
 }

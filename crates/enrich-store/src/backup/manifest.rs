@@ -8,11 +8,11 @@ use std::path::{Component, Path};
 use enrich_core::Timestamp;
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::LEDGER;
-use enrich_store_sqlite::SECRET_FILE;
+use enrich_store_sqlite::{SECRET_FILE, private_file};
 use serde::{Deserialize, Serialize};
 
+use super::BackupError;
 use super::file_entry::FileEntry;
-use super::{BackupError, files};
 
 /// The file's name in the backup.
 pub(super) const FILE: &str = "backup.json";
@@ -42,7 +42,9 @@ impl Manifest {
     pub(super) fn write(&self, folder: &Path) -> Result<(), BackupError> {
         let path = folder.join(FILE);
         let text = serde_json::to_vec_pretty(self).map_err(|e| BackupError::file(&path, e))?;
-        let written = files::create(&path)
+        let written = private_file()
+            .create_new(true)
+            .open(&path)
             .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
         written.map_err(|source| BackupError::file(path, source))
     }

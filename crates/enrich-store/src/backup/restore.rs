@@ -63,10 +63,10 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
 
 /// Creates the folder; returns whether it is new.
 fn make(folder: &Path) -> Result<bool, BackupError> {
-    match files::create_folder(folder) {
+    match sqlite::private_folder().create(folder) {
         Ok(()) => {
             let parent = folder.parent().unwrap_or(Path::new("."));
-            files::sync_folder(parent).map_err(|source| BackupError::file(parent, source))?;
+            sqlite::sync_folder(parent).map_err(|source| BackupError::file(parent, source))?;
             Ok(true)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -81,7 +81,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     clear(folder)?;
     files::check_space(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
     let unfinished = folder.join(UNFINISHED_RESTORE);
-    files::create_folder(&unfinished).map_err(|e| BackupError::file(&unfinished, e))?;
+    sqlite::private_folder().create(&unfinished).map_err(|e| BackupError::file(&unfinished, e))?;
     copy(backup, &unfinished, &manifest.files)?;
     let (ledger, last_entry_at) = check(&unfinished)?;
     let bytes = |name: &str| {
@@ -148,7 +148,9 @@ fn make_folders(top: &Path, folder: &Path) -> Result<(), BackupError> {
     let missing: Vec<&Path> =
         folder.ancestors().take_while(|path| *path != top && !path.is_dir()).collect();
     for folder in missing.into_iter().rev() {
-        files::create_folder(folder).map_err(|source| BackupError::file(folder, source))?;
+        sqlite::private_folder()
+            .create(folder)
+            .map_err(|source| BackupError::file(folder, source))?;
     }
     Ok(())
 }
@@ -162,7 +164,7 @@ fn sync_all(folder: &Path) -> Result<(), BackupError> {
             sync_all(&entry.path())?;
         }
     }
-    files::sync_folder(folder).map_err(failed)
+    sqlite::sync_folder(folder).map_err(failed)
 }
 
 /// Moves the restored files to their places, the ledger last: until then the folder is refused.
@@ -176,9 +178,9 @@ fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError>
         fs::rename(from.join(name), to.join(name)).map_err(failed)?;
     }
     sync_all(from)?;
-    files::sync_folder(to).map_err(failed)?;
+    sqlite::sync_folder(to).map_err(failed)?;
     fs::rename(from.join(LEDGER.file), to.join(LEDGER.file)).map_err(failed)?;
-    files::sync_folder(to).map_err(failed)?;
+    sqlite::sync_folder(to).map_err(failed)?;
     // The folder is complete. The rest is empty except for locks, and harmless.
     let _ = fs::remove_dir_all(from);
     Ok(())

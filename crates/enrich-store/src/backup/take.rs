@@ -100,7 +100,7 @@ impl BackupPaths {
     /// Creates the folder to write to, and removes the files of an interrupted backup.
     fn begin(&self, others: &[&str]) -> Result<in_use::InUse, BackupError> {
         let failed = |source| BackupError::file(&self.unfinished, source);
-        match files::create_folder(&self.unfinished) {
+        match sqlite::private_folder().create(&self.unfinished) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(failed)?,
         }
@@ -138,7 +138,7 @@ impl BackupPaths {
     fn finish(&self) -> Result<(), BackupError> {
         let failed = |source| BackupError::file(&self.complete, source);
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
-        files::sync_folder(&self.parent).map_err(failed)?;
+        sqlite::sync_folder(&self.parent).map_err(failed)?;
         for file in in_use::FILES {
             // A remaining lock file is not part of the backup and is harmless.
             let _ = fs::remove_file(self.complete.join(file));
@@ -187,7 +187,7 @@ fn write(
         written.push(entry);
     }
     Manifest::new(made_at, ledger.entries, written).write(to)?;
-    files::sync_folder(to).map_err(|source| BackupError::file(to, source))?;
+    sqlite::sync_folder(to).map_err(|source| BackupError::file(to, source))?;
     let [directory_bytes, ledger_bytes] = bytes;
     Ok(BackupReport {
         made_at,
@@ -238,7 +238,10 @@ fn copy_database(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), BackupError> {
     let failed = |error: rusqlite::Error| BackupError::file(to, error);
-    let file = files::create(to).map_err(|source| BackupError::file(to, source))?;
+    let file = sqlite::private_file()
+        .create_new(true)
+        .open(to)
+        .map_err(|source| BackupError::file(to, source))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
     // An unfinished copy is discarded, so it needs no journal; the copy is synced below.

@@ -35,7 +35,7 @@ struct Folder {
 impl Folder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let open = || tests::open(folder.path(), Confidence::LEAST_BY_NAME);
+        let open = || tests::open(folder.path(), Options::default());
         Self { store: open(), other: open(), folder }
     }
 
@@ -441,6 +441,20 @@ fn a_server_makes_one_and_makes_it_anew_when_the_directory_is_left_alone() {
     assert!(folder.finds(&by_domain("quill.example")));
 }
 
+#[test]
+fn a_server_without_one_finds_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { hash_index: false, ..Options::default() };
+    let store = tests::open(folder.path(), options);
+    store.directory.prepare().unwrap();
+    load(&store, vec![with_site("quill.example")]);
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert!(store.directory.index.get().is_none());
+    let question = by_domain("quill.example");
+    let found = block_on(store.directory.find(&question, Projection::Profile));
+    assert!(found.unwrap().is_some());
+}
+
 /// A directory that uses an index of its current content, built again for each question.
 struct Indexed(DirectoryPorts, PathBuf);
 
@@ -474,7 +488,8 @@ impl Harnessed {
 
     fn open_with(&self, options: Options) -> Ports {
         let store = Store::open_or_create_with(self.0.path(), options).unwrap();
-        let ours = tests::open(self.0.path(), Confidence::clamped(40));
+        let options = Options { least_by_name: Confidence::clamped(40), ..options };
+        let ours = tests::open(self.0.path(), options);
         Ports {
             accounts: Arc::clone(&store.accounts) as _,
             ledger: Arc::clone(&store.ledger) as _,

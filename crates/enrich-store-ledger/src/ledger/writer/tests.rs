@@ -130,12 +130,7 @@ fn now() -> Timestamp {
 
 fn writer(folder: &Path, max_kept: u64) -> Writer {
     let secrets = Secrets::load(&folder.join(SECRET_FILE)).unwrap();
-    let limits = LedgerOptions {
-        charge_queue: 1,
-        charge_group: 512,
-        max_kept,
-        durability: Durability::Commit,
-    };
+    let limits = Options { max_kept, ..Options::default() };
     let is_charging = Arc::new(AtomicBool::new(true));
     Writer::open(folder.join(LEDGER.file), secrets, limits, is_charging).unwrap()
 }

@@ -1,8 +1,8 @@
 //! The limits and settings of a store.
 
 use enrich_core::Confidence;
-use enrich_store_ledger::CountMisses;
-use enrich_store_sqlite::Durability;
+
+use crate::database::Durability;
 
 /// The limits and settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub struct Options {
     pub durability: Durability,
     /// Whether the names of missed companies are counted.
     pub count_misses: CountMisses,
+    /// Whether a server keeps an index of the identifiers in memory, about ten bytes each. Without
+    /// it, look-ups read the file's index.
+    pub hash_index: bool,
 }
 
 impl Default for Options {
@@ -33,6 +36,20 @@ impl Default for Options {
             least_by_name: Confidence::LEAST_BY_NAME,
             durability: Durability::Commit,
             count_misses: CountMisses::Off,
+            hash_index: true,
         }
     }
+}
+
+/// Whether missed names are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountMisses {
+    /// They are not counted.
+    #[default]
+    Off,
+    /// Only by a keyed hash: the count of a given name can be read, but not which names were
+    /// missed.
+    Hashed,
+    /// With their texts.
+    Texts,
 }

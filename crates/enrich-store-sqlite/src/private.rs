@@ -1,0 +1,66 @@
+//! Files and folders that only their owner may use, and their disk.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Disk space left free beyond what is written.
+const RESERVE_BYTES: u64 = 16_000_000;
+const MEGABYTE: u64 = 1_000_000;
+
+/// Options that open a file for writing; a new file is readable by its owner alone.
+pub fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// A builder of folders that only their owner may open.
+pub fn private_folder() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// Syncs the entries of a folder; an empty path is the current folder.
+///
+/// # Errors
+///
+/// The system's.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    // Other systems cannot open a folder as a file; they write entries with the files.
+    #[cfg(unix)]
+    File::open(or_here(folder))?.sync_all()?;
+    Ok(())
+}
+
+/// Checks that the disk of a folder has space for so many bytes. If not, returns the space needed
+/// and the free space, in megabytes.
+///
+/// # Errors
+///
+/// The system's.
+pub fn check_space(folder: &Path, bytes: u64) -> io::Result<Result<(), [u64; 2]>> {
+    let free = fs4::available_space(or_here(folder))?;
+    let needed = bytes.saturating_add(RESERVE_BYTES);
+    let is_enough = free >= needed;
+    Ok(if is_enough { Ok(()) } else { Err([needed.div_ceil(MEGABYTE), free / MEGABYTE]) })
+}
+
+fn or_here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_too_small_is_refused_with_both_numbers() {
+        let [needed, free] = check_space(Path::new(""), u64::MAX).unwrap().unwrap_err();
+        assert!(needed == 18_446_744_073_710 && free < needed);
+    }
+}

@@ -310,15 +310,15 @@ fn subject(
         Question::Host(host) => {
             let found = view.domain(host.as_str())?;
             Ok(found.and_then(|known| {
-                let sure = known.ip_sure.or(known.rank_sure)?;
-                Some((Subject::Domain(known.facts), sure))
+                let confidence = known.ip_confidence.or(known.rank_confidence)?;
+                Some((Subject::Domain(known.facts), confidence))
             }))
         }
         Question::Domain(domain) => {
             let found = ranked_domain(view, domain)?;
             Ok(found.and_then(|known| {
-                let sure = known.rank_sure.or(known.ip_sure)?;
-                Some((Subject::Domain(known.facts), sure))
+                let confidence = known.rank_confidence.or(known.ip_confidence)?;
+                Some((Subject::Domain(known.facts), confidence))
             }))
         }
     }
@@ -328,7 +328,7 @@ fn subject(
 /// address belongs to the host alone, but a rank includes subdomains.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
-    if host.as_ref().is_some_and(|known| known.rank_sure.is_some()) {
+    if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {
         return Ok(host);
     }
     let registrable = domain.registrable();
@@ -336,5 +336,5 @@ fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<Kno
         return Ok(host);
     }
     let above = view.domain(registrable.as_str())?;
-    Ok(above.filter(|known| known.rank_sure.is_some()).or(host))
+    Ok(above.filter(|known| known.rank_confidence.is_some()).or(host))
 }

@@ -43,7 +43,7 @@ const EMPTYING_TRIES: u32 = 250;
 
 /// Imports records into `directory.sqlite`.
 #[derive(Debug)]
-pub struct SqliteIntake {
+pub struct SqliteImporter {
     path: PathBuf,
     secrets: Secrets,
     /// The hash index of this process's look-ups.
@@ -54,7 +54,7 @@ pub struct SqliteIntake {
     _in_use: Arc<InUse>,
 }
 
-impl SqliteIntake {
+impl SqliteImporter {
     /// Opens the database at `path`, which must exist and have its schema.
     pub(crate) fn open(
         path: &Path,
@@ -103,7 +103,7 @@ fn write_once<T>(
 }
 
 #[async_trait]
-impl Importer for SqliteIntake {
+impl Importer for SqliteImporter {
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
         let target = Target {
             path: self.path.clone(),

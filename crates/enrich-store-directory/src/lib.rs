@@ -16,7 +16,7 @@ use enrich_store_sqlite::{
 
 pub use compaction::{CompactError, CompactReport, compact};
 pub use directory::SqliteDirectory;
-pub use importer::{SqliteIntake, derive_all};
+pub use importer::{SqliteImporter, derive_all};
 pub use statistics::{DirectoryStatistics, KindStatistics, directory_statistics};
 
 mod schema {
@@ -47,7 +47,7 @@ pub struct DirectoryPorts {
     /// Look-ups.
     pub directory: Arc<SqliteDirectory>,
     /// Imports.
-    pub importer: Arc<SqliteIntake>,
+    pub importer: Arc<SqliteImporter>,
 }
 
 /// Opens the directory at `path`, which must exist and have its schema. The ports hold `in_use` for
@@ -63,7 +63,7 @@ pub fn open(
     in_use: InUse,
 ) -> Result<DirectoryPorts, OpenError> {
     let (index, in_use) = (Arc::default(), Arc::new(in_use));
-    let importer = SqliteIntake::open(path, secrets, Arc::clone(&index), Arc::clone(&in_use));
+    let importer = SqliteImporter::open(path, secrets, Arc::clone(&index), Arc::clone(&in_use));
     let directory = SqliteDirectory::open(path, secrets, options, index, in_use)?;
     Ok(DirectoryPorts { directory: Arc::new(directory), importer: Arc::new(importer) })
 }

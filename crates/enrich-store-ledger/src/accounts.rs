@@ -1,9 +1,8 @@
 //! Accounts and keys in `ledger.sqlite`.
 //!
-//! A key is found by a keyed hash of it: an index look-up of a value that nobody without the
-//! secret can aim at. How long it takes tells at most something about that hash, not about the
-//! key, so nothing is left to compare in constant time. The keys of the last moment are found in
-//! memory (`accounts/recent.rs`).
+//! A key is found by its keyed hash, which nobody can compute without the secret. So the time of a
+//! look-up reveals nothing about the key, and no comparison in constant time is needed. Recently
+//! used keys are cached in memory (`accounts/recent.rs`).
 
 mod change;
 mod keys;
@@ -33,7 +32,7 @@ use keys::{
 };
 use recent::RecentKeys;
 
-/// Keeps accounts and keys.
+/// Stores accounts and keys.
 #[derive(Debug)]
 pub struct SqliteAccounts {
     readers: Readers,
@@ -60,7 +59,7 @@ const ACCOUNTS: &str = account!("ORDER BY created_at, id");
 const KEY_CHANGES: &str = "SELECT number FROM key_changes";
 
 impl SqliteAccounts {
-    /// Accounts in the ledger at `path`, which has been prepared.
+    /// Opens the accounts in the prepared ledger at `path`.
     pub(crate) fn open(
         path: &Path,
         secrets: &Secrets,
@@ -74,7 +73,7 @@ impl SqliteAccounts {
         })
     }
 
-    /// Makes a change, and forgets the keys in memory.
+    /// Makes a change, then clears the cached keys.
     async fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection, &Secrets) -> Result<T, NotChanged> + Send + 'static,
@@ -155,7 +154,7 @@ impl Accounts for SqliteAccounts {
             if successor.account != account {
                 return Err(StoreError::failed(Unfit::OtherAccount).into());
             }
-            // A successor that takes a key's place at once adds none, however many there are.
+            // A successor that replaces an active key at once adds no active key.
             let takes_its_place = is_active && old_until <= now;
             match find_full(connection, &successor, limit)? {
                 Some(KeyStored::TooManyActive) if takes_its_place => {}
@@ -267,19 +266,18 @@ fn read_account(row: &Row<'_>) -> rusqlite::Result<Account> {
     Ok(Account { id, name: row.get(1)?, created_at, status, country: read_country(row, 5)? })
 }
 
-/// A country's code is read as the country it was written for.
 fn read_country(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Country>> {
     let code: Option<String> = row.get(index)?;
     let read = |code: String| Country::from_code(&code).map_err(|_| unreadable(index));
     code.map(read).transpose()
 }
 
-/// A value that nothing here writes.
+/// A value that Enrich never writes.
 fn unreadable(index: usize) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(index, "account".to_owned(), Type::Text)
 }
 
-/// Why an account is suspended; empty where it is not.
+/// The reason of a suspension; empty for other accounts.
 fn status_reason(status: &AccountStatus) -> &str {
     match status {
         AccountStatus::Suspended { reason } => reason,

@@ -239,14 +239,14 @@ impl SqliteLedger {
             return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
         }
         // Encrypted here and not on the ledger's single thread.
-        let to_keep = match charge.idempotency.take() {
+        let record = match charge.idempotency.take() {
             Some(idempotency) => Some(
                 idempotency_store::seal(&self.secrets, charge.account, &idempotency, charge.at)
                     .map_err(|error| ChargeError::NotTaken(error.into()))?,
             ),
             None => None,
         };
-        self.ask(Job::Charge, (charge, to_keep))
+        self.ask(Job::Charge, (charge, record))
     }
 }
 
@@ -262,7 +262,7 @@ impl Ledger for SqliteLedger {
             // Acknowledged charges still count after the stop.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
-        let looked = match self.ask(Job::Look, account) {
+        let looked = match self.ask(Job::Balance, account) {
             Ok(decision) => decided(decision).await,
             Err(refused) => Err(refused),
         };
@@ -278,7 +278,7 @@ impl Ledger for SqliteLedger {
 
     async fn cached_balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         match self.known_balance(account) {
-            Some(balance) if !self.heads.is_look_due() => Ok(Some(balance)),
+            Some(balance) if !self.heads.is_refresh_due() => Ok(Some(balance)),
             Some(_) | None => self.balance(account).await,
         }
     }

@@ -1,8 +1,8 @@
 //! Opens databases: connections, their settings, and the schema.
 //!
-//! Each file says in its header which of the two databases it is (`application_id`), so that a
-//! foreign or swapped file is refused instead of filled with our tables. The schema moves forward
-//! in one transaction, and a newer one is refused.
+//! The header of a file names the database (`application_id`), so a foreign or swapped file is
+//! refused instead of filled with our tables. The schema is migrated in one transaction. A newer
+//! schema is refused.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,34 +29,33 @@ pub struct Database {
     pub migrations: fn() -> Runner,
 }
 
-/// When a commit has reached the disk.
+/// When a commit reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Before it returns: what was told survives a power failure (`synchronous=FULL`).
+    /// Before it returns: a commit survives a power failure (`synchronous=FULL`).
     Commit,
-    /// With the next checkpoint or full commit: a power failure may take the last commits, whole
+    /// With the next checkpoint or synced commit: a power failure may undo the last commits, whole
     /// and in order, and nothing else (`synchronous=NORMAL`).
     Checkpoint,
 }
 
-/// How long a connection waits for one of another process or thread before it reports `BUSY`.
+/// How long a connection waits for other connections before it reports `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many pages the write-ahead log holds before they are brought into the file: 16 MiB. A page
-/// that many commits change is brought there once (`docs/performance.md` has what that brings over
-/// SQLite's own quarter of it). A start after a crash reads that much of the log first.
+/// Length of the write-ahead log, in pages, at which it is moved into the file: 16 MiB. A page that
+/// many commits change is moved once (`docs/performance.md` has the gain over SQLite's default, a
+/// quarter of it). A start after a crash first reads that much of the log.
 const CHECKPOINT_PAGES: i64 = 4096;
-/// What a write-ahead log that grew beyond it, in a large transaction, shrinks back to: 64 MiB.
+/// Length to which a write-ahead log is truncated after a large transaction: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
-/// How much of the directory its readers map into their address space instead of copying each
-/// page out of the system's cache: all of it where addresses are plenty. SQLite itself stops at
-/// the `SQLITE_MAX_MMAP_SIZE` it was compiled with and reads what lies behind.
+/// How much of a file readers map into memory instead of copying pages from the system's cache: all
+/// of it where addresses are plenty. SQLite maps at most the `SQLITE_MAX_MMAP_SIZE` that it was
+/// compiled with.
 ///
-/// A mapped page that the file no longer has would end the process. Only `compaction` makes the file
-/// shorter, by a checkpoint: that waits for every read that began before, and a read that begins
-/// later maps the file anew and asks for no page behind its end. A folder that is replaced is a new
-/// file.
+/// Access to a mapped page that the file no longer has would kill the process. Only a compaction
+/// makes the file shorter, by a checkpoint: it waits for all earlier reads, and later reads map the
+/// file anew. A replaced folder has a new file.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
-/// How many prepared statements a connection keeps.
+/// Number of prepared statements that a connection caches.
 const STATEMENT_CACHE: usize = 64;
 
 /// The first SQLite without the WAL-reset corruption bug.
@@ -71,7 +70,7 @@ pub fn check_version() -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Makes a database where no file is, readable by its owner alone.
+/// Creates a database, readable by its owner alone. Fails if the file exists.
 pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
     let file = private_file().create_new(true).open(path);
     file.map_err(|source| OpenError::unusable(path, source))?;
@@ -89,7 +88,7 @@ pub fn create(path: &Path, database: &Database) -> Result<(), OpenError> {
     migrate(&mut connection, path, database)
 }
 
-/// Makes sure that the file is the database it should be, and brings its schema up to date.
+/// Checks that the file is the expected database, and migrates its schema.
 pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
     let failed = |source| OpenError::of_sqlite(path, source);
     let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
@@ -107,8 +106,7 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
     migrate(&mut connection, path, database)?;
-    // A file written by `VACUUM INTO` comes back from a backup without its log, and its readers
-    // would wait for its writer.
+    // A copy made by `VACUUM INTO` has no write-ahead log, and its readers would wait for its writer.
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
@@ -119,8 +117,7 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// A connection that writes. The database must have been [created](create) or
-/// [prepared](prepare).
+/// A connection that writes to a [created](create) or [prepared](prepare) database.
 pub fn writer(path: &Path, durability: Durability) -> rusqlite::Result<Connection> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let synchronous = match durability {
@@ -138,15 +135,15 @@ pub fn reader(path: &Path) -> rusqlite::Result<Connection> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// A connection that cannot write, to a file that is seldom written: it reads from a map of it.
+/// A connection that cannot write, and maps the file into memory.
 pub fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
     let connection = reader(path)?;
     connection.pragma_update(None, "mmap_size", MAPPED_BYTES)?;
     Ok(connection)
 }
 
-/// Read-only connections to one database, for point reads on whatever thread asks: one a thread, so
-/// that its statements and what it remembers of the file stay with one processor.
+/// Read-only connections to one database, one for each thread that reads. So a connection's
+/// statements and page cache stay with one processor.
 #[derive(Debug)]
 pub struct Readers {
     path: PathBuf,
@@ -155,12 +152,12 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Readers of the database at `path`; one is opened at once, to see that it works.
+    /// Readers of the database at `path`. Opens the first at once, to check that it works.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::over(path, reader)
     }
 
-    /// Readers of the database at `path`, which is [mapped](mapped_reader).
+    /// The same with [mapped](mapped_reader) connections.
     pub fn open_mapped(path: &Path) -> Result<Self, OpenError> {
         Self::over(path, mapped_reader)
     }
@@ -186,7 +183,7 @@ impl Readers {
         read(connection).map_err(StoreError::failed)
     }
 
-    /// Where the database is.
+    /// The path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -196,7 +193,7 @@ impl Readers {
     }
 }
 
-/// What an error of SQLite means to who asked: a database that others kept busy can be asked again.
+/// Converts SQLite's error for callers: they may try again when the database was busy.
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy) => StoreError::Overloaded,
@@ -209,9 +206,9 @@ pub fn store_error(error: rusqlite::Error) -> StoreError {
 pub struct DatabaseReport {
     /// The version of its schema.
     pub schema_version: i64,
-    /// What SQLite's own integrity and foreign-key checks complain of; empty when all is well.
+    /// The faults found; empty for a sound database.
     pub problems: Vec<String>,
-    /// How many there are of what it holds.
+    /// The counts of its content.
     pub counts: Vec<(&'static str, u64)>,
 }
 
@@ -243,22 +240,22 @@ pub fn examine(
     })
 }
 
-/// Opens a file that is there; SQLite itself never makes one.
+/// Opens an existing file; never creates one.
 fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
-    // A connection is used by one thread at a time: SQLite's own mutexes are not needed.
+    // One thread at a time uses a connection, so SQLite's mutexes are not needed.
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     connection.pragma_update(None, "foreign_keys", true)?;
-    // Views and triggers of a file that was tampered with must not run functions of ours.
+    // Views and triggers of an altered file must not run our functions.
     connection.pragma_update(None, "trusted_schema", false)?;
-    // A prepared statement keeps its plan. Without this guarantee SQLite plans some anew each time
-    // a value is bound, which takes longer than running them.
+    // Prepared statements keep their plan. Otherwise SQLite plans some anew each time a value is
+    // bound, which takes longer than running them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 
-/// Applies what is missing of the schema, all of it or nothing.
+/// Applies the missing migrations, all or none.
 fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Result<(), OpenError> {
     let runner = (database.migrations)();
     let done =
@@ -273,16 +270,15 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 OpenError::Damaged { path, source: error.into() }
             }
-            // A statement that SQLite refuses met tables that are not those of its version.
+            // SQLite refused a statement: the tables are not those of the schema's version.
             None | Some(ErrorCode::Unknown) => OpenError::Schema { path, source: error.into() },
             Some(_) => OpenError::unusable(path, error),
         }
     })
 }
 
-/// The version of a database's schema; `None` when it has none.
-///
-/// Every value of the history that the migrations read is read here first: they trust it blindly.
+/// The version of a database's schema; `None` when it has none. Also checks every value that the
+/// migrations read: they panic on values that cannot be read.
 fn schema_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let history = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
     if connection.query_row(history, [], |_| Ok(())).optional()?.is_none() {

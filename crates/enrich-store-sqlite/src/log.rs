@@ -1,4 +1,4 @@
-//! The write-ahead log beside a database: begun, moved into the database, and written once more.
+//! The write-ahead log beside a database.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,17 +10,16 @@ use rusqlite::Connection;
 use crate::OpenError;
 use crate::database::{Durability, writer};
 
-/// How much of a write-ahead log is written again at a time.
+/// Bytes written at a time.
 const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Puts a commit that changes nothing into the write-ahead log, which a reader must have open: the
-/// last that closes a log removes it.
+/// Commits a transaction without changes to the write-ahead log. A reader must have the log open: the
+/// last connection that closes a log removes it.
 ///
-/// While a log is empty, SQLite asks the system for the file's length at the beginning of every read
-/// (`pagerPagecount`); else the length stands in the log's index, in memory. That is a fortieth of
-/// what a point read's request costs. The index keeps the length once the commit is brought into the
-/// file, which nobody may be reading meanwhile, and readers do not look for pages in the log
-/// then.
+/// While the log is empty, SQLite asks the system for the file's length at the beginning of each
+/// read (`pagerPagecount`). Otherwise the length is in the log's index, in memory. This saves a
+/// fortieth of the cost of a point read's request. The index keeps the length after the commit was
+/// moved into the file, and readers then search no pages in the log.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
     // Do not wait: another writer has begun the log already.
@@ -30,7 +29,7 @@ pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Moves the log into the database as far as nobody is in the way; `true` where that is all of it.
+/// Moves the log into the database, as far as other readers allow; returns whether all was moved.
 pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -38,8 +37,8 @@ pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// The files that SQLite keeps beside the database at `path`: its write-ahead log, and the index of
-/// that, which all who have it open share.
+/// The files beside the database at `path`: its write-ahead log, and the log's index, which all
+/// processes share.
 pub fn beside(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|end| {
         let mut name = path.as_os_str().to_owned();
@@ -48,29 +47,29 @@ pub fn beside(path: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// Refuses a database whose log was removed under a process that had it open, whether that still
-/// runs or was killed. SQLite would take such a log for an empty one.
+/// Refuses a database whose log was removed while a process had it open. SQLite would treat the log
+/// as empty.
 ///
-/// The log is made before its index and removed after it, so the index is never there alone. The
-/// files are not opened: closing one gives up the locks that this process has on it.
+/// SQLite creates the log before its index and removes it after, so the index never exists alone.
+/// The files are not opened: closing one would release the locks that this process has on it.
 pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
     let [log, index] = beside(&path);
     let is_there =
         |file: &Path| file.try_exists().map_err(|source| OpenError::unusable(file, source));
-    // The log once more: somebody may have opened the database meanwhile.
+    // Check the log again: another process may have opened the database meanwhile.
     if !is_there(&log)? && is_there(&index)? && !is_there(&log)? {
         return Err(OpenError::LogRemoved { path, log, index });
     }
     Ok(())
 }
 
-/// Writes the write-ahead log of the database at `path` once more as it is, and waits until it is on
-/// the disk. There has to be one, which a connection has open, and nobody may be adding to it.
+/// Rewrites the write-ahead log of the database at `path` unchanged and syncs it to disk. A
+/// connection must have the log open, and no other may append to it.
 ///
-/// Nobody holds locks on that file, which closing it here would give up.
+/// SQLite has no locks on the log, so closing it here releases none.
 pub fn write_log_again(path: &Path) -> io::Result<()> {
-    // Beside the file itself, wherever a link to it is.
+    // The log lies beside the file itself, not beside a link to it.
     let [log, _] = beside(&path.canonicalize()?);
     let mut log = OpenOptions::new().read(true).write(true).open(log)?;
     let mut chunk = vec![0; LOG_CHUNK_BYTES];

@@ -119,11 +119,11 @@ purposes! {
     /// Compares questions.
     Asked = "enrich 2026-11 asked hash",
     /// Encrypts a stored response.
-    KeptAnswer = "enrich 2026-11 kept answer",
+    ResponseSeal = "enrich 2026-11 kept answer",
     /// Authenticates the balance and charge of a stored response.
-    KeptTold = "enrich 2026-11 kept answer told",
-    /// Encrypted a stored response before [`Self::KeptTold`] existed.
-    KeptSeal = "enrich 2026-11 kept answer seal",
+    ResponseTag = "enrich 2026-11 kept answer told",
+    /// Encrypted a stored response before [`Self::ResponseTag`] existed.
+    OldResponseSeal = "enrich 2026-11 kept answer seal",
     /// Finds a suppressed value.
     Suppression = "enrich 2026-11 suppression hash",
     /// Finds the subject that a source's record became.
@@ -365,29 +365,29 @@ mod tests {
     #[test]
     fn the_last_secret_is_current_and_the_others_still_read() {
         let (_folder, path, made) = made();
-        let sealed = made.current().seal(Purpose::KeptSeal, b"place", b"plain").unwrap();
-        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        let sealed = made.current().seal(Purpose::OldResponseSeal, b"place", b"plain").unwrap();
+        let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(OTHER.as_bytes()).unwrap();
         let both = Secrets::load(&path).unwrap();
         assert_eq!(both.current().id(), 2);
         assert_eq!(both.newest_first().map(Secret::id).collect::<Vec<_>>(), [2, 1]);
         let first = both.with_id(1).unwrap();
-        assert_eq!(first.open(Purpose::KeptSeal, b"place", &sealed).unwrap(), b"plain");
+        assert_eq!(first.open(Purpose::OldResponseSeal, b"place", &sealed).unwrap(), b"plain");
     }
 
     #[test]
     fn what_is_sealed_opens_only_where_it_belongs() {
         let (_folder, _, secrets) = made();
         let secret = secrets.current();
-        let sealed = secret.seal(Purpose::KeptSeal, b"place", b"plain").unwrap();
-        assert_eq!(secret.open(Purpose::KeptSeal, b"place", &sealed).unwrap(), b"plain");
-        assert_eq!(secret.open(Purpose::KeptSeal, b"other", &sealed), Err(NotOurs));
+        let sealed = secret.seal(Purpose::OldResponseSeal, b"place", b"plain").unwrap();
+        assert_eq!(secret.open(Purpose::OldResponseSeal, b"place", &sealed).unwrap(), b"plain");
+        assert_eq!(secret.open(Purpose::OldResponseSeal, b"other", &sealed), Err(NotOurs));
         assert_eq!(secret.open(Purpose::ApiKeySeal, b"place", &sealed), Err(NotOurs));
-        assert_eq!(secret.open(Purpose::KeptSeal, b"place", &sealed[..20]), Err(NotOurs));
+        assert_eq!(secret.open(Purpose::OldResponseSeal, b"place", &sealed[..20]), Err(NotOurs));
         for at in 0..sealed.len() {
             let mut altered = sealed.clone();
             altered[at] ^= 1;
-            assert_eq!(secret.open(Purpose::KeptSeal, b"place", &altered), Err(NotOurs));
+            assert_eq!(secret.open(Purpose::OldResponseSeal, b"place", &altered), Err(NotOurs));
         }
     }
 

@@ -6,7 +6,8 @@ mod store;
 
 pub use backup::{BackupError, BackupReport, back_up, restore};
 pub use enrich_store_directory::{
-    CompactError, CompactReport, DirectoryStatistics, KindStatistics, SqliteDirectory, SqliteIntake,
+    CompactError, CompactReport, DirectoryStatistics, KindStatistics, SqliteDirectory,
+    SqliteImporter,
 };
 pub use enrich_store_ledger::{
     AccountUse, MissedName, Outcomes, SqliteAccounts, SqliteLedger, SqliteSignIns, SqliteUsage,

@@ -8,7 +8,7 @@ use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, MemoryWindows, Service, ServicePorts, Timestamp};
 use enrich_store_directory::{
     self as directory, CompactError, CompactReport, DIRECTORY, DirectoryPorts, DirectoryStatistics,
-    SqliteDirectory, SqliteIntake,
+    SqliteDirectory, SqliteImporter,
 };
 use enrich_store_ledger::{
     self as ledger, LEDGER, MissCounter, MissedName, SqliteAccounts, SqliteLedger, SqliteSignIns,
@@ -32,7 +32,7 @@ pub struct Store {
     /// The look-up data.
     pub directory: Arc<SqliteDirectory>,
     /// Imports into the look-up data.
-    pub importer: Arc<SqliteIntake>,
+    pub importer: Arc<SqliteImporter>,
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
     /// The owners who sign in to accounts' pages.

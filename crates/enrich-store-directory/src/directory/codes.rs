@@ -1,6 +1,6 @@
 //! The numbers of attributes and identifier kinds in the schema.
 //!
-//! They are stored: a number never gets another meaning.
+//! They are stored, so a number never changes its meaning.
 
 use enrich_core::{Attribute, SubjectId};
 use enrich_text::Network;

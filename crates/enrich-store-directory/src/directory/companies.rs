@@ -60,7 +60,7 @@ pub(crate) fn find_all(
     // One identifier means one company, with the confidence of its sources.
     let candidate_match = |(company, source_confidence): (Company, _)| CandidateMatch {
         company: company.id,
-        sure: Confidence::FULL,
+        match_confidence: Confidence::FULL,
         source_confidence,
     };
     Ok(by_domain.map(candidate_match).into_iter().collect())

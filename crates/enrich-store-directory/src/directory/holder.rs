@@ -1,4 +1,4 @@
-//! A subject that has an identifier, as a row of the index says.
+//! A row of the file's index: a subject that has an identifier.
 
 use enrich_core::{Confidence, SubjectId};
 use rusqlite::Row;
@@ -8,18 +8,16 @@ use super::codes::subject_id;
 /// A subject that has an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
-    /// Who has it.
     pub(crate) subject: SubjectId,
-    /// How much it is the subject's own: the lower, the more.
+    /// How strongly the identifier belongs to the subject; 0 is the strongest.
     pub(crate) tier: u8,
-    /// How far the sources that say so are trusted.
+    /// The trust in the sources.
     pub(crate) confidence: Confidence,
 }
 
 impl Holder {
-    /// How sure it is that this one is meant, the first of all who have the identifier, when the next
-    /// one has it with such a tier.
-    pub(crate) fn sure_beside(&self, next_tier: Option<u8>) -> Confidence {
+    /// The confidence that this first holder is meant, when the next holder has this tier.
+    pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };
         self.confidence.min(most)

@@ -124,6 +124,6 @@ impl View<'_> {
         let profile = row.get_ref(4)?.as_str()?;
         let subject = T::read(first.subject, profile).map_err(unreadable)?;
         let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;
-        Ok(Some((subject, first.sure_beside(next_tier), revision)))
+        Ok(Some((subject, first.confidence_beside(next_tier), revision)))
     }
 }

@@ -8,7 +8,7 @@ use super::postings::unpack;
 use super::variants::variants;
 
 /// The most faults that are reported; an index with more must be rebuilt anyway.
-const MOST_TOLD: usize = 20;
+const MOST_REPORTED: usize = 20;
 
 /// The faults of the index of words, in one snapshot of it, even during an import.
 pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>> {
@@ -42,7 +42,7 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
         // Words are parts of names, so a fault names the word by its place in the alphabet.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
-        if problems.len() >= MOST_TOLD {
+        if problems.len() >= MOST_REPORTED {
             break;
         }
     }

@@ -71,7 +71,7 @@ pub(crate) struct CandidateMatch {
     /// The company.
     pub(crate) company: SubjectId,
     /// The confidence that it is meant.
-    pub(crate) sure: Confidence,
+    pub(crate) match_confidence: Confidence,
     /// The trust in the sources of that.
     pub(crate) source_confidence: Confidence,
 }
@@ -140,18 +140,18 @@ pub(crate) fn find(
 ) -> Result<Option<(Company, Confidence)>, Stop> {
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(None) };
     if let Some(only) = only_bearer(name, country, &ranked) {
-        let is_sure = only.fit.confidence() >= lookup.least_by_name;
-        let found = is_sure.then(|| (only.candidate.company.clone(), only.confidence()));
+        let is_enough = only.fit.confidence() >= lookup.least_by_name;
+        let found = is_enough.then(|| (only.candidate.company.clone(), only.confidence()));
         return Ok(found);
     }
     lookup.needs_search()?;
     let judged = judged(lookup.view, name, country)?;
-    let Some((first, sure)) = likeliest(&judged) else { return Ok(None) };
-    if sure < lookup.least_by_name {
+    let Some((first, match_confidence)) = likeliest(&judged) else { return Ok(None) };
+    if match_confidence < lookup.least_by_name {
         return Ok(None);
     }
     let source_confidence = trust(lookup.view, first.company.id, &first.name)?;
-    Ok(Some((first.company.clone(), sure.min(source_confidence))))
+    Ok(Some((first.company.clone(), match_confidence.min(source_confidence))))
 }
 
 /// Reads ahead what the first search for a name needs.
@@ -185,7 +185,7 @@ pub(crate) fn find_all(
         let all = all_best(ranked);
         let candidate_match = |one: &Ranked| CandidateMatch {
             company: one.id(),
-            sure: one.fit.confidence(),
+            match_confidence: one.fit.confidence(),
             source_confidence: one.candidate.confidence,
         };
         return Ok(all.iter().map(candidate_match).collect());
@@ -199,7 +199,7 @@ pub(crate) fn find_all(
         let source_confidence = trust(lookup.view, one.company.id, &one.name)?;
         matches.push(CandidateMatch {
             company: one.company.id,
-            sure: one.confidence(),
+            match_confidence: one.confidence(),
             source_confidence,
         });
     }

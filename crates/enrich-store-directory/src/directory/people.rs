@@ -26,7 +26,7 @@ const CLEAR_LEAD: u8 = 4;
 /// which is left when the names differ in this way; for two differences both apply. They are
 /// estimates, given that no other person in the place agrees. At a company few people share a name,
 /// so the only match is mostly right. In a country many people are not in the directory.
-struct Sureness {
+struct NameConfidence {
     /// The rest are other people of the same name, in the place or recorded there by mistake.
     same: u8,
     /// Hungary, Vietnam and lists of names use this order. Few names can be read both ways, and two
@@ -43,7 +43,7 @@ struct Sureness {
     /// colleagues seldom use the short and the full form.
     short_form: u8,
     /// Not everybody writes it, but where it is written there are two people.
-    revision: u8,
+    name_suffix: u8,
     /// Most sources leave middle names out.
     middle_name: u8,
     /// It is left out only by mistake, and Berg and van den Berg are two families.
@@ -52,27 +52,27 @@ struct Sureness {
     spelling: u8,
 }
 
-const AT_COMPANY: Sureness = Sureness {
+const AT_COMPANY: NameConfidence = NameConfidence {
     same: 97,
     order: 94,
     initial: 80,
     script: 88,
     family_part: 88,
     short_form: 94,
-    revision: 90,
+    name_suffix: 90,
     middle_name: 95,
     particle: 95,
     spelling: 98,
 };
 
-const IN_COUNTRY: Sureness = Sureness {
+const IN_COUNTRY: NameConfidence = NameConfidence {
     same: 92,
     order: 65,
     initial: 45,
     script: 65,
     family_part: 65,
     short_form: 80,
-    revision: 75,
+    name_suffix: 75,
     middle_name: 88,
     particle: 80,
     spelling: 98,
@@ -103,36 +103,36 @@ pub(crate) fn find(
         }
         PersonRef::AtCompany { name, company } => {
             let employers = companies::find_all(lookup, company)?;
-            let places: Vec<_> = employers.iter().map(EmployerKey::at).collect();
-            by_name(lookup, IdentifierKind::PersonAtCompany, &places, name)?
+            let scopes: Vec<_> = employers.iter().map(NameScope::at).collect();
+            by_name(lookup, IdentifierKind::PersonAtCompany, &scopes, name)?
         }
     };
     Ok(found)
 }
 
 /// The key of a name in a place (a country's code, a company's id).
-pub(crate) fn name_in(place: &str, name_key: &str) -> String {
-    format!("{place}|{name_key}")
+pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
+    format!("{scope}|{name_key}")
 }
 
 /// A key for a name in a place, the confidence in the place, and the trust in the sources of its
 /// name.
-struct EmployerKey {
+struct NameScope {
     key: String,
-    sure: Confidence,
+    match_confidence: Confidence,
     source_confidence: Confidence,
 }
 
-impl EmployerKey {
+impl NameScope {
     fn at(employer: &CandidateMatch) -> Self {
-        let &CandidateMatch { company, sure, source_confidence } = employer;
-        Self { key: company.0.to_string(), sure, source_confidence }
+        let &CandidateMatch { company, match_confidence, source_confidence } = employer;
+        Self { key: company.0.to_string(), match_confidence, source_confidence }
     }
 }
 
-fn in_country(country: Country) -> EmployerKey {
+fn in_country(country: Country) -> NameScope {
     let key = country.alpha2().to_owned();
-    EmployerKey { key, sure: Confidence::FULL, source_confidence: Confidence::FULL }
+    NameScope { key, match_confidence: Confidence::FULL, source_confidence: Confidence::FULL }
 }
 
 fn by_email(
@@ -166,27 +166,27 @@ type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
-    places: &[EmployerKey],
+    scopes: &[NameScope],
     name: &PersonName,
 ) -> rusqlite::Result<Option<(Person, Confidence)>> {
     let view = lookup.view;
     for keys in name.keys_to_look_up() {
-        let Some(namesakes) = namesakes(view, kind, places, &keys)? else { return Ok(None) };
+        let Some(namesakes) = namesakes(view, kind, scopes, &keys)? else { return Ok(None) };
         let mut agreeing = Vec::new();
-        for (id, (place, source_confidence)) in namesakes {
+        for (id, (scope, source_confidence)) in namesakes {
             let Some(person) = view.person_alone(id)? else { continue };
-            if let Some(sure) = sureness(kind, name, &person) {
-                agreeing.push((sure.min(place), source_confidence, person));
+            if let Some(confidence) = name_confidence(kind, name, &person) {
+                agreeing.push((confidence.min(scope), source_confidence, person));
             }
         }
         if !agreeing.is_empty() {
-            let Some((person, sure, source_confidence)) = clearly_best(agreeing) else {
+            let Some((person, confidence, source_confidence)) = clearly_best(agreeing) else {
                 return Ok(None);
             };
-            if sure < lookup.least_by_name {
+            if confidence < lookup.least_by_name {
                 return Ok(None);
             }
-            return Ok(Some((view.with_employer(person)?, sure.min(source_confidence))));
+            return Ok(Some((view.with_employer(person)?, confidence.min(source_confidence))));
         }
     }
     Ok(None)
@@ -197,15 +197,16 @@ fn by_name(
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,
-    places: &[EmployerKey],
+    scopes: &[NameScope],
     keys: &[String],
 ) -> rusqlite::Result<Option<Namesakes>> {
     let mut namesakes = Namesakes::new();
-    for place in places {
+    for scope in scopes {
         for key in keys {
-            let holders = view.holders(kind, &name_in(&place.key, key), MOST_NAMESAKES + 1)?;
+            let holders = view.holders(kind, &name_in(&scope.key, key), MOST_NAMESAKES + 1)?;
             for holder in holders {
-                let found = (place.sure, holder.confidence.min(place.source_confidence));
+                let found =
+                    (scope.match_confidence, holder.confidence.min(scope.source_confidence));
                 let known = namesakes.entry(holder.subject).or_insert(found);
                 *known = found.max(*known);
             }
@@ -222,19 +223,19 @@ fn namesakes(
 fn clearly_best(
     mut agreeing: Vec<(Confidence, Confidence, Person)>,
 ) -> Option<(Person, Confidence, Confidence)> {
-    agreeing.sort_by_key(|(sure, ..)| Reverse(*sure));
-    let next = agreeing.get(1).map(|(sure, ..)| sure.percent());
-    let (sure, confidence, person) = agreeing.into_iter().next()?;
+    agreeing.sort_by_key(|(confidence, ..)| Reverse(*confidence));
+    let next = agreeing.get(1).map(|(confidence, ..)| confidence.percent());
+    let (confidence, source_confidence, person) = agreeing.into_iter().next()?;
     let most = match next {
-        Some(next) if sure.percent() < next.saturating_add(CLEAR_LEAD) => return None,
+        Some(next) if confidence.percent() < next.saturating_add(CLEAR_LEAD) => return None,
         Some(_) => Confidence::AMBIGUOUS,
         None => Confidence::FULL,
     };
-    Some((person, sure.min(most), confidence))
+    Some((person, confidence.min(most), source_confidence))
 }
 
 /// The confidence that a person is meant by this name; `None` when that is impossible.
-fn sureness(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
+fn name_confidence(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
     let theirs = PersonName::from_parts(&person.first_name, &person.last_name).ok()?;
     let differences = name.agreement(&theirs)?;
     let of = match kind {
@@ -247,12 +248,13 @@ fn sureness(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<
         (differences.script, of.script),
         (differences.family_part, of.family_part),
         (differences.short_form, of.short_form),
-        (differences.name_suffix, of.revision),
+        (differences.name_suffix, of.name_suffix),
         (differences.middle_name, of.middle_name),
         (differences.particle, of.particle),
         (differences.spelling, of.spelling),
     ];
     let shares = shares.into_iter().filter(|&(is_there, _)| is_there);
-    let percent = shares.fold(u16::from(of.same), |sure, (_, share)| sure * u16::from(share) / 100);
+    let percent =
+        shares.fold(u16::from(of.same), |percent, (_, share)| percent * u16::from(share) / 100);
     Some(Confidence::clamped(u8::try_from(percent).unwrap_or(of.same)))
 }

@@ -33,9 +33,9 @@ pub(crate) struct KnownDomain {
     /// The facts.
     pub(crate) facts: DomainFacts,
     /// The confidence of the IP address; `None` when there is none.
-    pub(crate) ip_sure: Option<Confidence>,
+    pub(crate) ip_confidence: Option<Confidence>,
     /// The confidence of the rank; `None` when there is none.
-    pub(crate) rank_sure: Option<Confidence>,
+    pub(crate) rank_confidence: Option<Confidence>,
 }
 
 impl<'c> View<'c> {
@@ -215,15 +215,15 @@ impl<'c> View<'c> {
                 confidence: Confidence::clamped(row.get(2)?),
             })
         })?;
-        let sure = |attribute| {
+        let confidence_of = |attribute| {
             let matching = facts.iter().filter(|fact| fact.attribute == attribute);
             matching.map(|fact| fact.confidence).max()
         };
         let known = domain_facts_from_facts(domain, &facts);
         Ok(known.map(|facts| KnownDomain {
             facts,
-            ip_sure: sure(Attribute::Ip),
-            rank_sure: sure(Attribute::PageRank),
+            ip_confidence: confidence_of(Attribute::Ip),
+            rank_confidence: confidence_of(Attribute::PageRank),
         }))
     }
 

@@ -48,7 +48,7 @@ impl Writer<'_> {
         let mut subject_facts = self.matching_company_facts(&record, earlier)?;
         let is_new = subject_facts.facts.is_empty();
         let claim = SourceClaim::of(source, &record.origin);
-        say_company(&mut subject_facts, &claim, &record);
+        assert_company(&mut subject_facts, &claim, &record);
         let saved = self.save(&subject_facts, claim.record)?;
         self.remember(source, Kind::Company, &record.origin, subject_facts.subject)?;
         let of_domain = self.assert_of_main_domain(&subject_facts, &claim, &record)?;
@@ -190,7 +190,11 @@ impl Writer<'_> {
     }
 }
 
-fn say_company(subject_facts: &mut SubjectFacts, claim: &SourceClaim<'_>, record: &CompanyRecord) {
+fn assert_company(
+    subject_facts: &mut SubjectFacts,
+    claim: &SourceClaim<'_>,
+    record: &CompanyRecord,
+) {
     subject_facts.assert_fact(claim, Attribute::Name, record.name.display());
     for alias in &record.aliases {
         subject_facts.assert_fact(claim, Attribute::Alias, alias.display());

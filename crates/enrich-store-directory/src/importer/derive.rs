@@ -189,16 +189,21 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
             attributes.into_iter().map(|attribute| highest_confidence(facts, attribute));
         confidences.min().unwrap_or(Confidence::FULL)
     };
-    let place_in =
-        |place: Attribute| confidence([Attribute::FirstName, Attribute::LastName, place]);
+    let confidence_in =
+        |scope: Attribute| confidence([Attribute::FirstName, Attribute::LastName, scope]);
     for key in name.keys() {
         if let Some(country) = person.country {
             let key = name_in(country.alpha2(), &key);
-            derived.add(IdentifierKind::PersonInCountry, key, 0, place_in(Attribute::Country));
+            derived.add(IdentifierKind::PersonInCountry, key, 0, confidence_in(Attribute::Country));
         }
         if let Some(employer) = derived.employer {
             let key = name_in(&employer.0.to_string(), &key);
-            derived.add(IdentifierKind::PersonAtCompany, key, 0, place_in(Attribute::Employer));
+            derived.add(
+                IdentifierKind::PersonAtCompany,
+                key,
+                0,
+                confidence_in(Attribute::Employer),
+            );
         }
     }
 }

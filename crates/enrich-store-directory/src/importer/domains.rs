@@ -53,7 +53,7 @@ impl Writer<'_> {
         let values = [(Attribute::Ip, ip.as_deref()), (Attribute::PageRank, page_rank)];
         for (attribute, value) in values {
             let Some(value) = value else { continue };
-            is_written |= self.say_one_of_domain(claim, domain, &mut held, attribute, value)?;
+            is_written |= self.assert_one_of_domain(claim, domain, &mut held, attribute, value)?;
         }
         if !is_written {
             return Ok((Effect::Unchanged, false));
@@ -67,7 +67,7 @@ impl Writer<'_> {
         Ok((effect, true))
     }
 
-    fn say_one_of_domain(
+    fn assert_one_of_domain(
         &self,
         claim: &SourceClaim<'_>,
         domain: &str,

@@ -50,7 +50,7 @@ impl Writer<'_> {
             Some(id) => self.subject_facts(id, Kind::Person)?,
             None => self.new_subject_facts(Kind::Person),
         };
-        say_person(&mut subject_facts, &claim, &record, employer);
+        assert_person(&mut subject_facts, &claim, &record, employer);
         let saved = self.save(&subject_facts, claim.record)?;
         self.remember(source, Kind::Person, &record.origin, subject_facts.subject)?;
         let effect = match (held, saved) {
@@ -138,7 +138,7 @@ impl Writer<'_> {
     }
 }
 
-fn say_person(
+fn assert_person(
     subject_facts: &mut SubjectFacts,
     claim: &SourceClaim<'_>,
     record: &PersonRecord,

@@ -59,7 +59,7 @@ pub(crate) struct SubjectFacts {
     pub(crate) kind: Kind,
     pub(crate) facts: Vec<Fact>,
     /// The row of each of `facts`.
-    pub(crate) places: Vec<FactRow>,
+    pub(crate) rows: Vec<FactRow>,
     /// The ordinals of facts to be deleted.
     pub(crate) removed: Vec<i64>,
     /// The facts before the first change; `None` as long as nothing has changed.
@@ -79,7 +79,7 @@ impl SubjectFacts {
             subject,
             kind,
             facts: Vec::new(),
-            places: Vec::new(),
+            rows: Vec::new(),
             removed: Vec::new(),
             before: Some(Vec::new()),
             next_ordinal: 0,
@@ -92,7 +92,7 @@ impl SubjectFacts {
         let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
         let mut subject_facts = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
         for (ordinal, source, fact) in held {
-            subject_facts.places.push(FactRow { ordinal, source, state: State::Held });
+            subject_facts.rows.push(FactRow { ordinal, source, state: State::Held });
             subject_facts.facts.push(fact);
         }
         subject_facts
@@ -100,7 +100,7 @@ impl SubjectFacts {
 
     /// Whether anything has to be written.
     pub(crate) fn is_changed(&self) -> bool {
-        !self.removed.is_empty() || self.places.iter().any(|place| place.state != State::Held)
+        !self.removed.is_empty() || self.rows.iter().any(|row| row.state != State::Held)
     }
 
     /// Adds a source's fact. Repeating a fact changes nothing, or raises its confidence.
@@ -121,15 +121,15 @@ impl SubjectFacts {
         value: &str,
         country: Option<Country>,
     ) {
-        match self.place_of(claim.source, attribute, value) {
-            Some(at) => self.say_again(at, country, claim.confidence),
+        match self.position_of(claim.source, attribute, value) {
+            Some(at) => self.assert_again(at, country, claim.confidence),
             None => {
                 self.remember_before();
                 if let Some(index) = &mut self.index {
                     let values = index.entry((claim.source, attribute)).or_default();
                     values.insert(value.to_owned(), self.facts.len());
                 }
-                self.places.push(FactRow {
+                self.rows.push(FactRow {
                     ordinal: self.next_ordinal,
                     source: claim.source,
                     state: State::New,
@@ -147,23 +147,22 @@ impl SubjectFacts {
 
     /// Removes every fact that `is_to_go` matches; returns their number.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
-        let is_any =
-            self.facts.iter().zip(&self.places).any(|(fact, at)| is_to_go(fact, at.source));
+        let is_any = self.facts.iter().zip(&self.rows).any(|(fact, at)| is_to_go(fact, at.source));
         if !is_any {
             return 0;
         }
         self.remember_before();
         self.index = None;
-        let (facts, places) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.places));
+        let (facts, rows) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.rows));
         let mut gone = 0;
-        for (fact, place) in facts.into_iter().zip(places) {
-            if !is_to_go(&fact, place.source) {
+        for (fact, row) in facts.into_iter().zip(rows) {
+            if !is_to_go(&fact, row.source) {
                 self.facts.push(fact);
-                self.places.push(place);
+                self.rows.push(row);
                 continue;
             }
-            if place.state != State::New {
-                self.removed.push(place.ordinal);
+            if row.state != State::New {
+                self.removed.push(row.ordinal);
             }
             gone += 1;
         }
@@ -171,17 +170,17 @@ impl SubjectFacts {
     }
 
     /// The position of a source's own fact.
-    fn place_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
-        let mut facts = self.facts.iter().zip(&self.places);
+    fn position_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
+        let mut facts = self.facts.iter().zip(&self.rows);
         if self.facts.len() < LONG {
-            return facts.position(|(fact, place)| {
-                place.source == source && fact.attribute == attribute && fact.value == value
+            return facts.position(|(fact, row)| {
+                row.source == source && fact.attribute == attribute && fact.value == value
             });
         }
         let index = self.index.get_or_insert_with(|| {
             let mut index = Index::new();
-            for (at, (fact, place)) in facts.enumerate() {
-                let values = index.entry((place.source, fact.attribute)).or_default();
+            for (at, (fact, row)) in facts.enumerate() {
+                let values = index.entry((row.source, fact.attribute)).or_default();
                 values.entry(fact.value.clone()).or_insert(at);
             }
             index
@@ -189,12 +188,12 @@ impl SubjectFacts {
         index.get(&(source, attribute))?.get(value).copied()
     }
 
-    fn say_again(&mut self, at: usize, country: Option<Country>, confidence: Confidence) {
+    fn assert_again(&mut self, at: usize, country: Option<Country>, confidence: Confidence) {
         let held = &self.facts[at];
-        let is_surer = confidence > held.confidence;
+        let is_higher = confidence > held.confidence;
         let fills_country =
-            country.is_some() && held.country != country && (is_surer || held.country.is_none());
-        if !is_surer && !fills_country {
+            country.is_some() && held.country != country && (is_higher || held.country.is_none());
+        if !is_higher && !fills_country {
             return;
         }
         self.remember_before();
@@ -203,9 +202,9 @@ impl SubjectFacts {
             fact.country = country;
         }
         fact.confidence = fact.confidence.max(confidence);
-        let place = &mut self.places[at];
-        if place.state == State::Held {
-            place.state = State::Raised;
+        let row = &mut self.rows[at];
+        if row.state == State::Held {
+            row.state = State::Raised;
         }
     }
 
@@ -246,14 +245,14 @@ mod tests {
         let mut subject_facts = subject_facts();
         subject_facts.assert_fact(&FULL, Attribute::Name, "Quill");
         assert_eq!(subject_facts.facts[0].confidence, Confidence::FULL);
-        assert_eq!(subject_facts.places[0].state, State::Raised);
+        assert_eq!(subject_facts.rows[0].state, State::Raised);
     }
 
     #[test]
     fn another_source_has_a_fact_of_its_own() {
         let mut subject_facts = subject_facts();
         subject_facts.assert_fact(&SourceClaim { source: 2, ..FULL }, Attribute::Name, "Quill");
-        assert_eq!(subject_facts.places[1], FactRow { ordinal: 5, source: 2, state: State::New });
+        assert_eq!(subject_facts.rows[1], FactRow { ordinal: 5, source: 2, state: State::New });
     }
 
     #[test]
@@ -274,7 +273,7 @@ mod tests {
         say_all(&mut subject_facts);
         assert_eq!(subject_facts.facts.len(), 61);
         let ordinals: std::collections::HashSet<_> =
-            subject_facts.places.iter().map(|place| place.ordinal).collect();
+            subject_facts.rows.iter().map(|row| row.ordinal).collect();
         assert_eq!(ordinals.len(), 61, "no ordinal is given twice");
     }
 

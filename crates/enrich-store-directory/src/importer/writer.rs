@@ -173,16 +173,16 @@ impl<'c> Writer<'c> {
         record: Option<&str>,
     ) -> rusqlite::Result<()> {
         let subject = sql_id(subject_facts.subject);
-        for (fact, place) in subject_facts.facts.iter().zip(&subject_facts.places) {
+        for (fact, row) in subject_facts.facts.iter().zip(&subject_facts.rows) {
             let country = fact.country.map(Country::alpha2);
             let confidence = fact.confidence.percent();
-            match place.state {
+            match row.state {
                 State::Held => {}
                 State::Raised => {
                     self.connection.run(
                         "UPDATE fact SET country = ?3, confidence = ?4
                          WHERE subject = ?1 AND ordinal = ?2",
-                        params![subject, place.ordinal, country, confidence],
+                        params![subject, row.ordinal, country, confidence],
                     )?;
                 }
                 State::New => {
@@ -192,11 +192,11 @@ impl<'c> Writer<'c> {
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                         params![
                             subject,
-                            place.ordinal,
+                            row.ordinal,
                             attribute_code(fact.attribute),
                             fact.value,
                             country,
-                            place.source,
+                            row.source,
                             record,
                             confidence,
                             Column(self.at),

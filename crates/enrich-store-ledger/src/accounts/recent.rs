@@ -58,25 +58,25 @@ impl RecentKeys {
     ///
     /// Those of `read`.
     pub(super) fn confirm<E>(&self, read: impl FnOnce() -> Result<i64, E>) -> Result<(), E> {
-        if self.is_believed() {
+        if self.is_valid() {
             return Ok(());
         }
         let mut known = self.changes.lock();
-        if self.is_believed() {
+        if self.is_valid() {
             // Another thread checked while this one waited for the lock.
             return Ok(());
         }
-        let looked_at = self.began.elapsed();
+        let checked_at = self.began.elapsed();
         let changes = read()?;
         if *known != Some(changes) {
             self.clear();
             *known = Some(changes);
         }
-        self.valid_until.store(millis(looked_at + VALID_FOR), Ordering::Release);
+        self.valid_until.store(millis(checked_at + VALID_FOR), Ordering::Release);
         Ok(())
     }
 
-    fn is_believed(&self) -> bool {
+    fn is_valid(&self) -> bool {
         millis(self.began.elapsed()) < self.valid_until.load(Ordering::Acquire)
     }
 
@@ -146,17 +146,17 @@ mod tests {
     #[test]
     fn keys_are_remembered_until_one_has_changed() {
         let (recent, info) = (RecentKeys::default(), info());
-        let look = |changes: i64| recent.confirm(|| Ok::<_, ()>(changes)).unwrap();
-        look(7);
+        let check = |changes: i64| recent.confirm(|| Ok::<_, ()>(changes)).unwrap();
+        check(7);
         recent.remember(hash(1), &info, recent.begin());
-        look(8);
+        check(8);
         assert_eq!(recent.get(&hash(1)), Some(info.clone()), "it was looked at a moment ago");
         assert_eq!(recent.get(&hash(2)), None);
         recent.valid_until.store(0, Ordering::SeqCst);
-        look(7);
+        check(7);
         assert_eq!(recent.get(&hash(1)), Some(info));
         recent.valid_until.store(0, Ordering::SeqCst);
-        look(8);
+        check(8);
         assert_eq!(recent.get(&hash(1)), None);
     }
 
@@ -164,7 +164,7 @@ mod tests {
     fn nothing_is_believed_while_the_changes_cannot_be_read() {
         let recent = RecentKeys::default();
         assert_eq!(recent.confirm(|| Err("a damaged file")), Err("a damaged file"));
-        assert!(!recent.is_believed());
+        assert!(!recent.is_valid());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use enrich_store_sqlite::{Column, Secrets, Statements};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::ledger::idempotency_store::{
-    self, KeepError, RecordCount, RecordState, RecordedCharge, ToKeep,
+    self, RecordCount, RecordError, RecordState, RecordedCharge, SealedRecord,
 };
 use crate::ledger::ledger_state::WriteBatch;
 use crate::ledger::ledger_state_error::LedgerStateError;
@@ -36,9 +36,13 @@ type Decided<T> = Result<Result<T, ChargeError>, GroupFailed>;
 
 impl GroupDecider<'_> {
     /// Decides a charge and stores its response.
-    pub(super) fn charge(&mut self, charge: &Charge, to_keep: Option<&ToKeep>) -> Decided<Charged> {
-        if let Some(to_keep) = to_keep {
-            let (names, at) = (&to_keep.names, charge.at);
+    pub(super) fn charge(
+        &mut self,
+        charge: &Charge,
+        record: Option<&SealedRecord>,
+    ) -> Decided<Charged> {
+        if let Some(record) = record {
+            let (names, at) = (&record.names, charge.at);
             let (connection, secrets) = (self.connection, self.secrets);
             match idempotency_store::find(connection, secrets, charge.account, names, at) {
                 Ok(RecordState::StoredResponse(kept)) => return Ok(Ok(Charged::Replayed(kept))),
@@ -48,7 +52,7 @@ impl GroupDecider<'_> {
                     Err(error) => return self.sort_out(error),
                 },
                 Ok(RecordState::Expired) => {}
-                Err(KeepError::Read(error)) => return self.sort_out(error),
+                Err(RecordError::Read(error)) => return self.sort_out(error),
                 Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
             }
         }
@@ -67,11 +71,11 @@ impl GroupDecider<'_> {
         {
             return self.sort_out(error);
         }
-        if let Some(to_keep) = to_keep {
+        if let Some(record) = record {
             let (account, at) = (charge.account, charge.at);
             let recorded = RecordedCharge { balance, charge: is_charged.then_some(charge.id) };
             let (connection, secrets) = (self.connection, self.secrets);
-            match idempotency_store::write(connection, secrets, account, to_keep, recorded, at) {
+            match idempotency_store::write(connection, secrets, account, record, recorded, at) {
                 Ok(grown) => {
                     self.record_count = self.record_count.map(|count| count.after_growing(grown))
                 }

@@ -21,7 +21,7 @@ pub(crate) struct LedgerFiles {
     /// Keeps the write-ahead log open, so that no other process removes it by closing the ledger
     /// last. Also moves the log into the database after the log was unlinked.
     connection: Mutex<Connection>,
-    is_told: AtomicBool,
+    is_reported: AtomicBool,
 }
 
 /// A file that existed.
@@ -57,7 +57,7 @@ impl LedgerFiles {
             log: OpenFile::at(log),
             index: OpenFile::at(index),
             connection: Mutex::new(connection),
-            is_told: AtomicBool::new(false),
+            is_reported: AtomicBool::new(false),
         })
     }
 
@@ -70,7 +70,7 @@ impl LedgerFiles {
         };
         let error = FileReplaced(replaced.name());
         let is_saved = self.is_log_unlinked_alone() && self.move_log();
-        if !self.is_told.swap(true, Ordering::AcqRel) {
+        if !self.is_reported.swap(true, Ordering::AcqRel) {
             let file = replaced.path.display();
             if is_saved {
                 tracing::error!(

@@ -62,7 +62,7 @@ macro_rules! record_columns {
 
 /// A response ready to be stored, without its balance and charge.
 #[derive(Debug)]
-pub(super) struct ToKeep {
+pub(super) struct SealedRecord {
     /// The names under every secret, the current one first; never empty.
     pub(super) names: Vec<Name>,
     sealed: Vec<u8>,
@@ -93,7 +93,7 @@ pub(super) struct RecordCount {
 
 /// Why a record could not be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum KeepError {
+pub(super) enum RecordError {
     #[error("an idempotency record could not be read")]
     Read(#[from] rusqlite::Error),
     #[error("an idempotency record is not as it was written")]
@@ -124,16 +124,16 @@ pub(super) fn seal(
     account: AccountId,
     idempotency: &IdempotencyRecord,
     at: Timestamp,
-) -> Result<ToKeep, SealError> {
+) -> Result<SealedRecord, SealError> {
     let names = names(secrets, account, &idempotency.key, &idempotency.asked);
     let associated_data =
         names.first().map(|name| associated_data(account, name, at)).unwrap_or_default();
     let sealed = secrets.current().seal(
-        Purpose::KeptAnswer,
+        Purpose::ResponseSeal,
         &associated_data,
         &encoded(&idempotency.body),
     )?;
-    Ok(ToKeep { names, sealed })
+    Ok(SealedRecord { names, sealed })
 }
 
 /// The state of the names at `now`.
@@ -143,7 +143,7 @@ pub(super) fn find(
     account: AccountId,
     names: &[Name],
     now: Timestamp,
-) -> Result<RecordState, KeepError> {
+) -> Result<RecordState, RecordError> {
     let mut statement = connection.prepare_cached(concat!(
         "SELECT ",
         record_columns!(),
@@ -218,11 +218,11 @@ impl<'r> Record<'r> {
         let associated_data = associated_data(self.account, &self.name, self.at);
         match self.sealed.split_last_chunk() {
             Some((sealed, tag)) if *tag == charge_tag(secret, &associated_data, self.recorded) => {
-                secret.open(Purpose::KeptAnswer, &associated_data, sealed)
+                secret.open(Purpose::ResponseSeal, &associated_data, sealed)
             }
             // Written by a build before schema 4, or altered. Such a record expires within a day,
             // and is deleted by the next call that stores a response.
-            _ => secret.open(Purpose::KeptSeal, &associated_data, self.sealed),
+            _ => secret.open(Purpose::OldResponseSeal, &associated_data, self.sealed),
         }
     }
 }
@@ -250,16 +250,16 @@ pub(super) fn write(
     connection: &Connection,
     secrets: &Secrets,
     account: AccountId,
-    to_keep: &ToKeep,
+    record: &SealedRecord,
     recorded: RecordedCharge,
     at: Timestamp,
 ) -> rusqlite::Result<i64> {
     let mut replaced = 0;
     let delete = "DELETE FROM kept WHERE account = ?1 AND key_hash = ?2";
-    for name in &to_keep.names {
+    for name in &record.names {
         replaced += connection.run(delete, (Column(account), name.key_hash))?;
     }
-    let Some(name) = to_keep.names.first() else {
+    let Some(name) = record.names.first() else {
         return Ok(0);
     };
     let tag = charge_tag(secrets.current(), &associated_data(account, name, at), recorded);
@@ -274,7 +274,7 @@ pub(super) fn write(
             ":key_hash": name.key_hash,
             ":asked_hash": name.asked_hash,
             ":secret": name.secret,
-            ":sealed": [&to_keep.sealed[..], &tag].concat(),
+            ":sealed": [&record.sealed[..], &tag].concat(),
             ":balance": Column(recorded.balance),
             ":charge": recorded.charge.map(Column),
             ":at": Column(at),
@@ -376,7 +376,7 @@ fn charge_tag(
 ) -> [u8; TAG_BYTES] {
     let balance = recorded.balance.0.to_le_bytes();
     let charge = recorded.charge.as_ref().map(|charge| &charge.0.as_bytes()[..]);
-    secret.hash(Purpose::KeptTold, &[associated_data, &balance, charge.unwrap_or_default()])
+    secret.hash(Purpose::ResponseTag, &[associated_data, &balance, charge.unwrap_or_default()])
 }
 
 /// The associated data of an encrypted response: account, hashes, and time in microseconds since
@@ -415,9 +415,9 @@ mod tests {
             Record { account, name: name.clone(), sealed, recorded, at }.open(&secrets)
         };
         let seal = |purpose| secrets.current().seal(purpose, &associated_data, b"answer").unwrap();
-        assert_eq!(open(&seal(Purpose::KeptSeal), recorded).unwrap(), b"answer");
+        assert_eq!(open(&seal(Purpose::OldResponseSeal), recorded).unwrap(), b"answer");
 
-        let mut sealed = seal(Purpose::KeptAnswer);
+        let mut sealed = seal(Purpose::ResponseSeal);
         assert_eq!(open(&sealed, recorded), Err(NotOurs));
         sealed.extend(charge_tag(secrets.current(), &associated_data, recorded));
         assert_eq!(open(&sealed, recorded).unwrap(), b"answer");

@@ -5,17 +5,17 @@ use enrich_core::{AccountId, Credits, Timestamp};
 use tokio::sync::oneshot;
 
 use crate::ledger::decide::{GroupDecider, GroupFailed};
-use crate::ledger::idempotency_store::{self, RecordCount, ToKeep};
+use crate::ledger::idempotency_store::{self, RecordCount, SealedRecord};
 
 /// A job for the writer.
 #[derive(Debug)]
 pub(super) enum Job {
     /// A charge, and the response to store for it.
-    Charge(Open<(Charge, Option<ToKeep>), Charged>),
+    Charge(Open<(Charge, Option<SealedRecord>), Charged>),
     /// A grant.
     Grant(Open<Grant, Granted>),
     /// An account's balance, with other processes' rows; writes nothing.
-    Look(Open<AccountId, Option<Credits>>),
+    Balance(Open<AccountId, Option<Credits>>),
 }
 
 /// A request, its decision once there is one, and where to send it.
@@ -48,7 +48,7 @@ impl Job {
     pub(super) fn writes(&self) -> bool {
         match self {
             Self::Charge(_) | Self::Grant(_) => true,
-            Self::Look(_) => false,
+            Self::Balance(_) => false,
         }
     }
 
@@ -56,7 +56,7 @@ impl Job {
     fn response_requested_at(&self) -> Option<Timestamp> {
         match self {
             Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),
-            Self::Grant(_) | Self::Look(_) => None,
+            Self::Grant(_) | Self::Balance(_) => None,
         }
     }
 }
@@ -82,11 +82,11 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
     for job in group {
         match job {
             Job::Charge(open) => {
-                let (charge, to_keep) = &open.asked;
-                open.decided = Some(decider.charge(charge, to_keep.as_ref())?);
+                let (charge, record) = &open.asked;
+                open.decided = Some(decider.charge(charge, record.as_ref())?);
             }
             Job::Grant(open) => open.decided = Some(decider.grant(&open.asked)?),
-            Job::Look(open) => open.decided = Some(decider.balance(open.asked)?),
+            Job::Balance(open) => open.decided = Some(decider.balance(open.asked)?),
         }
     }
     Ok(())
@@ -98,7 +98,7 @@ pub(super) fn deliver(group: &mut Vec<Job>) {
         match job {
             Job::Charge(open) => open.deliver(),
             Job::Grant(open) => open.deliver(),
-            Job::Look(open) => open.deliver(),
+            Job::Balance(open) => open.deliver(),
         }
     }
 }
@@ -109,7 +109,7 @@ pub(super) fn refuse(group: &mut Vec<Job>, why: impl Fn() -> ChargeError) {
         match job {
             Job::Charge(open) => open.decided = Some(Err(why())),
             Job::Grant(open) => open.decided = Some(Err(why())),
-            Job::Look(open) => open.decided = Some(Err(why())),
+            Job::Balance(open) => open.decided = Some(Err(why())),
         }
     }
     deliver(group);

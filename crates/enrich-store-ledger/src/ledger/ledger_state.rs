@@ -90,7 +90,7 @@ impl Heads {
     }
 
     /// Whether the caller should have other processes' rows read in.
-    pub(super) fn is_look_due(&self) -> bool {
+    pub(super) fn is_refresh_due(&self) -> bool {
         self.refresh_gate.is_due()
     }
 }

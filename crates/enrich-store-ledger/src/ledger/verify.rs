@@ -50,10 +50,10 @@ pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> 
         walk.found.fault(broken.0);
     }
     walk.end()?;
-    let Walk { mut found, ids, stands, .. } = walk;
+    let Walk { mut found, ids, states, .. } = walk;
     beside::check_ids(&moment, ids, &mut found)?;
     beside::check_kept(&moment, secrets, &mut found)?;
-    beside::check_used(&moment, &stands, &mut found)?;
+    beside::check_used(&moment, &states, &mut found)?;
     let accounts = moment.query_row("SELECT count(*) FROM account", [], |row| row.get(0))?;
     Ok(found.into_verification(accounts))
 }
@@ -80,16 +80,16 @@ struct Walk<'a> {
     /// The position after the last row, as long as the log up to there has no fault.
     log_end: Option<LogPosition>,
     /// The state of each account.
-    stands: HashMap<AccountId, Stand>,
+    states: HashMap<AccountId, AccountState>,
     /// The state of each account at the checkpoint, once that was passed.
-    at_checkpoint: Option<HashMap<AccountId, Stand>>,
+    at_checkpoint: Option<HashMap<AccountId, AccountState>>,
     /// The rows that must be in the sequence index.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
 /// The state of one account during the walk.
 #[derive(Clone, Copy)]
-struct Stand {
+struct AccountState {
     /// The sequence of its last row, and that row's position.
     sequence: u64,
     position: u64,
@@ -103,7 +103,7 @@ struct Stand {
     charged: i128,
 }
 
-const START: Stand = Stand {
+const START: AccountState = AccountState {
     sequence: 0,
     position: 0,
     balance: Some(Credits::ZERO),
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
             found: Found::default(),
             ids: Some(Ids::default()),
             log_end: Some(LogPosition::BEGINNING),
-            stands: HashMap::new(),
+            states: HashMap::new(),
             at_checkpoint: None,
             marks: Vec::new(),
         }
@@ -146,8 +146,9 @@ impl<'a> Walk<'a> {
             self.found.fault(format_args!("{at}: cannot be read"));
             (self.log_end, self.ids) = (None, None);
             let chain = raw.get(CHAIN_COLUMN).ok();
-            let stand = Stand { sequence, position, balance: None, chain, span: None, ..before };
-            self.stands.insert(account, stand);
+            let state =
+                AccountState { sequence, position, balance: None, chain, span: None, ..before };
+            self.states.insert(account, state);
             return Ok(());
         };
         let span = Span::with_next(sequence.saturating_sub(1), before.span, row.at);
@@ -158,7 +159,8 @@ impl<'a> Walk<'a> {
         self.check_links(&row, &link, &before);
         let (balance, chain) = (Some(row.balance), Some(link.chain));
         let charged = before.charged + self.check_kind(row)?;
-        self.stands.insert(account, Stand { sequence, position, balance, chain, span, charged });
+        self.states
+            .insert(account, AccountState { sequence, position, balance, chain, span, charged });
         Ok(())
     }
 
@@ -167,7 +169,7 @@ impl<'a> Walk<'a> {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
             self.check_digest(checkpoint);
-            self.at_checkpoint = Some(self.stands.clone());
+            self.at_checkpoint = Some(self.states.clone());
         }
     }
 
@@ -195,9 +197,9 @@ impl<'a> Walk<'a> {
     }
 
     /// The account's state before a row; reports missing rows between.
-    fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<Stand> {
-        let before = match self.stands.get(&account) {
-            Some(stand) => *stand,
+    fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<AccountState> {
+        let before = match self.states.get(&account) {
+            Some(state) => *state,
             None => {
                 if !exists(self.connection, "SELECT 1 FROM account WHERE id = ?1", account)? {
                     self.found.fault(format_args!("account {account}: has rows and is not there"));
@@ -210,11 +212,11 @@ impl<'a> Walk<'a> {
         }
         let from = At(account, before.sequence.saturating_add(1));
         self.found.fault(format_args!("{from}: missing, the next row is {sequence}"));
-        Ok(Stand { balance: None, chain: None, span: None, ..before })
+        Ok(AccountState { balance: None, chain: None, span: None, ..before })
     }
 
     /// Checks the links of a row to the row before it in its account and in the log.
-    fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &Stand) {
+    fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &AccountState) {
         let at = At(row.account, row.sequence);
         let secret = self.secrets.with_id(row.secret);
         self.log_end = match (self.log_end, secret) {
@@ -286,8 +288,8 @@ impl<'a> Walk<'a> {
         }
         let heads = mem::take(&mut self.at_checkpoint).unwrap_or_default();
         let mut found = 0;
-        for (account, stand) in &heads {
-            found += u64::from(self.check_head(*account, stand)?);
+        for (account, state) in &heads {
+            found += u64::from(self.check_head(*account, state)?);
         }
         let count = |query| self.connection.query_row(query, [], |row| row.get::<_, u64>(0));
         let (in_table, marked) =
@@ -322,7 +324,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the account has a head; checks the head as every charge does.
-    fn check_head(&mut self, account: AccountId, stand: &Stand) -> rusqlite::Result<bool> {
+    fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,
             Err(broken) => {
@@ -332,10 +334,10 @@ impl<'a> Walk<'a> {
         };
         // A missing account is already reported.
         let Some(head) = head else { return Ok(false) };
-        let (Some(balance), Some(chain)) = (stand.balance, stand.chain) else {
+        let (Some(balance), Some(chain)) = (state.balance, state.chain) else {
             return Ok(true);
         };
-        let Stand { sequence, position, .. } = *stand;
+        let AccountState { sequence, position, .. } = *state;
         if head != (Head { sequence, balance, position, chain, span: None }) {
             self.found.fault(format_args!(
                 "account {account}: its checkpoint says {} at row {}, its rows say {balance} at row \

@@ -41,23 +41,23 @@ pub fn back_up(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<BackupReport, BackupError> {
     let (_, _in_use) = folder::enter(folder, in_use::beside_others)?;
-    let place = BackupPaths::of(into, folder)?;
+    let paths = BackupPaths::of(into, folder)?;
     let needed =
         [DIRECTORY, LEDGER].map(|database| sqlite::file_bytes(&folder.join(database.file)));
     let lists: u64 = others.iter().map(|name| files::folder_bytes(&folder.join(name))).sum();
-    files::check_space(&place.parent, needed.iter().sum::<u64>() + lists)?;
+    files::check_space(&paths.parent, needed.iter().sum::<u64>() + lists)?;
 
-    let lock = place.begin(others)?;
-    let written = write(folder, &place.unfinished, others, clock, progress);
+    let lock = paths.begin(others)?;
+    let written = write(folder, &paths.unfinished, others, clock, progress);
     let report = match written {
         Ok(report) => report,
         Err(error) => {
             // Files that stay are removed by the next backup to this destination.
-            let _ = fs::remove_dir_all(&place.unfinished);
+            let _ = fs::remove_dir_all(&paths.unfinished);
             return Err(error);
         }
     };
-    place.finish()?;
+    paths.finish()?;
     drop(lock);
     Ok(report)
 }

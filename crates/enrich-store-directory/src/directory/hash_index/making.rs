@@ -141,7 +141,7 @@ fn some_identifiers(
         let (key, holder) = (row.get_ref(0)?.as_str()?, holder_of(row, 1)?);
         match &mut first {
             Some(first) if key == last => {
-                first.confidence = first.sure_beside(Some(holder.tier));
+                first.confidence = first.confidence_beside(Some(holder.tier));
                 continue;
             }
             Some(first) => {

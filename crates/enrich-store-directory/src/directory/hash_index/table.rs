@@ -51,8 +51,8 @@ struct Bucket {
 impl Table {
     /// An empty table; `None` when there is not enough memory.
     pub(super) fn with_room_for(entries: usize) -> Option<Self> {
-        let places = (ENTRIES * FULL_PERCENT) as u64;
-        let count = (entries as u64).saturating_mul(100).div_ceil(places).max(1);
+        let hundredths = (ENTRIES * FULL_PERCENT) as u64;
+        let count = (entries as u64).saturating_mul(100).div_ceil(hundredths).max(1);
         let count = usize::try_from(count).ok()?;
         let mut buckets = Vec::new();
         buckets.try_reserve_exact(count).ok()?;

@@ -353,7 +353,7 @@ fn each_identifier_is_read_once_with_the_first_who_has_it_wherever_reading_pause
     for (kind, key, subject, confidence) in &all {
         let holders = view.holders(*kind, key, 9).unwrap();
         let next_tier = holders.get(1).map(|next| next.tier);
-        let expected = (holders[0].subject, holders[0].sure_beside(next_tier));
+        let expected = (holders[0].subject, holders[0].confidence_beside(next_tier));
         assert_eq!((*subject, *confidence), expected, "{key}");
     }
     let shared = |key: &str| all.iter().find(|it| it.1 == key).map(|it| it.3.percent());

@@ -9,7 +9,7 @@ use enrich_store_sqlite::{Column, Secrets};
 use rusqlite::Connection;
 
 use crate::ledger::idempotency_store;
-use crate::ledger::verify::{At, Found, Stand};
+use crate::ledger::verify::{AccountState, At, Found};
 
 /// The rows and their ids as a sum that does not depend on their order. Other rows have the same
 /// sum with a chance of 1 in 2⁶⁴; each sum uses new random keys.
@@ -135,7 +135,7 @@ fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::
 /// Checks the usage, which is counted after the charge: it may miss charges, but never has more.
 pub(super) fn check_used(
     connection: &Connection,
-    stands: &HashMap<AccountId, Stand>,
+    states: &HashMap<AccountId, AccountState>,
     found: &mut Found,
 ) -> rusqlite::Result<()> {
     let mut statement =
@@ -152,7 +152,7 @@ pub(super) fn check_used(
         }
     }
     for (account, used) in used_by {
-        let charged = stands.get(&account).map_or(0, |stand| stand.charged);
+        let charged = states.get(&account).map_or(0, |state| state.charged);
         if used > charged {
             found.fault(format_args!(
                 "account {account}: {used} credits are counted as used, {charged} were charged"

@@ -76,11 +76,11 @@ impl LoneWriter {
             .into_iter()
             .map(|mut charge| {
                 let idempotency = charge.idempotency.take();
-                let to_keep = idempotency.map(|idempotency| {
+                let record = idempotency.map(|idempotency| {
                     idempotency_store::seal(&secrets, charge.account, &idempotency, charge.at)
                         .unwrap()
                 });
-                let (open, decision) = Open::new((charge, to_keep));
+                let (open, decision) = Open::new((charge, record));
                 (Job::Charge(open), decision)
             })
             .unzip();
@@ -379,7 +379,7 @@ fn what_others_wrote_counts_as_seen_up_to_a_commit_and_not_after_it() {
         Ok(())
     });
     assert_eq!(lone.settle_one().unwrap(), taken(8));
-    assert!(lone.writer.heads().is_look_due());
+    assert!(lone.writer.heads().is_refresh_due());
 }
 
 #[test]

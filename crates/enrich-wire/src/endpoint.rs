@@ -1,6 +1,8 @@
 //! The rows of the endpoint tables, and the definition of an API version.
 
-use enrich_core::{Ask, Found, InvalidFields, Price, ResponseTemplate};
+use enrich_core::{
+    Ask, Call, Found, InvalidFields, Outcome, Price, RequestId, ResponseTemplate, Service,
+};
 use enrich_text::Country;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
@@ -54,6 +56,26 @@ impl Endpoint {
             unknown::name_unknown(self.wire.inputs, fields, &mut invalid);
             invalid
         })
+    }
+
+    /// Makes a metered call of this endpoint. `idempotency_key` is as sent.
+    pub async fn call(
+        &self,
+        service: &Service,
+        key: &str,
+        request_id: &RequestId,
+        idempotency_key: Option<&str>,
+        fields: &Fields<'_>,
+    ) -> Outcome {
+        let (endpoint, price) = (self.path, self.price);
+        let call = Call { key, endpoint, price, request_id, idempotency_key };
+        match service.admit(call).await {
+            Ok(admitted) => {
+                let ask = self.read(fields, admitted.key().country);
+                admitted.answer(ask, &self.wire.write).await
+            }
+            Err(refused) => refused,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use enrich_core::{Call, Credits, KeyInfo, Outcome, RateLimitStatus, RequestId, Service};
+use enrich_core::{Credits, KeyInfo, Outcome, RateLimitStatus, RequestId, Service};
 
 use crate::body;
 use crate::endpoint::{ApiVersion, Endpoint, KeyPlace};
@@ -45,7 +45,7 @@ pub struct Response {
 }
 
 /// What a server counts and logs of a call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CallRecord {
     /// Credits charged.
     pub used: Credits,
@@ -79,34 +79,20 @@ pub async fn respond(
         let missing = RequestRefusal::MissingKey { place: place.in_words() };
         return refuse(api_version, missing, request_id);
     };
-    let call = Call {
-        key,
-        endpoint: endpoint.path,
-        price: endpoint.price,
-        request_id,
-        idempotency_key: request.idempotency_key,
-    };
-    let outcome = match service.admit(call).await {
-        Ok(admitted) => {
-            let ask = endpoint.read(&fields, admitted.key().country);
-            admitted.answer(ask, &endpoint.wire.write).await
-        }
-        Err(refused) => refused,
-    };
+    let outcome = endpoint.call(service, key, request_id, request.idempotency_key, &fields).await;
     let Outcome { result, key, rate_limit_status, remaining } = outcome;
-    let head = Head { request_id, remaining, rate_limit_status };
+    let mut record = CallRecord { key, rate_limit_status, ..CallRecord::default() };
     match result {
         Ok(answer) => {
-            let mut headers = head.headers(answer.used);
+            record.used = answer.used;
+            record.is_found = (!answer.is_replayed).then_some(answer.is_found);
+            let mut headers = headers(&record, remaining, request_id);
             if answer.is_replayed {
                 headers.push(("idempotency-replayed", "true".into()));
             }
-            let is_found = (!answer.is_replayed).then_some(answer.is_found);
-            let record =
-                CallRecord { used: answer.used, is_found, key, rate_limit_status, refusal: None };
             (Response { status: 200, headers, body: answer.body }, record)
         }
-        Err(refusal) => refused(api_version, refusal.into(), head, key),
+        Err(refusal) => refused(api_version, refusal.into(), record, remaining, request_id),
     }
 }
 
@@ -116,53 +102,45 @@ pub fn refuse(
     refusal: RequestRefusal,
     request_id: &RequestId,
 ) -> (Response, CallRecord) {
-    let head = Head { request_id, remaining: None, rate_limit_status: None };
-    refused(api_version, refusal, head, None)
+    refused(api_version, refusal, CallRecord::default(), None, request_id)
 }
 
 fn refused(
     api_version: &ApiVersion,
     refusal: RequestRefusal,
-    head: Head<'_>,
-    key: Option<Arc<KeyInfo>>,
+    mut record: CallRecord,
+    remaining: Option<Credits>,
+    request_id: &RequestId,
 ) -> (Response, CallRecord) {
     let (status, body) = (api_version.refuse)(&refusal);
-    let mut headers = head.headers(Credits::ZERO);
+    let mut headers = headers(&record, remaining, request_id);
     let retry_after = refusal.retry_after_seconds();
     headers.extend(retry_after.map(|seconds| ("retry-after", seconds.to_string().into())));
     if let RequestRefusal::WrongMethod { allow } = refusal {
         headers.push(("allow", allow.into()));
     }
-    let (rate_limit_status, refusal) = (head.rate_limit_status, Some(refusal));
-    let record =
-        CallRecord { used: Credits::ZERO, is_found: None, key, rate_limit_status, refusal };
+    record.refusal = Some(refusal);
     (Response { status, headers, body }, record)
 }
 
-/// What the headers of all responses show.
-struct Head<'a> {
-    request_id: &'a RequestId,
+/// The headers of every response.
+fn headers(
+    record: &CallRecord,
     remaining: Option<Credits>,
-    rate_limit_status: Option<RateLimitStatus>,
-}
-
-impl Head<'_> {
-    fn headers(&self, used: Credits) -> Vec<(&'static str, Cow<'static, str>)> {
-        let mut headers = Vec::with_capacity(8);
-        headers.push(("content-type", Cow::Borrowed("application/json")));
-        headers.push(("cache-control", Cow::Borrowed("no-store")));
-        headers.push(("x-request-id", self.request_id.as_str().to_owned().into()));
-        headers.push(("x-credits-used", number(used.0)));
-        headers.extend(self.remaining.map(|left| ("x-credits-remaining", number(left.0))));
-        if let Some(RateLimitStatus { limit, remaining, reset_seconds, .. }) =
-            self.rate_limit_status
-        {
-            let (requests, seconds) = (limit.requests(), limit.window_seconds());
-            headers.push(("ratelimit-policy", window("q", requests, "w", seconds)));
-            headers.push(("ratelimit", window("r", remaining, "t", reset_seconds)));
-        }
-        headers
+    request_id: &RequestId,
+) -> Vec<(&'static str, Cow<'static, str>)> {
+    let mut headers = Vec::with_capacity(8);
+    headers.push(("content-type", Cow::Borrowed("application/json")));
+    headers.push(("cache-control", Cow::Borrowed("no-store")));
+    headers.push(("x-request-id", request_id.as_str().to_owned().into()));
+    headers.push(("x-credits-used", number(record.used.0)));
+    headers.extend(remaining.map(|left| ("x-credits-remaining", number(left.0))));
+    if let Some(status) = record.rate_limit_status {
+        let (requests, seconds) = (status.limit.requests(), status.limit.window_seconds());
+        headers.push(("ratelimit-policy", window("q", requests, "w", seconds)));
+        headers.push(("ratelimit", window("r", status.remaining, "t", status.reset_seconds)));
     }
+    headers
 }
 
 /// The key from the API version's own place, else from the other, else from `Authorization`. A

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use enrich_core::{ApiKey, Call, RequestId, Service};
+use enrich_core::{ApiKey, RequestId, Service};
 use enrich_wire::RequestRefusal;
 
 use super::directory::wire_fields;
@@ -32,20 +32,9 @@ impl Caller for MeteredCaller {
     async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
         let Asked { api_version, endpoint } = self.asked;
         let fields = wire_fields(fields);
-        let call = Call {
-            key: self.key.expose(),
-            endpoint: endpoint.path,
-            price: endpoint.price,
-            request_id: &RequestId::make(self.service.clock.now()),
-            idempotency_key: Some(idempotency),
-        };
-        let outcome = match self.service.admit(call).await {
-            Ok(admitted) => {
-                let ask = endpoint.read(&fields, admitted.key().country);
-                admitted.answer(ask, &endpoint.wire.write).await
-            }
-            Err(refused) => refused,
-        };
+        let request_id = RequestId::make(self.service.clock.now());
+        let (service, key) = (&self.service, self.key.expose());
+        let outcome = endpoint.call(service, key, &request_id, Some(idempotency), &fields).await;
         match outcome.result {
             Ok(answer) if !answer.is_found => Called::NotFound,
             // A replay is free; the row paid with its first charge.

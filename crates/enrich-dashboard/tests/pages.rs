@@ -11,8 +11,6 @@ mod keys;
 mod others;
 #[path = "pages/playground.rs"]
 mod playground;
-#[path = "pages/ports.rs"]
-mod ports;
 #[path = "pages/shown.rs"]
 mod shown;
 #[path = "pages/sign_in.rs"]

@@ -5,8 +5,8 @@ mod connection_slots;
 mod faults;
 mod framing;
 mod limits;
+mod log;
 mod pages;
-mod ports;
 mod routes;
 mod site;
 
@@ -19,8 +19,10 @@ use std::time::Duration;
 
 use actix_server::ServerHandle;
 use actix_web::rt::System;
+use enrich_core::{Clock as _, Service};
+use enrich_testkit::fake_clock::FakeClock;
+use enrich_testkit::fake_ports::FakePorts;
 use enrich_testkit::raw_client::Client;
-use ports::Switches;
 
 use super::{AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts};
 
@@ -39,11 +41,19 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 /// A server in this process; dropping it stops it.
 struct Site {
     address: SocketAddr,
-    switches: Arc<Switches>,
+    ports: Arc<FakePorts>,
     key: String,
     app: Arc<AppState>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
+}
+
+/// A service over ports in memory with one company, and the key of an account with 1,000 credits.
+fn service() -> (Service, Arc<FakePorts>, String) {
+    let ports = Arc::new(FakePorts::with_quill());
+    let clock = FakeClock::at("2026-03-04T12:00:30Z");
+    let key = ports.add_account(1000, clock.now());
+    (ports.service(Arc::new(clock)), ports, key.expose().to_owned())
 }
 
 impl Site {
@@ -52,7 +62,7 @@ impl Site {
     }
 
     fn serving(serves: Serves) -> Self {
-        let (service, switches, key) = ports::service();
+        let (service, ports, key) = service();
         let app = Arc::new(AppState::new(Arc::new(service), BODY_TIMEOUT, true));
         let state = ListenerState { app: Arc::clone(&app), serves };
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -66,11 +76,17 @@ impl Site {
             });
         });
         let handle = receiver.recv().unwrap();
-        Self { address, switches, key, app, handle, thread: Some(thread) }
+        Self { address, ports, key, app, handle, thread: Some(thread) }
     }
 
     fn client(&self) -> Client {
         Client::to(self.address)
+    }
+
+    /// The credits charged to the account.
+    fn charged(&self) -> u64 {
+        let entries = self.ports.entries.lock();
+        entries.iter().rfind(|entry| entry.credits < 0).map_or(0, |last| 1000 - last.balance.0)
     }
 
     /// The body of a v1 request for a known company.

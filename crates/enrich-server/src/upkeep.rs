@@ -132,26 +132,16 @@ pub(crate) async fn flush(service: &Service) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicI64, Ordering};
-
     use enrich_core::port::accounts::Accounts;
-    use enrich_core::{Account, Clock, NewKey};
+    use enrich_core::{Account, Clock as _, NewKey};
     use enrich_sign_in::{Session, Token};
     use enrich_store::Store;
+    use enrich_testkit::fake_clock::FakeClock;
     use enrich_text::EmailAddress;
 
     use super::*;
 
     const DAY: i64 = 86_400;
-
-    /// A clock that the test sets, in seconds since 1970.
-    struct SetClock(AtomicI64);
-
-    impl Clock for SetClock {
-        fn now(&self) -> Timestamp {
-            at(self.0.load(Ordering::Relaxed))
-        }
-    }
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
@@ -175,11 +165,12 @@ mod tests {
             sign_ins.begin_session(&token, session).await.unwrap();
         });
 
-        let clock = Arc::new(SetClock(AtomicI64::new(2 * DAY)));
+        let clock = Arc::new(FakeClock::default());
+        clock.set(2 * DAY);
         let service = store.service_with(Arc::clone(&clock) as _);
         let mut watch = ClockWatch::new(clock.now(), Duration::ZERO);
         let mut settle = |second: i64, minutes: u64| {
-            clock.0.store(second, Ordering::Relaxed);
+            clock.set(second);
             let monotonic = Duration::from_secs(minutes * 60);
             pollster::block_on(settle_ends(&service, &**sign_ins, &mut watch, monotonic));
             let key = pollster::block_on(accounts.key(id)).unwrap().unwrap();

@@ -11,6 +11,8 @@
 )]
 
 pub mod contract;
+pub mod fake_clock;
+pub mod fake_ports;
 pub mod generate;
 pub mod loading;
 pub mod raw_client;

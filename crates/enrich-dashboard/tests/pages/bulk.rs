@@ -123,7 +123,7 @@ fn a_list_says_that_rows_were_erased_from_it() {
     ended(&world, &owner, &done);
     let new = upload(&world, &owner, "new.csv", list);
     assert!(!owner.browser.get(&world, &new).body.contains("erased"));
-    world.ports.forgotten.lock().push("inkwell.example".to_owned());
+    world.ports.suppressed.lock().push("inkwell.example".to_owned());
     let file = owner.browser.get(&world, &format!("{done}/output"));
     assert_eq!(file.body.lines().count(), 3, "{}", file.body);
     for path in [done, new] {

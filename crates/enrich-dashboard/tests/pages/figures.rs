@@ -36,7 +36,7 @@ fn a_suspended_accounts_page_says_so_and_why() {
 /// Grants more credits, dated at the account's creation.
 fn grant(world: &World, owner: &Owner) {
     let start = "2025-03-04T00:00:00Z".parse().unwrap();
-    world.ports.enter(owner.account, EntryKind::Grant, 100_000, start);
+    world.ports.add_entry(owner.account, EntryKind::Grant, 100_000, start);
 }
 
 fn count(world: &World, owner: &Owner, day: i64, outcome: UseOutcome, calls: u64, credits: u64) {
@@ -55,7 +55,7 @@ fn charge(world: &World, account: AccountId, key: KeyId, request_id: &str, at: T
         request_id: request_id.to_owned(),
         revision: DirectoryRevision(7),
     };
-    world.ports.enter(account, kind, -1, at);
+    world.ports.add_entry(account, kind, -1, at);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_usage_file_has_a_line_for_a_day_an_endpoint_and_a_key() {
 fn calls_are_newest_first_and_fifty_on_a_page() {
     let (world, owner) = world();
     for number in 0..120 {
-        charge(&world, owner.account, owner.key, &format!("call-{number}"), world.watch.now());
+        charge(&world, owner.account, owner.key, &format!("call-{number}"), world.clock.now());
     }
     let first = owner.browser.get(&world, "/account/calls");
     assert!(first.body.contains("call-119<") && first.body.contains("call-70<"));
@@ -134,9 +134,9 @@ fn calls_are_newest_first_and_fifty_on_a_page() {
 fn a_search_says_how_far_it_looked_and_goes_on() {
     let (world, owner) = world();
     grant(&world, &owner);
-    charge(&world, owner.account, owner.key, "wanted", world.watch.now());
+    charge(&world, owner.account, owner.key, "wanted", world.clock.now());
     for _ in 0..25_000 {
-        charge(&world, owner.account, owner.key, "other", world.watch.now());
+        charge(&world, owner.account, owner.key, "other", world.clock.now());
     }
     let first = owner.browser.get(&world, "/account/calls?id=wanted");
     assert!(first.body.contains("20,000 rows were searched, back to 2026-03-04 12:00:30 UTC: 0"));
@@ -169,12 +169,12 @@ fn the_file_of_calls_has_the_range_and_neutral_cells() {
 #[test]
 fn what_no_page_bounds_is_read_on_threads_of_its_own() {
     let (world, owner) = world();
-    charge(&world, owner.account, owner.key, "call", world.watch.now());
+    charge(&world, owner.account, owner.key, "call", world.clock.now());
     count(&world, &owner, TODAY, UseOutcome::Found, 1, 1);
     for path in ["", "usage", "usage.csv", "calls", "calls?id=call", "calls.csv"] {
-        world.ports.read_on.lock().clear();
+        world.ports.reading_threads.lock().clear();
         assert_eq!(owner.browser.get(&world, &format!("/account/{path}")).status, 200);
-        let read_on: Vec<String> = world.ports.read_on.lock().iter().cloned().collect();
+        let read_on: Vec<String> = world.ports.reading_threads.lock().iter().cloned().collect();
         assert_eq!(read_on, ["tokio-rt-worker"], "/account/{path}");
     }
 }

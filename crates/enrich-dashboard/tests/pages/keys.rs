@@ -26,7 +26,7 @@ fn a_new_key_shows_for_ten_minutes_and_later_when_asked_for() {
     let secret = secret(&world, "web shop");
     assert!(owner.browser.get(&world, &place).body.contains(&secret));
     assert!(!owner.browser.get(&world, path).body.contains(&secret));
-    world.watch.pass(601);
+    world.clock.pass(601);
     assert!(!owner.browser.get(&world, &place).body.contains(&secret));
     let shown = owner.browser.post(&world, &format!("{path}/reveal"), &[]);
     assert!(shown.body.contains(&secret));

@@ -40,7 +40,7 @@ fn without_a_session_only_what_is_open_shows() {
     let world = World::new();
     let owner = world.owner("Quill Ltd", "ada@quill.example");
     let job = list(&world, &owner);
-    let before = world.ports.told();
+    let before = world.ports.state_text();
     let mut stranger = Browser::default();
     for page in pages().filter(|page| !page.is_open) {
         let path = path(page, &owner.key.to_string(), "none", &job);
@@ -52,7 +52,7 @@ fn without_a_session_only_what_is_open_shows() {
         assert!(seen.header("location").unwrap().starts_with("/account/sign-in"), "{path}");
         assert!(seen.body.is_empty());
     }
-    assert_eq!(world.ports.told(), before);
+    assert_eq!(world.ports.state_text(), before);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn nothing_of_one_account_shows_or_changes_with_the_session_of_another() {
     let request_id = seen.between("request id <code class=\"id\">", "</code>").to_owned();
     let job = list(&world, &ada);
     let own = |world: &World| {
-        let told = world.ports.told();
+        let told = world.ports.state_text();
         (told.matches("Evil").count(), world.ports.entries.lock().len())
     };
     let before = own(&world);
@@ -130,7 +130,7 @@ fn forged_posts_are_refused_by_every_page_that_changes_something() {
     let owner = world.owner("Quill Ltd", "ada@quill.example");
     let (_, _, token) = world.invited("Another", "ben@quill.example");
     let job = list(&world, &owner);
-    let before = world.ports.told();
+    let before = world.ports.state_text();
     let changing: Vec<Page> = pages().filter(|page| page.method == Method::Post).collect();
     assert!(changing.len() > 10);
     let forged = [
@@ -154,7 +154,7 @@ fn forged_posts_are_refused_by_every_page_that_changes_something() {
             assert_eq!(seen.header("set-cookie"), None);
         }
     }
-    assert_eq!(world.ports.told(), before);
+    assert_eq!(world.ports.state_text(), before);
     let seen = owner.browser.get(&world, "/account/bulk");
     assert_eq!(seen.body.matches("/account/bulk/").count(), 1);
     assert!(seen.body.contains("Not started"));

@@ -78,7 +78,7 @@ fn no_credits_and_few_credits_look_like_it() {
     ] {
         let (world, owner) = world();
         let now = "2026-03-04T12:00:30Z".parse().unwrap();
-        world.ports.enter(owner.account, EntryKind::Grant, -spent, now);
+        world.ports.add_entry(owner.account, EntryKind::Grant, -spent, now);
         let seen = owner.browser.get(&world, "/account/");
         assert!(seen.body.contains(&format!("id=\"balance\" class=\"credits {class}\"")));
         assert!(seen.body.contains(said), "{said}: {}", seen.body);
@@ -98,7 +98,7 @@ fn an_endpoint_comes_with_its_title_wherever_a_page_names_it() {
         request_id: "one".to_owned(),
         revision: DirectoryRevision(7),
     };
-    world.ports.enter(owner.account, kind, -1, now);
+    world.ports.add_entry(owner.account, kind, -1, now);
     let (key, endpoint) = (owner.key, "/v1/cuf".to_owned());
     let (outcome, credits) = (UseOutcome::Found, Credits(1));
     let count = DayCount { day: 20_516, key, endpoint, outcome, calls: 1, credits };
@@ -159,11 +159,11 @@ fn a_page_that_refreshes_its_figures_does_not_keep_its_session_alive() {
     }
     let old = owner.browser.get(&world, "/account/usage?from=2025-01-01&to=2025-01-02");
     assert!(!old.body.contains("hx-trigger"), "{}", old.body);
-    world.watch.pass(idle.as_secs() / 2);
+    world.clock.pass(idle.as_secs() / 2);
     let mut refresh = owner.browser.request(Method::Get, "/account/");
     refresh.is_from_script = true;
     assert_eq!(world.send(refresh).status, 200);
-    world.watch.pass(idle.as_secs() / 2);
+    world.clock.pass(idle.as_secs() / 2);
     assert_eq!(owner.browser.get(&world, "/account/").status, 303);
 }
 

@@ -38,7 +38,7 @@ fn an_invitation_that_has_ended_or_never_was_is_not_good() {
     let world = World::new();
     let (_, _, token) = world.invited("Quill Ltd", ADA);
     let path = format!("/account/invitation/{}", token.expose());
-    world.watch.pass(24 * 60 * 60);
+    world.clock.pass(24 * 60 * 60);
     let mut browser = Browser::default();
     for path in [path.as_str(), "/account/invitation/abc"] {
         assert_eq!(browser.get(&world, path).status, 404);
@@ -73,7 +73,7 @@ fn who_tries_on_is_slowed_whether_the_account_is_there_or_not() {
         assert_eq!(tried[10], 429, "{email}");
     }
     assert_eq!(signs_in(&world, ADA, PASSWORD).1, 429);
-    world.watch.pass(31);
+    world.clock.pass(31);
     assert_eq!(signs_in(&world, ADA, PASSWORD).1, 303);
 }
 
@@ -108,14 +108,14 @@ fn a_session_ends_when_it_is_not_used_and_when_its_time_is_over() {
     let world = World::with(settings.clone());
     let owner = world.owner("Quill Ltd", ADA);
     for _ in 0..3 {
-        world.watch.pass(3599);
+        world.clock.pass(3599);
         assert_eq!(owner.browser.get(&world, "/account/").status, 200);
     }
-    world.watch.pass(3);
+    world.clock.pass(3);
     assert_eq!(owner.browser.get(&world, "/account/").status, 303);
     let world = World::with(settings);
     let owner = world.owner("Quill Ltd", ADA);
-    world.watch.pass(3600);
+    world.clock.pass(3600);
     assert_eq!(owner.browser.get(&world, "/account/").status, 303);
     assert!(world.ports.sessions.lock().is_empty());
 }
@@ -173,14 +173,14 @@ fn no_session_begins_with_a_password_that_was_replaced_meanwhile() {
     let world = World::new();
     let owner = world.owner("Quill Ltd", ADA);
     let another = || Some(PasswordHash::new("another"));
-    *world.ports.set_meanwhile.lock() = another();
+    *world.ports.password_before_session.lock() = another();
     let (browser, status, _) = signs_in(&world, ADA, PASSWORD);
     assert_eq!((status, browser.cookie), (422, None));
     assert!(world.ports.sessions.lock().is_empty());
     assert_eq!(owner.browser.get(&world, "/account/").status, 303);
 
     let (_, _, token) = world.invited("Ledger & Sons", "ben@quill.example");
-    *world.ports.set_meanwhile.lock() = another();
+    *world.ports.password_before_session.lock() = another();
     let path = format!("/account/invitation/{}", token.expose());
     let mut browser = Browser::default();
     let seen = browser.post(&world, &path, &[("password", PASSWORD), ("again", PASSWORD)]);
@@ -241,7 +241,7 @@ fn behind_a_proxy_the_address_it_names_is_slowed() {
 fn sessions_are_listed_and_can_be_ended_one_by_one() {
     let world = World::new();
     let mut owner = world.owner("Quill Ltd", "ada@quill.example");
-    world.watch.pass(60);
+    world.clock.pass(60);
     let mut elsewhere = Browser::default();
     let fields = [("email", "ada@quill.example"), ("password", PASSWORD)];
     elsewhere.post(&world, "/account/sign-in", &fields);

@@ -36,7 +36,7 @@ fn names_labels_ids_and_inputs_show_as_text_on_every_page() {
             request_id: text.to_owned(),
             revision: DirectoryRevision(7),
         };
-        world.ports.enter(owner.account, kind, -1, world.watch.now());
+        world.ports.add_entry(owner.account, kind, -1, world.clock.now());
         let query = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("id", text)
             .append_pair("from", text)
@@ -88,7 +88,7 @@ fn cells_that_a_spreadsheet_would_run_are_text() {
             request_id: text.to_owned(),
             revision: DirectoryRevision(7),
         };
-        world.ports.enter(owner.account, kind, -1, world.watch.now());
+        world.ports.add_entry(owner.account, kind, -1, world.clock.now());
         let seen = owner.browser.get(&world, "/account/calls.csv");
         let mut reader = csv::Reader::from_reader(seen.body.as_bytes());
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();

@@ -20,7 +20,7 @@ fn slowly(world: &World, owner: &Owner, piece_bytes: usize, seconds: i64) -> See
     let form = form("leads.csv", &format!("Company\n{}", "Quill\n".repeat(50_000)));
     let pieces: Vec<Bytes> =
         form.as_bytes().chunks(piece_bytes).map(Bytes::copy_from_slice).collect();
-    let watch = Arc::clone(&world.watch);
+    let watch = Arc::clone(&world.clock);
     let arriving = stream::iter(pieces).map(move |piece| {
         watch.pass(seconds);
         Ok(piece)

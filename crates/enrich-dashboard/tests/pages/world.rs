@@ -8,17 +8,15 @@ use enrich_bulk::Jobs;
 use enrich_bulk::jobs::{self, MeteredCallers};
 use enrich_core::port::accounts::Accounts;
 use enrich_core::port::ledger::{Grant, Ledger};
-use enrich_core::{
-    Account, AccountId, Clock, KeyId, MemoryWindows, NewKey, RateLimit, Service, ServicePorts,
-};
+use enrich_core::{Account, AccountId, Clock, KeyId, NewKey, RateLimit, Service};
 use enrich_dashboard::{Dashboard, Method, Parts, Request, Response, ResponseBody, Settings};
 use enrich_sign_in::{SignIns, Token};
+use enrich_testkit::fake_clock::FakeClock;
+use enrich_testkit::fake_ports::FakePorts;
 use enrich_text::EmailAddress;
 use enrich_wire::ApiVersion;
 use futures_util::{StreamExt, stream};
 use tokio::runtime::Runtime;
-
-use crate::ports::{Ports, Watch};
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
@@ -27,8 +25,8 @@ static API_VERSIONS: [&ApiVersion; 2] =
 
 pub(crate) struct World {
     pub(crate) dashboard: Dashboard,
-    pub(crate) ports: Arc<Ports>,
-    pub(crate) watch: Arc<Watch>,
+    pub(crate) ports: Arc<FakePorts>,
+    pub(crate) clock: Arc<FakeClock>,
     /// The folder of lists.
     pub(crate) folder: tempfile::TempDir,
     pub(crate) runtime: Runtime,
@@ -66,16 +64,9 @@ impl World {
 
     /// Like `new`, with changes to the service.
     pub(crate) fn serving(settings: Settings, change: impl Fn(&mut Service)) -> Self {
-        let ports = Arc::new(Ports::default());
-        let watch = Arc::new(Watch::at("2026-03-04T12:00:30Z"));
-        let mut service = Service::new(ServicePorts {
-            directory: ports.clone(),
-            accounts: ports.clone(),
-            ledger: ports.clone(),
-            rate_limiter: Arc::new(MemoryWindows::default()),
-            usage: ports.clone(),
-            clock: watch.clone(),
-        });
+        let ports = Arc::new(FakePorts::with_quill());
+        let clock = Arc::new(FakeClock::at("2026-03-04T12:00:30Z"));
+        let mut service = ports.service(clock.clone());
         service.rate_limit = RateLimit::new(100, 60).unwrap();
         change(&mut service);
         let sign_ins: Arc<dyn SignIns> = ports.clone();
@@ -85,7 +76,7 @@ impl World {
             jobs::Settings { max_upload_bytes: 4 * 1024 * 1024, ..jobs::Settings::default() };
         let callers = Arc::new(MeteredCallers(Arc::clone(&service)));
         let jobs =
-            Jobs::open(folder.path(), &API_VERSIONS, callers, watch.clone(), job_settings).unwrap();
+            Jobs::open(folder.path(), &API_VERSIONS, callers, clock.clone(), job_settings).unwrap();
         let parts = Parts {
             service,
             api_versions: &API_VERSIONS,
@@ -95,12 +86,12 @@ impl World {
         };
         let dashboard = Dashboard::new(parts, settings).unwrap();
         let runtime = Runtime::new().unwrap();
-        Self { dashboard, ports, watch, folder, runtime }
+        Self { dashboard, ports, clock, folder, runtime }
     }
 
     /// An account with a key, 1,000 credits and an address, and an invitation.
     pub(crate) fn invited(&self, name: &str, email: &str) -> (AccountId, KeyId, Token) {
-        let now = self.watch.now();
+        let now = self.clock.now();
         let account = Account::new(name, now);
         let id = account.id;
         let key = NewKey::generate(id, "first", now).unwrap();

@@ -1,11 +1,15 @@
 //! Failures of the server: what callers see, what is logged, what is counted.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::Site;
-use super::ports::{Charging, keep_log, logged};
+use actix_web::rt::time::sleep;
+use enrich_core::port::ledger::ChargeError;
 use enrich_testkit::raw_client::request;
+
+use super::Site;
+use super::log::{keep_log, logged};
 
 /// The single log line of a request, apart from its access log line.
 fn only_complaint(request_id: &str) -> String {
@@ -19,7 +23,7 @@ fn only_complaint(request_id: &str) -> String {
 fn a_charge_that_fails_is_logged_once_with_its_cause_and_without_inputs() {
     keep_log();
     let site = Site::open();
-    *site.switches.charging.lock() = Charging::Fails;
+    site.ports.decide_charges(|_| Err(ChargeError::NotTaken("database is full".into())));
     let id = "X-Request-Id: failing-charge\r\n";
     let answer = site.client().request("POST", "/v1/cuf", id, &site.known());
     assert_eq!((answer.status, &answer.json()["type"]), (500, &"api_error".into()));
@@ -34,7 +38,7 @@ fn a_charge_that_fails_is_logged_once_with_its_cause_and_without_inputs() {
 fn an_unknown_outcome_is_told_as_such() {
     keep_log();
     let site = Site::open();
-    *site.switches.charging.lock() = Charging::IsUnknown;
+    site.ports.decide_charges(|_| Err(ChargeError::Unknown("disk I/O error".into())));
     let id = "X-Request-Id: unknown-outcome\r\n";
     let answer = site.client().request("POST", "/v1/cuf", id, &site.known());
     assert_eq!((answer.status, answer.header("Retry-After")), (503, Some("30")));
@@ -45,13 +49,13 @@ fn an_unknown_outcome_is_told_as_such() {
 fn a_panic_is_answered_and_the_server_goes_on() {
     keep_log();
     let site = Site::open();
-    *site.switches.charging.lock() = Charging::Panics;
+    site.ports.decide_charges(|charge| panic!("a panic that quotes {:?}", charge.endpoint));
     let mut client = site.client();
     let id = "X-Request-Id: panicking\r\n";
     let answer = client.request("POST", "/v1/cuf", id, &site.known());
     assert_eq!(answer.status, 503, "{answer:?}");
     assert!(only_complaint("panicking").contains("the code that answers panicked"));
-    *site.switches.charging.lock() = Charging::Works;
+    *site.ports.decide_charge.lock() = None;
     assert_eq!(client.request("POST", "/v1/cuf", "", &site.known()).status, 200);
 }
 
@@ -101,7 +105,17 @@ fn a_key_over_its_limit_is_logged_once_a_window() {
 #[test]
 fn a_call_whose_caller_hangs_up_is_charged_and_counted_all_the_same() {
     let site = Site::open();
-    *site.switches.charging.lock() = Charging::Waits;
+    let may_charge = Arc::new(AtomicBool::new(false));
+    let is_free = Arc::clone(&may_charge);
+    *site.ports.decide_charge.lock() = Some(Box::new(move |_| {
+        let is_free = Arc::clone(&is_free);
+        Box::pin(async move {
+            while !is_free.load(Ordering::SeqCst) {
+                sleep(Duration::from_millis(5)).await;
+            }
+            None
+        })
+    }));
     let mut client = site.client();
     let first = request("GET", "/healthz", "", "");
     client.send(first + &request("POST", "/v1/cuf", "", &site.known()));
@@ -109,12 +123,12 @@ fn a_call_whose_caller_hangs_up_is_charged_and_counted_all_the_same() {
     // The client has not read the first answer, so the connection is reset instead of closed.
     drop(client);
     std::thread::sleep(Duration::from_millis(200));
-    site.switches.go_on.store(true, Ordering::SeqCst);
+    may_charge.store(true, Ordering::SeqCst);
     let counted = r#"enrich_credits_charged_total{endpoint="/v1/cuf"} 1"#;
     let started = Instant::now();
     while !site.client().request("GET", "/metrics", "", "").body.contains(counted) {
         assert!(started.elapsed() < Duration::from_secs(5), "it was not counted");
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert_eq!(site.switches.charged.load(Ordering::SeqCst), 1);
+    assert_eq!(site.charged(), 1);
 }

@@ -95,7 +95,7 @@ fn a_body_that_was_not_read_is_never_the_next_request() {
     assert_eq!(client.next_answer().status, 404);
     client.try_send(body);
     assert_eq!(client.rest(), "");
-    let charged = site.switches.charged.load(std::sync::atomic::Ordering::SeqCst);
+    let charged = site.charged();
     assert_eq!(charged, 0);
 }
 
@@ -170,7 +170,7 @@ fn a_body_cut_off_is_not_read_as_a_whole_one() {
     client.send(format!("{HEAD}Content-Length: {}\r\n\r\n{body}", body.len() + 1)).end_sending();
     let rest = client.rest();
     assert!(!rest.contains("200 OK"), "{rest}");
-    assert_eq!(site.switches.charged.load(std::sync::atomic::Ordering::SeqCst), 0);
+    assert_eq!(site.charged(), 0);
 }
 
 #[test]

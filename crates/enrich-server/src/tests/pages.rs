@@ -12,19 +12,19 @@ fn readiness_says_what_is_missing() {
     let answer = client.request("GET", "/readyz", "", "");
     assert_eq!((answer.status, &answer.json()["ready"]), (200, &true.into()));
 
-    site.switches.has_stopped_charging.store(true, Ordering::SeqCst);
+    site.ports.has_stopped_charging.store(true, Ordering::SeqCst);
     let answer = client.request("GET", "/readyz", "", "");
     let said = answer.json();
     assert_eq!((answer.status, &said["ready"]), (503, &false.into()));
     assert_eq!((&said["charging"], &said["directory"]), (&false.into(), &true.into()));
 
-    site.switches.has_stopped_charging.store(false, Ordering::SeqCst);
-    site.switches.directory_fails.store(true, Ordering::SeqCst);
+    site.ports.has_stopped_charging.store(false, Ordering::SeqCst);
+    site.ports.directory_fails.store(true, Ordering::SeqCst);
     let answer = client.request("GET", "/readyz", "", "");
     assert_eq!((answer.status, &answer.json()["directory"]), (503, &false.into()));
     assert_eq!(client.request("GET", "/healthz", "", "").status, 200);
 
-    site.switches.directory_fails.store(false, Ordering::SeqCst);
+    site.ports.directory_fails.store(false, Ordering::SeqCst);
     site.app.begin_closing();
     let answer = client.request("GET", "/readyz", "", "");
     assert_eq!((answer.status, &answer.json()["shutting_down"]), (503, &true.into()));

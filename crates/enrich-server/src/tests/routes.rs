@@ -6,7 +6,7 @@ use actix_web::http::Method;
 use actix_web::test::{TestRequest, call_service, init_service};
 use actix_web::web::Data;
 
-use super::{BODY_TIMEOUT, ports};
+use super::{BODY_TIMEOUT, service};
 use crate::app::app;
 use crate::versions::API_VERSIONS;
 use crate::{AppState, ListenerState, Serves};
@@ -14,7 +14,7 @@ use crate::{AppState, ListenerState, Serves};
 /// The statuses of requests at a listener without an account page, and the `WWW-Authenticate`
 /// header or error format as text.
 async fn answers(serves: Serves, requests: &[(Method, &str)]) -> Vec<(u16, String)> {
-    let (service, _, _) = ports::service();
+    let (service, _, _) = service();
     let state = Arc::new(AppState::new(Arc::new(service), BODY_TIMEOUT, false));
     let service = init_service(app(Data::new(ListenerState { app: state, serves }))).await;
     let mut answers = Vec::new();

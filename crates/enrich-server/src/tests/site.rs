@@ -108,7 +108,7 @@ fn the_pages_answer_as_the_document_says() {
     let site = Site::open();
     let mut client = site.client();
     for has_stopped in [false, true] {
-        site.switches.has_stopped_charging.store(has_stopped, Ordering::SeqCst);
+        site.ports.has_stopped_charging.store(has_stopped, Ordering::SeqCst);
         for page in AdminPage::ALL {
             let answer = client.request("GET", page.path(), "", "");
             let content_type = answer.header("Content-Type").unwrap_or_default();

@@ -1,0 +1,42 @@
+//! The log of this process, for tests.
+
+use std::io::Write;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+
+static LOG: OnceLock<Arc<Mutex<Vec<u8>>>> = OnceLock::new();
+
+/// A writer into the log that tests read.
+#[derive(Clone)]
+struct IntoLog(Arc<Mutex<Vec<u8>>>);
+
+impl Write for IntoLog {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Starts to record this process's log; call it before the code whose log is tested.
+pub(super) fn keep_log() {
+    LOG.get_or_init(|| {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let into = IntoLog(Arc::clone(&log));
+        let writer = move || into.clone();
+        tracing_subscriber::fmt().json().flatten_event(true).with_writer(writer).init();
+        log
+    });
+}
+
+/// The log lines of a request.
+pub(super) fn logged(request_id: &str) -> Vec<String> {
+    let log = LOG.get().unwrap().lock();
+    let log = String::from_utf8_lossy(&log);
+    let needle = format!("\"request_id\":\"{request_id}\"");
+    log.lines().filter(|line| line.contains(&needle)).map(str::to_owned).collect()
+}

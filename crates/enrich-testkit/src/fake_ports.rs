@@ -1,0 +1,190 @@
+//! The ports in memory, for tests of what is above a store. Tests can script how they answer and see
+//! how they were asked.
+
+mod accounts;
+mod directory;
+mod ledger;
+mod sign_ins;
+mod usage;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use enrich_core::port::ledger::{Charge, ChargeError, Charged};
+use enrich_core::port::usage::DayCount;
+use enrich_core::{
+    Account, AccountId, ApiKey, BodyTemplate, ChargeId, Clock, Company, Credits, Entry, EntryKind,
+    KeyId, KeyInfo, MemoryWindows, NewKey, Projection, Service, ServicePorts, Site, StoredResponse,
+    SubjectId, Timestamp,
+};
+use enrich_sign_in::{PasswordHash, Session, SignIn};
+use parking_lot::Mutex;
+
+/// Decides a charge in place of the ledger; `None` leaves it to the ledger.
+pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
+/// A decision, when it is made.
+pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
+
+/// A stored response: the question and the answer.
+struct Stored {
+    asked: Vec<u8>,
+    body: BodyTemplate,
+    balance: Credits,
+    items: u64,
+}
+
+/// All ports of the service and of the account page, over data in memory.
+#[derive(Default)]
+pub struct FakePorts {
+    /// The accounts.
+    pub accounts: Mutex<Vec<Account>>,
+    /// The keys of all accounts.
+    pub keys: Mutex<Vec<(KeyInfo, ApiKey)>>,
+    /// The ledger of all accounts.
+    pub entries: Mutex<Vec<Entry>>,
+    stored: Mutex<BTreeMap<(AccountId, String), Stored>>,
+    /// The counted calls.
+    pub counts: Mutex<Vec<(AccountId, DayCount)>>,
+    /// The sign-ins.
+    pub sign_ins: Mutex<Vec<SignIn>>,
+    /// The invitations, by token.
+    pub invitations: Mutex<BTreeMap<String, (AccountId, Timestamp)>>,
+    /// The sessions, by token.
+    pub sessions: Mutex<BTreeMap<String, Session>>,
+    /// The companies of the directory.
+    pub companies: Mutex<Vec<Company>>,
+    /// The suppressed domains.
+    pub suppressed: Mutex<Vec<String>>,
+
+    /// Whether the directory fails.
+    pub directory_fails: AtomicBool,
+    /// Whether charging has stopped.
+    pub has_stopped_charging: AtomicBool,
+    /// Decides charges.
+    pub decide_charge: Mutex<Option<DecideCharge>>,
+    /// The results of the next reads of a stored response.
+    pub next_stored: Mutex<VecDeque<Option<StoredResponse>>>,
+    /// The cached balance, if it differs from the balance.
+    pub cached_balance: Mutex<Option<Credits>>,
+    /// The password that is set just before the next session begins.
+    pub password_before_session: Mutex<Option<PasswordHash>>,
+
+    /// The projections of all look-ups.
+    pub projections: Mutex<Vec<Projection>>,
+    /// The charges that were asked for.
+    pub charges: Mutex<Vec<Charge>>,
+    /// The names of the threads on which lists were read.
+    pub reading_threads: Mutex<BTreeSet<String>>,
+}
+
+impl FakePorts {
+    /// Ports with one company: Quill, at quill.example.
+    pub fn with_quill() -> Self {
+        let quill = Company {
+            sites: vec![Site { domain: "quill.example".to_owned(), country: None }],
+            ..Company::named(SubjectId(1), "Quill".to_owned())
+        };
+        Self { companies: Mutex::new(vec![quill]), ..Self::default() }
+    }
+
+    /// A service over these ports.
+    pub fn service(self: &Arc<Self>, clock: Arc<dyn Clock>) -> Service {
+        Service::new(ServicePorts {
+            directory: Arc::<Self>::clone(self),
+            accounts: Arc::<Self>::clone(self),
+            ledger: Arc::<Self>::clone(self),
+            rate_limiter: Arc::new(MemoryWindows::default()),
+            usage: Arc::<Self>::clone(self),
+            clock,
+        })
+    }
+
+    /// Adds an account with credits; returns its key.
+    pub fn add_account(&self, credits: i64, now: Timestamp) -> ApiKey {
+        let account = Account::new("Caller", now);
+        let first_key = NewKey::generate(account.id, "", now).unwrap();
+        let (id, key) = (account.id, first_key.key.clone());
+        self.accounts.lock().push(account);
+        self.keys.lock().push((key_info(&first_key), first_key.key));
+        self.add_entry(id, EntryKind::Grant, credits, now);
+        key
+    }
+
+    /// Adds a row to an account's ledger.
+    pub fn add_entry(&self, account: AccountId, kind: EntryKind, credits: i64, at: Timestamp) {
+        let balance = Credits(self.balance_of(account).checked_add_signed(credits).unwrap());
+        let mut entries = self.entries.lock();
+        let sequence = entries.iter().filter(|entry| entry.account == account).count() as u64 + 1;
+        let (id, note) = (ChargeId::new(at), String::new());
+        entries.push(Entry { account, sequence, id, kind, credits, balance, note, at });
+    }
+
+    /// Decides all charges with `decide` from now on.
+    pub fn decide_charges(
+        &self,
+        decide: impl Fn(&Charge) -> Result<Charged, ChargeError> + Send + Sync + 'static,
+    ) {
+        let decide = move |charge: &Charge| -> DecidedCharge {
+            let decided = decide(charge);
+            Box::pin(async { Some(decided) })
+        };
+        *self.decide_charge.lock() = Some(Box::new(decide));
+    }
+
+    /// Everything as text: equal texts mean that nothing was changed. The times at which keys and
+    /// sessions were used do not count.
+    pub fn state_text(&self) -> String {
+        let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
+        let passwords: Vec<String> = self
+            .sign_ins
+            .lock()
+            .iter()
+            .map(|sign_in| {
+                let hash = sign_in.password.as_ref().map_or("", PasswordHash::expose);
+                format!("{} {hash}", sign_in.email)
+            })
+            .collect();
+        let keys: Vec<KeyInfo> = self.keys.lock().iter().map(|(info, _)| info.clone()).collect();
+        format!(
+            "{:?} {keys:?} {:?} {passwords:?} {:?} {sessions:?}",
+            self.accounts.lock(),
+            self.entries.lock(),
+            self.invitations.lock().keys(),
+        )
+    }
+
+    fn change_key(&self, id: KeyId, change: impl FnOnce(&mut KeyInfo)) -> bool {
+        let mut keys = self.keys.lock();
+        let key = keys.iter_mut().find(|(info, _)| info.id == id);
+        key.map(|(info, _)| change(info)).is_some()
+    }
+
+    /// Notes on which thread a list is read.
+    fn note_thread(&self) {
+        let name = std::thread::current().name().unwrap_or_default().to_owned();
+        self.reading_threads.lock().insert(name);
+    }
+
+    fn balance_of(&self, account: AccountId) -> u64 {
+        let entries = self.entries.lock();
+        entries.iter().rfind(|entry| entry.account == account).map_or(0, |entry| entry.balance.0)
+    }
+}
+
+fn key_info(key: &NewKey) -> KeyInfo {
+    KeyInfo {
+        id: key.id,
+        account: key.account,
+        label: key.label.clone(),
+        hint: key.key.hint().to_owned(),
+        rate: key.rate,
+        created_at: key.created_at,
+        expires_at: None,
+        has_ended: false,
+        last_used_at: None,
+        is_account_active: true,
+        country: None,
+    }
+}

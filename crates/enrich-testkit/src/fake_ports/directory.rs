@@ -1,0 +1,73 @@
+//! The directory.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+use enrich_core::port::directory::Directory;
+use enrich_core::port::error::StoreError;
+use enrich_core::port::importer::Suppressed;
+use enrich_core::{
+    CompanyRef, Confidence, DirectoryRevision, Found, Projection, Question, Subject,
+    SuppressedValues, Timestamp,
+};
+
+use super::FakePorts;
+
+const REVISION: DirectoryRevision = DirectoryRevision(7);
+
+#[async_trait]
+impl Directory for FakePorts {
+    async fn find(
+        &self,
+        question: &Question,
+        projection: Projection,
+    ) -> Result<Option<Found>, StoreError> {
+        self.projections.lock().push(projection);
+        self.revision().await?;
+        let companies = self.companies.lock();
+        let mut companies = companies.iter();
+        let company = match question {
+            Question::Company(CompanyRef::Name { name, .. }) => {
+                companies.find(|company| company.name == name.display())
+            }
+            Question::Company(CompanyRef::Domain(domain)) => {
+                companies.find(|company| company.domain() == Some(domain.as_str()))
+            }
+            _ => None,
+        };
+        Ok(company.map(|company| Found {
+            subject: Subject::Company(company.clone()),
+            confidence: Confidence::FULL,
+            revision: REVISION,
+        }))
+    }
+
+    async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
+        if self.directory_fails.load(Ordering::SeqCst) {
+            return Err(StoreError::failed("disk I/O error"));
+        }
+        Ok(REVISION)
+    }
+
+    async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
+        Ok(Some(Arc::new(SuppressedDomains(self.suppressed.lock().clone()))))
+    }
+}
+
+/// Domains that were suppressed just now.
+struct SuppressedDomains(Vec<String>);
+
+impl SuppressedValues for SuppressedDomains {
+    fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn holds(&self, value: &Suppressed) -> bool {
+        matches!(value, Suppressed::Domain(domain) if self.0.iter().any(|it| it == domain.as_str()))
+    }
+
+    fn holds_since(&self, value: &Suppressed, _since: Timestamp) -> bool {
+        self.holds(value)
+    }
+}

@@ -114,7 +114,10 @@ impl Accounts for FakePorts {
         Ok(self.change_key(id, |key| (key.expires_at, key.has_ended) = (Some(at), at <= now)))
     }
 
-    async fn settle_ends(&self, _: Timestamp) -> Result<u64, StoreError> {
-        Ok(0)
+    async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let mut keys = self.keys.lock();
+        let is_over = |key: &KeyInfo| key.expires_at.is_some_and(|at| at <= now) && !key.has_ended;
+        let over = keys.iter_mut().map(|(info, _)| info).filter(|info| is_over(info));
+        Ok(over.map(|info| info.has_ended = true).count() as u64)
     }
 }

@@ -1,0 +1,121 @@
+//! Look-ups of embedding programs.
+
+use enrich_core::port::usage::UseOutcome;
+use enrich_core::{
+    Credits, Found, InvalidFields, LookUp, LookUpAnswer, Price, Refusal, Service, StoredResponse,
+};
+
+use crate::world::{World, template};
+
+/// Looks up as an embedding program does.
+fn look_up(
+    world: &World,
+    service: &Service,
+    look_up: LookUp,
+    pick: impl for<'a> Fn(&'a Found) -> Option<&'a Vec<String>> + Send + Sync,
+) -> Result<LookUpAnswer<Vec<String>>, Refusal> {
+    pollster::block_on(service.look_up(&world.key, look_up, pick))
+}
+
+fn emails() -> LookUp {
+    LookUp::company_by_domain("quill.example").price(Price::PerItems(5))
+}
+
+fn eleven(found: &Found) -> Option<&Vec<String>> {
+    Some(&found.company()?.emails)
+}
+
+/// A world whose company has eleven addresses.
+fn eleven_addresses() -> World {
+    World::with(10, 11)
+}
+
+#[test]
+fn an_embedding_program_pays_for_every_item_it_takes() {
+    let world = eleven_addresses();
+    let service = world.service();
+    let answer = look_up(&world, &service, emails(), eleven).unwrap();
+    assert_eq!(answer.value.map(|emails| emails.len()), Some(11));
+    assert_eq!(answer.credits_used, Credits(3));
+    assert_eq!(world.charges()[0].items, 11);
+
+    let answer = look_up(&world, &service, emails().limit(6), eleven).unwrap();
+    assert_eq!(answer.value.map(|emails| emails.len()), Some(6));
+    assert_eq!(answer.credits_used, Credits(2));
+    assert_eq!(world.charges()[1].items, 6);
+
+    let name = service.look_up(&world.key, emails(), |found| found.company()?.name());
+    let answer = pollster::block_on(name).unwrap();
+    assert_eq!((answer.value.as_deref(), answer.credits_used), (Some("Quill"), Credits(1)));
+    assert_eq!(world.charges()[2].items, 1);
+}
+
+#[test]
+fn an_embedding_program_pays_nothing_for_a_miss_or_an_empty_list() {
+    let world = World::new();
+    let service = world.service();
+    let missed = look_up(&world, &service, emails(), |_| None);
+    let empty = look_up(&world, &service, emails(), |found| Some(&found.company()?.phones));
+    for answer in [missed.unwrap(), empty.unwrap()] {
+        assert_eq!((answer.value, answer.confidence), (None, None));
+        assert_eq!((answer.credits_used, answer.credits_left), (Credits::ZERO, Credits(10)));
+    }
+    assert!(world.charges().is_empty());
+    assert_eq!(world.first_outcome(), UseOutcome::NotFound);
+}
+
+#[test]
+fn a_text_that_cannot_be_read_is_refused_by_its_field() {
+    let world = World::new();
+    let refused = look_up(&world, &world.service(), LookUp::company_by_name(" "), eleven);
+    let Err(Refusal::Fields(InvalidFields(fields))) = refused else {
+        unreachable!("an empty name is no name: {refused:?}")
+    };
+    assert_eq!(fields[0].0, "name");
+    assert_eq!(world.lookups(), 0);
+}
+
+#[test]
+fn a_repeated_look_up_returns_the_first_value_and_costs_nothing() {
+    let first = eleven_addresses();
+    let named = || emails().idempotency_key("k1");
+    let answer = look_up(&first, &first.service(), named(), eleven).unwrap();
+    let record = first.charges()[0].idempotency.clone().unwrap();
+    let stored = StoredResponse::Answer { body: record.body, balance: Credits(5), items: 11 };
+    let again = World::new().reading([Some(stored.clone())]);
+    let repeated = look_up(&again, &again.service(), named(), eleven).unwrap();
+    assert_eq!((&repeated.value, repeated.confidence), (&answer.value, answer.confidence));
+    assert_eq!((repeated.credits_used, repeated.is_replayed), (Credits::ZERO, true));
+    assert_eq!(again.lookups(), 0);
+
+    // The same key for an attribute of another kind.
+    let again = World::new().reading([Some(stored)]);
+    let service = again.service();
+    let name = service.look_up(&again.key, named(), |found| found.company()?.name());
+    let refused = pollster::block_on(name);
+    assert!(matches!(refused, Err(Refusal::IdempotencyKeyReused)), "{refused:?}");
+}
+
+#[test]
+fn a_repeated_look_up_does_not_return_what_was_forgotten_since() {
+    let body = template("\n100\n1\n22\nanybody@inkwell.example\n", 0);
+    let stored = StoredResponse::Answer { body, balance: Credits(5), items: 1 };
+    let world = World::new().reading([Some(stored)]).without_inkwell();
+    let named = emails().idempotency_key("k1");
+    let answer = look_up(&world, &world.service(), named, eleven).unwrap();
+    assert_eq!((answer.value, answer.credits_used), (None, Credits::ZERO));
+    assert!(answer.is_replayed);
+}
+
+#[test]
+fn look_ups_that_differ_in_what_they_ask_for_are_kept_apart() {
+    let world = eleven_addresses();
+    let service = world.service();
+    let other = LookUp::company_by_domain("inkwell.example").price(Price::PerItems(5));
+    let look_up = |what: LookUp| look_up(&world, &service, what.idempotency_key("k1"), eleven);
+    look_up(emails()).unwrap();
+    for differs in [emails().limit(5), emails().purpose("emails"), other] {
+        let refused = look_up(differs);
+        assert!(matches!(refused, Err(Refusal::IdempotencyKeyReused)), "{refused:?}");
+    }
+}

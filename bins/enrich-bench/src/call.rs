@@ -3,8 +3,8 @@
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
-use crate::client::Answer;
 use crate::wrk::Halves;
+use enrich_testkit::http::Reply;
 
 /// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,18 +80,13 @@ impl Call {
 
     /// Checks an answer: its status, its values and its cost. `price` is the cost if something is
     /// found.
-    pub(crate) fn check(
-        &self,
-        answer: &Answer,
-        outcome: Outcome,
-        price: u64,
-    ) -> anyhow::Result<()> {
+    pub(crate) fn check(&self, answer: &Reply, outcome: Outcome, price: u64) -> anyhow::Result<()> {
         let text = || {
-            let body = String::from_utf8_lossy(&answer.body);
+            let body = &answer.body;
             format!("{} {:?} was answered {} {body}", self.path, self.inputs, answer.status)
         };
         ensure!(answer.status == 200, "{}", text());
-        let body = answer.json()?;
+        let body = answer.json();
         for (place, value) in &self.values {
             let there = body.pointer(place);
             ensure!(there == Some(value), "{}, where {place} should be {value}", text());

@@ -13,7 +13,6 @@ use anyhow::{Context, anyhow, ensure};
 use enrich_testkit::serving::Serving;
 
 use crate::call::{Outcome, domain_to_name};
-use crate::client::{Answer, Connection};
 use crate::echo;
 use crate::folder::World;
 use crate::part::Part;
@@ -23,6 +22,7 @@ use crate::program::Program;
 use crate::reconciliation::{Expected, Prices, Reconciliation};
 use crate::workload::{Plan, Workload};
 use crate::wrk::{Wrk, WrkSummary};
+use enrich_testkit::http::{Connection, Reply};
 
 /// The largest difference between the sizes of the yardstick's and the service's answers, as a
 /// share.
@@ -155,7 +155,7 @@ impl Service {
         place: usize,
         world: &World,
         folder: &Path,
-    ) -> anyhow::Result<(Self, Plan, Vec<Answer>)> {
+    ) -> anyhow::Result<(Self, Plan, Vec<Reply>)> {
         let Setup { program, prices, .. } = setup;
         let credits_before = program.balances(folder)?;
         let log = setup.folder.join(format!("service-{place}.log"));
@@ -229,7 +229,7 @@ fn first_answer(world: &World, address: SocketAddr, prices: &Prices) -> anyhow::
     let call = domain_to_name(company.domain(), &company.name);
     let key = world.keys.many.first().context("there are no keys")?;
     let price = prices.get(call.path).copied().unwrap_or_default();
-    let answer = Connection::open(address)?.send(&call.request(key, None))?;
+    let answer = Connection::to(address).send(&call.request(key, None))?;
     call.check(&answer, Outcome::Found, price)
 }
 
@@ -247,7 +247,7 @@ impl Server {
         setup: &Setup,
         workload: Workload,
         plan: &Plan,
-        answers: &[Answer],
+        answers: &[Reply],
     ) -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("echo");
@@ -287,7 +287,7 @@ impl Server {
 
 /// The text length, in bytes, of the yardstick's answers at each path, so that they are as long as
 /// the service's. Both repeat the query.
-fn text_bytes(sample: &[Sampled], answers: &[Answer]) -> BTreeMap<&'static str, usize> {
+fn text_bytes(sample: &[Sampled], answers: &[Reply]) -> BTreeMap<&'static str, usize> {
     let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
     for (Sampled { call, .. }, answer) in sample.iter().zip(answers) {
         let query = call.inputs.first().map_or(0, |(_, text)| text.len());
@@ -298,7 +298,7 @@ fn text_bytes(sample: &[Sampled], answers: &[Answer]) -> BTreeMap<&'static str, 
     sums.into_iter().map(|(path, (bytes, number))| (path, bytes / number)).collect()
 }
 
-fn mean_bytes(answers: &[Answer]) -> f64 {
+fn mean_bytes(answers: &[Reply]) -> f64 {
     let sum: usize = answers.iter().map(|answer| answer.body.len()).sum();
     sum as f64 / answers.len().max(1) as f64
 }

@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use anyhow::Context;
 
 use crate::call::{Call, Outcome};
-use crate::client::{self, Answer};
+use enrich_testkit::http::Reply;
+
+use crate::client;
 use crate::reconciliation::Prices;
 
 /// Connections for these requests.
@@ -78,7 +80,7 @@ pub(crate) fn check_sample(
     sample: &[Sampled],
     outcome: Outcome,
     prices: &Prices,
-) -> anyhow::Result<Vec<Answer>> {
+) -> anyhow::Result<Vec<Reply>> {
     let answers = send(address, sample)?;
     for (Sampled { call, .. }, answer) in sample.iter().zip(&answers) {
         call.check(answer, outcome, price_of(prices, call)?)?;
@@ -87,7 +89,7 @@ pub(crate) fn check_sample(
 }
 
 /// Sends a sample and returns the answers in order.
-pub(crate) fn send(address: SocketAddr, sample: &[Sampled]) -> anyhow::Result<Vec<Answer>> {
+pub(crate) fn send(address: SocketAddr, sample: &[Sampled]) -> anyhow::Result<Vec<Reply>> {
     let requests: Vec<Vec<u8>> = sample.iter().map(|sampled| sampled.request.clone()).collect();
     client::send_all(address, &requests, CONNECTIONS)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::connection::Reply;
+use enrich_testkit::http::Reply;
 
 /// Part of the message of the only refusal after which the charge is unknown.
 const OUTCOME_UNKNOWN: &str = "cannot be told";

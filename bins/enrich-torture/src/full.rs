@@ -14,7 +14,6 @@ use enrich_testkit::serving::Serving;
 
 use crate::broken::Broken;
 use crate::call_log::{Answer, Call, End};
-use crate::connection::Connection;
 use crate::load::ask_once;
 use crate::mount::Mounted;
 use crate::report::{Console, Summary};
@@ -22,6 +21,7 @@ use crate::setting::{Setting, need_root};
 use crate::tally::Tally;
 use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
+use enrich_testkit::http::Connection;
 
 /// Rounds after which a new tmpfs is used: the ledger only grows.
 const ROUNDS_PER_DISK: u64 = 5;

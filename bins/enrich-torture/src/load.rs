@@ -11,8 +11,8 @@ use anyhow::{Result, anyhow};
 use fastrand::Rng;
 
 use crate::call_log::{Answer, Call, End};
-use crate::connection::Connection;
 use crate::world::{Question, World};
+use enrich_testkit::http::Connection;
 
 /// Percentage of requests with an idempotency key.
 const KEYED_PERCENT: u8 = 30;

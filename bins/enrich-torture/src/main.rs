@@ -8,7 +8,6 @@ mod audit;
 mod broken;
 mod call_log;
 mod cli;
-mod connection;
 mod flip;
 mod fsync;
 mod full;

@@ -14,12 +14,12 @@ use enrich_testkit::serving::Serving;
 use crate::audit::Audit;
 use crate::broken::Broken;
 use crate::call_log::{Call, End, GrantCall};
-use crate::connection::Connection;
 use crate::judge::{Judge, Kind, Round, judge_grants};
 use crate::load::{Keyed, Keys, Load, ask_once};
 use crate::setting::Setting;
 use crate::tally::Tally;
 use crate::world::World;
+use enrich_testkit::http::Connection;
 
 /// How often a repeat is sent until it is settled; its first call may still be running.
 const REPEATS: u32 = 50;

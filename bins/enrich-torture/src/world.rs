@@ -14,7 +14,7 @@ use enrich_testkit::generate::Generator;
 use serde_json::{Value, json};
 
 use crate::call_log::GrantCall;
-use crate::connection::Connection;
+use enrich_testkit::http::Connection;
 
 /// Companies in the directory.
 const COMPANIES: u64 = 12;
@@ -120,7 +120,8 @@ impl World {
 
 /// The status of an admin page.
 pub(crate) fn status_of(server: SocketAddr, page: &str) -> Result<u16> {
-    let reply = Connection::to(server).get(page).with_context(|| format!("asking for {page}"))?;
+    let reply =
+        Connection::to(server).get(page, &[]).with_context(|| format!("asking for {page}"))?;
     Ok(reply.status)
 }
 

@@ -3,8 +3,6 @@
 // Other tests use more of these modules.
 #![allow(dead_code, reason = "the client and the process are shared with other tests")]
 
-#[path = "support/http.rs"]
-mod http;
 #[path = "support/server.rs"]
 mod server;
 
@@ -13,7 +11,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use http::{Call, Reply, form};
+use enrich_testkit::http::{Call, Reply, form};
 use serde_json::json;
 use server::{Server, import_fixtures, text, told};
 use tempfile::TempDir;

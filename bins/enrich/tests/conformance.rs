@@ -19,8 +19,6 @@ mod errors;
 mod fields;
 #[path = "conformance/headers.rs"]
 mod headers;
-#[path = "support/http.rs"]
-mod http;
 #[path = "conformance/idempotency.rs"]
 mod idempotency;
 #[path = "conformance/keys.rs"]

@@ -7,9 +7,6 @@
     reason = "what fails here fails a test, helpers of the tests included"
 )]
 
-#[path = "support/http.rs"]
-#[allow(dead_code, reason = "these tests send one kind of call, the client knows more")]
-mod http;
 #[path = "support/server.rs"]
 #[allow(dead_code, reason = "these tests end their server in one way, others in another")]
 mod server;
@@ -22,7 +19,7 @@ use std::thread;
 
 use serde_json::json;
 
-use http::{Call, Reply};
+use enrich_testkit::http::{Call, Reply};
 use server::{Server, import_fixtures, text, told};
 
 /// Concurrent requests: twice as many as may wait for a search.

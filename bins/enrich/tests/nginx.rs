@@ -4,9 +4,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
-#[path = "support/http.rs"]
-#[allow(dead_code, reason = "the client is shared with other tests")]
-mod http;
 #[path = "support/server.rs"]
 #[allow(dead_code, reason = "the process is shared with other tests")]
 mod server;
@@ -18,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use http::{Call, Reply};
+use enrich_testkit::http::{Call, Reply};
 use serde_json::json;
 use server::{Server, import_fixtures, text, told};
 use socket2::{Domain, Socket, Type};

@@ -7,9 +7,6 @@
     reason = "what fails here fails a test, helpers of the tests included"
 )]
 
-#[path = "support/http.rs"]
-#[allow(dead_code, reason = "these tests send one kind of call, the client knows more")]
-mod http;
 #[path = "support/server.rs"]
 mod server;
 
@@ -25,7 +22,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use http::{Call, Reply};
+use enrich_testkit::http::{Call, Reply};
 use server::{Server, command, import_fixtures, text, told};
 
 const CLIENTS: usize = 200;

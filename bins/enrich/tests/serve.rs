@@ -20,7 +20,7 @@ use enrich_core::{
 };
 use enrich_import::{Source, import};
 use enrich_store::{Store, SystemClock};
-use enrich_testkit::raw_client::{Client, request};
+use enrich_testkit::http::{Client, request};
 use process::{Process, enrich};
 use tempfile::TempDir;
 

@@ -7,7 +7,7 @@ mod process;
 
 use std::time::Duration;
 
-use enrich_testkit::raw_client::{Answer, Client};
+use enrich_testkit::http::{Client, Reply};
 use process::{Process, enrich};
 
 /// The lines after the first one, up to the one that says how to stop it.
@@ -39,7 +39,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Sends the request of a `curl` command.
-fn sent(process: &Process, line: &str) -> Answer {
+fn sent(process: &Process, line: &str) -> Reply {
     let words = words(line);
     let root = format!("http://{}", process.address);
     let path = words[1].strip_prefix(&root).unwrap();
@@ -61,7 +61,7 @@ fn what_it_prints_can_be_pasted_and_finds_something() {
     let lines = greeting(&mut process);
     let calls: Vec<&String> = lines.iter().filter(|line| line.starts_with("  curl ")).collect();
     assert_eq!(calls.len(), 3, "{lines:?}");
-    let answers: Vec<Answer> = calls.iter().map(|line| sent(&process, line)).collect();
+    let answers: Vec<Reply> = calls.iter().map(|line| sent(&process, line)).collect();
     for answer in &answers {
         assert_eq!(
             (answer.status, answer.header("X-Credits-Used")),

@@ -22,7 +22,7 @@ use actix_web::rt::System;
 use enrich_core::{Clock as _, Service};
 use enrich_testkit::fake_clock::FakeClock;
 use enrich_testkit::fake_ports::FakePorts;
-use enrich_testkit::raw_client::Client;
+use enrich_testkit::http::Client;
 
 use super::{AppState, Listener, ListenerLimits, ListenerState, Serves, StallTimeouts};
 

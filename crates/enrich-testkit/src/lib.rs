@@ -14,7 +14,7 @@ pub mod contract;
 pub mod fake_clock;
 pub mod fake_ports;
 pub mod generate;
+pub mod http;
 pub mod loading;
-pub mod raw_client;
 pub mod records;
 pub mod serving;

@@ -15,9 +15,9 @@ use enrich_store::{Store, SystemClock};
 
 use super::victim::Answers;
 use super::{Case, Figure, Target};
-use crate::connection::Connection;
 use crate::setting::Setting;
 use crate::world::World;
+use enrich_testkit::http::Connection;
 
 /// Concurrent searches.
 const SEARCHES: usize = 24;
@@ -128,7 +128,7 @@ fn search(
 ) -> Result<()> {
     let mut connection = Connection::to(target.server);
     while !target.is_over() {
-        let reply = connection.get_with(PAGE, &[("Cookie", cookie)])?;
+        let reply = connection.get(PAGE, &[("Cookie", cookie)])?;
         match reply.status {
             200 => {
                 done.fetch_add(1, Ordering::Relaxed);

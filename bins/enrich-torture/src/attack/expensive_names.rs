@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::victim::{Answers, VICTIM};
 use super::{Case, Figure, Target};
-use crate::connection::Connection;
 use crate::setting::Setting;
 use crate::world::{World, import};
+use enrich_testkit::http::Connection;
 
 /// Connections of the flood.
 const CONNECTIONS: usize = 320;

@@ -10,7 +10,7 @@ use anyhow::{Result, anyhow, ensure};
 
 use super::figure::Figure;
 use super::latencies::Latencies;
-use crate::connection::Connection;
+use enrich_testkit::http::Connection;
 
 /// The pause between two probes.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -88,5 +88,5 @@ impl Health {
 }
 
 fn ask(server: SocketAddr) -> bool {
-    Connection::to(server).get("/healthz").is_ok_and(|reply| reply.status == 200)
+    Connection::to(server).get("/healthz", &[]).is_ok_and(|reply| reply.status == 200)
 }

@@ -12,8 +12,8 @@ use enrich_core::{Account, Clock as _, NewKey};
 use enrich_store::{Store, SystemClock};
 
 use super::{Case, Figure, Target, nothing_to_prepare};
-use crate::connection::Connection;
 use crate::world::{Payer, World};
+use enrich_testkit::http::Connection;
 
 /// Connections of the attacker.
 const SENDERS: usize = 8;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::latencies::Latencies;
 use super::{Figure, Target};
-use crate::connection::Connection;
+use enrich_testkit::http::Connection;
 
 /// How long response times are measured before the attack.
 const IDLE: Duration = Duration::from_secs(2);

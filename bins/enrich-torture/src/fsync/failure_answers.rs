@@ -6,9 +6,9 @@ use enrich_testkit::serving::Serving;
 use super::{FailingCall, FailureEffect};
 use crate::broken::Broken;
 use crate::call_log::{Call, End};
-use crate::connection::Connection;
 use crate::trial::Trial;
 use crate::world::status_of;
+use enrich_testkit::http::Connection;
 
 /// More than the number of writing threads in a server.
 const MAX_THREADS: u32 = 32;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::http::Call;
 use crate::server::command;
 use crate::world::World;
+use enrich_testkit::http::Call;
 
 const ORBEVAL: usize = 11;
 

@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
-use crate::http::Call;
 use crate::world::World;
+use enrich_testkit::http::Call;
 
 #[test]
 fn errors_take_the_form_of_the_generation_whose_path_was_asked() {

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::endpoints::{ENDPOINTS, endpoint};
-use crate::http::Call;
 use crate::world::{Fields, World};
+use enrich_testkit::http::Call;
 
 #[test]
 fn each_field_at_fault_is_named_on_every_endpoint() {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::http::{Call, Reply};
 use crate::world::World;
+use enrich_testkit::http::{Call, Reply};
 
 #[test]
 fn the_callers_request_id_comes_back() {

@@ -6,9 +6,9 @@ use std::thread;
 use serde_json::json;
 
 use crate::endpoints::endpoint;
-use crate::http::{Call, Reply};
 use crate::server::text;
 use crate::world::{Account, World, fields_of};
+use enrich_testkit::http::{Call, Reply};
 
 #[test]
 fn a_repeat_gets_the_first_answer_in_every_encoding_and_with_every_key() {

@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::endpoints::endpoint;
-use crate::http::Call;
 use crate::server::{command, text};
 use crate::world::World;
+use enrich_testkit::http::Call;
 
 const WITHIN_A_SECOND: Duration = Duration::from_millis(1000);
 

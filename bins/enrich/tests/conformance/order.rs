@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
-use crate::http::Call;
 use crate::world::{World, fields_of};
+use enrich_testkit::http::Call;
 
 const CUF: &str = "/v1/cuf";
 const NAME_TO_DOMAIN: &str = "/v2/services/name_to_domain";

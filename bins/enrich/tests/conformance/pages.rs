@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::net::TcpListener;
 
-use crate::http::{Call, Reply};
 use crate::world::World;
+use enrich_testkit::http::{Call, Reply};
 
 const PAGES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::endpoints::endpoint;
-use crate::http::Reply;
 use crate::server::text;
 use crate::world::{Account, World};
+use enrich_testkit::http::Reply;
 
 #[test]
 fn the_window_is_shown_and_counts_down() {

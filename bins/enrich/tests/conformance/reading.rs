@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::endpoints::endpoint;
-use crate::http::Call;
 use crate::world::{Account, World, fields_of};
+use enrich_testkit::http::Call;
 
 const LIMIT: usize = 64 * 1024;
 const JSON: &str = "application/json";

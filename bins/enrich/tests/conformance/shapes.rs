@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::endpoints::{ENDPOINTS, Endpoint};
-use crate::http::{Call, form};
 use crate::world::{Account, Fields, World};
+use enrich_testkit::http::{Call, form};
 
 #[test]
 fn every_endpoint_answers_and_misses_in_its_shape_however_it_is_asked() {

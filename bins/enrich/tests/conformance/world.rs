@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use crate::http::{Call, Reply};
 use crate::server::{Server, command, import_fixtures, text, told};
+use enrich_testkit::http::{Call, Reply};
 
 /// Fields of a request: name and text.
 pub(crate) type Fields<'a> = &'a [(&'a str, &'a str)];

@@ -1,7 +1,7 @@
 //! Paths, methods and headers of well-formed requests.
 
 use super::Site;
-use enrich_testkit::raw_client::request;
+use enrich_testkit::http::request;
 
 #[test]
 fn a_known_company_is_found_and_charged_on_both_generations() {

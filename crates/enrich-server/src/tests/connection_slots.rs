@@ -1,7 +1,7 @@
 //! More connections than slots.
 
 use super::{LIMITS, Site};
-use enrich_testkit::raw_client::Client;
+use enrich_testkit::http::Client;
 
 /// Takes every slot with connections that stay open.
 fn full(site: &Site) -> Vec<Client> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use actix_web::rt::time::sleep;
 use enrich_core::port::ledger::ChargeError;
-use enrich_testkit::raw_client::request;
+use enrich_testkit::http::request;
 
 use super::Site;
 use super::log::{keep_log, logged};

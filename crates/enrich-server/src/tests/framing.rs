@@ -1,7 +1,7 @@
 //! Where a request ends: bodies in every framing, and rejection of ambiguous framing.
 
 use super::Site;
-use enrich_testkit::raw_client::request;
+use enrich_testkit::http::request;
 
 const HEAD: &str = "POST /v1/cuf HTTP/1.1\r\nHost: enrich.example\r\n";
 

@@ -6,7 +6,7 @@ use enrich_wire::MAX_BODY_BYTES;
 
 use super::{LIMITS, Site};
 use crate::connection::LINGER;
-use enrich_testkit::raw_client::request;
+use enrich_testkit::http::request;
 
 #[test]
 fn a_body_of_the_largest_size_is_read_and_one_byte_more_is_not() {

@@ -1,0 +1,32 @@
+//! A plain HTTP/1.1 client that sends the given bytes and returns the received ones.
+//!
+//! A library would correct or refuse many of the tests' requests.
+
+mod call;
+mod client;
+mod connection;
+mod reply;
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+pub use call::{Call, form};
+pub use client::{Client, request};
+pub use connection::Connection;
+pub use reply::Reply;
+
+/// How long to wait for data before a connection counts as broken.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Opens a connection.
+fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    with_timeouts(TcpStream::connect(address)?)
+}
+
+fn with_timeouts(stream: TcpStream) -> io::Result<TcpStream> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}

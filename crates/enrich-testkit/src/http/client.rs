@@ -1,0 +1,70 @@
+//! A connection on which tests send raw bytes. A failure ends the test.
+
+use std::io::{BufReader, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+
+use super::connect;
+use super::reply::Reply;
+
+/// A connection.
+pub struct Client(BufReader<TcpStream>);
+
+impl Client {
+    /// Connects to `address`.
+    pub fn to(address: SocketAddr) -> Self {
+        Self(BufReader::new(connect(address).unwrap()))
+    }
+
+    /// Sends bytes; `false` if the connection failed.
+    pub fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
+        self.0.get_mut().write_all(bytes.as_ref()).is_ok()
+    }
+
+    /// Sends bytes.
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        assert!(self.try_send(bytes), "the connection takes no more");
+        self
+    }
+
+    /// Sends a request with `headers` (each with its line end) and a body of known length.
+    pub fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
+        self.send(request(method, path, headers, body)).answer(method == "HEAD")
+    }
+
+    /// Closes the sending side.
+    pub fn end_sending(&mut self) -> &mut Self {
+        self.0.get_ref().shutdown(Shutdown::Write).unwrap();
+        self
+    }
+
+    /// Reads the next answer.
+    pub fn next_answer(&mut self) -> Reply {
+        self.answer(false)
+    }
+
+    /// Reads to the end of the connection.
+    pub fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        // A reset ends it too: the server closed the connection while data was arriving.
+        if let Err(error) = self.0.read_to_end(&mut rest) {
+            let came = String::from_utf8_lossy(&rest);
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error} after {came:?}");
+        }
+        String::from_utf8(rest).unwrap()
+    }
+
+    fn answer(&mut self, is_head: bool) -> Reply {
+        Reply::read(&mut self.0, is_head).unwrap()
+    }
+}
+
+/// A request's bytes.
+pub fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    let length = match method {
+        "POST" => format!("Content-Length: {length}\r\n"),
+        _ if length > 0 => format!("Content-Length: {length}\r\n"),
+        _ => String::new(),
+    };
+    format!("{method} {path} HTTP/1.1\r\nHost: enrich.example\r\n{headers}{length}\r\n{body}")
+}

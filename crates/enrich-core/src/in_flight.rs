@@ -54,11 +54,11 @@ mod tests {
         let key = IdempotencyKey::parse("k1").unwrap();
         let (one, other) =
             (AccountId::new(Timestamp::UNIX_EPOCH), AccountId::new(Timestamp::UNIX_EPOCH));
-        let place = in_flight.enter(one, &key);
-        assert!(place.is_some());
+        let guard = in_flight.enter(one, &key);
+        assert!(guard.is_some());
         assert!(in_flight.enter(one, &key).is_none());
         assert!(in_flight.enter(other, &key).is_some());
-        drop(place);
+        drop(guard);
         assert!(in_flight.enter(one, &key).is_some());
     }
 }

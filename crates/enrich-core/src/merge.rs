@@ -111,16 +111,17 @@ pub fn company_from_facts(id: SubjectId, facts: &[Fact]) -> Option<Company> {
 /// The domains, first seen first. A site's country comes from the fact with the highest confidence.
 fn sites(facts: &[Fact]) -> Vec<Site> {
     let mut sites: Vec<(Site, Option<Confidence>)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
+    let mut indexes = std::collections::HashMap::new();
     for fact in facts.iter().filter(|fact| fact.attribute == Attribute::Domain) {
-        let place = *places.entry(fact.value.as_str()).or_insert_with(|| {
+        let index = *indexes.entry(fact.value.as_str()).or_insert_with(|| {
             sites.push((Site { domain: fact.value.clone(), country: None }, None));
             sites.len() - 1
         });
-        let (site, said_with) = &mut sites[place];
-        if fact.country.is_some() && said_with.is_none_or(|said| fact.confidence > said) {
+        let (site, country_confidence) = &mut sites[index];
+        if fact.country.is_some() && country_confidence.is_none_or(|known| fact.confidence > known)
+        {
             site.country = fact.country;
-            *said_with = Some(fact.confidence);
+            *country_confidence = Some(fact.confidence);
         }
     }
     sites.into_iter().map(|(site, _)| site).collect()

@@ -100,9 +100,9 @@ impl Refusal {
 }
 
 fn name_fields(fields: &InvalidFields) -> String {
-    let said: Vec<String> =
+    let faults: Vec<String> =
         fields.0.iter().map(|(name, message)| format!("`{name}`: {message}")).collect();
-    said.join("; ")
+    faults.join("; ")
 }
 
 fn not_enough(price: Price, needed: Needed, balance: Credits) -> String {
@@ -110,7 +110,7 @@ fn not_enough(price: Price, needed: Needed, balance: Credits) -> String {
         1 => "the 1 credit that is left".to_owned(),
         _ => format!("the {balance} credits that are left"),
     };
-    let mut said = match needed {
+    let mut message = match needed {
         Needed::Least(needed) => {
             let at_least = if price.is_per_item() { "at least " } else { "" };
             let credits = if needed.0 == 1 { "credit" } else { "credits" };
@@ -127,13 +127,13 @@ fn not_enough(price: Price, needed: Needed, balance: Credits) -> String {
     };
     if let (Price::PerItems(_), 1..) = (price, balance.0) {
         let items = price.most_items(balance);
-        said.push_str(&format!("ask for at most {items} items with `limit`, or "));
+        message.push_str(&format!("ask for at most {items} items with `limit`, or "));
     }
-    said.push_str("ask your operator for more");
+    message.push_str("ask your operator for more");
     if needed == Needed::PerhapsMore {
-        said.push_str(", or wait until midnight (UTC)");
+        message.push_str(", or wait until midnight (UTC)");
     }
-    said
+    message
 }
 
 #[cfg(test)]
@@ -142,19 +142,19 @@ mod tests {
 
     #[test]
     fn a_refusal_names_nothing_beyond_what_is_left_and_what_that_pays_for() {
-        let said = |needed, balance| not_enough(Price::PerItems(5), needed, Credits(balance));
+        let message = |needed, balance| not_enough(Price::PerItems(5), needed, Credits(balance));
         assert_eq!(
-            said(Needed::MoreThanLeft, 1),
+            message(Needed::MoreThanLeft, 1),
             "not enough credits: this costs more than the 1 credit that is left; ask for at most 5 \
              items with `limit`, or ask your operator for more"
         );
         assert_eq!(
-            said(Needed::MoreThanLeft, 7),
+            message(Needed::MoreThanLeft, 7),
             "not enough credits: this costs more than the 7 credits that are left; ask for at most \
              35 items with `limit`, or ask your operator for more"
         );
         assert_eq!(
-            said(Needed::PerhapsMore, 7),
+            message(Needed::PerhapsMore, 7),
             "not enough credits: after 100 requests in a day that cost more than there was, nothing \
              is looked up that may cost more than the 7 credits that are left; ask for at most 35 \
              items with `limit`, or ask your operator for more, or wait until midnight (UTC)"

@@ -74,7 +74,7 @@ pub struct IdempotencyRecord {
     pub key: IdempotencyKey,
     /// The question in a form that does not depend on encoding or API key: equal bytes mean the
     /// same question. The store keeps only a keyed hash of it.
-    pub asked: Vec<u8>,
+    pub question: Vec<u8>,
     /// The answer. It is stored encrypted.
     pub body: BodyTemplate,
 }
@@ -124,10 +124,10 @@ mod tests {
     #[test]
     fn debug_shows_nothing_of_what_was_asked_or_answered() {
         let key = IdempotencyKey::parse("order-4711").unwrap();
-        let asked = b"ada@quill.example".to_vec();
+        let question = b"ada@quill.example".to_vec();
         let body = BodyTemplate::new(b"+1 202 555 0143".to_vec(), None);
-        let kept = StoredResponse::Answer { body: body.clone(), balance: Credits(7), items: 2 };
-        let shown = format!("{:?} {kept:?}", IdempotencyRecord { key, asked, body });
+        let stored = StoredResponse::Answer { body: body.clone(), balance: Credits(7), items: 2 };
+        let shown = format!("{:?} {stored:?}", IdempotencyRecord { key, question, body });
         assert_eq!(shown, "IdempotencyRecord(…) Answer(15 bytes, balance 7, items 2)");
     }
 }

@@ -283,19 +283,19 @@ impl Ledger for SqliteLedger {
         }
     }
 
-    async fn kept(
+    async fn stored_response(
         &self,
         account: AccountId,
         key: &IdempotencyKey,
-        asked: &[u8],
+        question: &[u8],
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError> {
-        let names = idempotency_store::names(&self.secrets, account, key, asked);
+        let names = idempotency_store::names(&self.secrets, account, key, question);
         let record_state = self.readers.read(|connection| {
             idempotency_store::find(connection, &self.secrets, account, &names, now)
         })?;
         Ok(match record_state {
-            RecordState::StoredResponse(kept) => Some(kept),
+            RecordState::StoredResponse(stored) => Some(stored),
             RecordState::Free | RecordState::Expired => None,
         })
     }

@@ -29,7 +29,7 @@ pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, Char
 
 /// A stored response: the question and the answer.
 struct Stored {
-    asked: Vec<u8>,
+    question: Vec<u8>,
     body: BodyTemplate,
     balance: Credits,
     items: u64,

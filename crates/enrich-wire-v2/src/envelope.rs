@@ -32,9 +32,9 @@ pub(crate) fn enveloped(exists: bool, data: impl Serialize) -> ResponseTemplate 
 /// The schema of the envelope around an answer with the schema `data`.
 pub(crate) fn shape(generator: &mut SchemaGenerator, mut data: Schema) -> Schema {
     let mut envelope = Envelope::<()>::json_schema(generator);
-    if let Some(place) = envelope.pointer_mut("/properties/data") {
+    if let Some(schema) = envelope.pointer_mut("/properties/data") {
         data.insert("description".to_owned(), "The answer.".into());
-        *place = data.to_value();
+        *schema = data.to_value();
     }
     envelope
 }

@@ -98,8 +98,8 @@ struct TopLevel<'f> {
 }
 
 /// Stores `fault` and returns the error that ends the parsing.
-fn refuse<E: Error>(place: &Cell<Option<Undecodable>>, fault: Undecodable) -> E {
-    place.set(Some(fault));
+fn refuse<E: Error>(slot: &Cell<Option<Undecodable>>, fault: Undecodable) -> E {
+    slot.set(Some(fault));
     E::custom(fault)
 }
 

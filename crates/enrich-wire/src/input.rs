@@ -83,13 +83,13 @@ impl<'a> Fields<'a> {
 pub struct Input<'a> {
     fields: &'a Fields<'a>,
     invalid: InvalidFields,
-    asked: Vec<(&'static str, Cow<'a, str>)>,
+    parsed_fields: Vec<(&'static str, Cow<'a, str>)>,
 }
 
 impl<'a> Input<'a> {
     /// Starts parsing.
     pub fn of(fields: &'a Fields<'a>) -> Self {
-        Self { fields, invalid: InvalidFields::default(), asked: Vec::new() }
+        Self { fields, invalid: InvalidFields::default(), parsed_fields: Vec::new() }
     }
 
     /// Parses a required field. `None`, with a recorded error, if it is missing or invalid.
@@ -143,7 +143,7 @@ impl<'a> Input<'a> {
                 None
             }
             Some(limit) => {
-                self.asked.push((NAME, limit.to_string().into()));
+                self.parsed_fields.push((NAME, limit.to_string().into()));
                 Some(Some(limit))
             }
         }
@@ -187,17 +187,17 @@ impl<'a> Input<'a> {
         if !self.invalid.0.is_empty() {
             return Err(self.invalid);
         }
-        let mut asked = self.asked;
-        asked.sort_unstable();
+        let mut fields = self.parsed_fields;
+        fields.sort_unstable();
         let length = |(name, value): &(&str, Cow<'_, str>)| name.len() + value.len() + 2 * 8;
-        let mut canonical = Vec::with_capacity(asked.iter().map(length).sum());
-        for (name, value) in &asked {
+        let mut canonical = Vec::with_capacity(fields.iter().map(length).sum());
+        for (name, value) in &fields {
             for part in [*name, value] {
                 canonical.extend_from_slice(&(part.len() as u64).to_be_bytes());
                 canonical.extend_from_slice(part.as_bytes());
             }
         }
-        Ok(Ask { question, projection, echo, limit, asked: canonical })
+        Ok(Ask { question, projection, echo, limit, canonical })
     }
 
     /// A field's trimmed text; `None` if it is missing, `Err` if it is not a usable text.
@@ -232,7 +232,7 @@ impl<'a> Input<'a> {
     ) -> Option<T> {
         match parse(text) {
             Ok(value) => {
-                self.asked.push((name, text.into()));
+                self.parsed_fields.push((name, text.into()));
                 Some(value)
             }
             Err(error) => {
@@ -267,7 +267,7 @@ impl fmt::Debug for Fields<'_> {
 
 impl fmt::Debug for Input<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let read: Vec<&str> = self.asked.iter().map(|(name, _)| *name).collect();
+        let read: Vec<&str> = self.parsed_fields.iter().map(|(name, _)| *name).collect();
         let invalid: Vec<&str> = self.invalid.0.iter().map(|(name, _)| *name).collect();
         f.debug_struct("Input").field("read", &read).field("invalid", &invalid).finish()
     }

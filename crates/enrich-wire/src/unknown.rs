@@ -31,17 +31,17 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
     let mut hints: Vec<Vec<String>> = vec![Vec::new(); missing.len()];
     for name in unknown.filter(|name| is_plain(name)).take(MAX_NAMED) {
         let scores = missing.iter().map(|(wanted, _)| likeness(name, wanted));
-        let (place, score) =
+        let (index, score) =
             scores.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
-        let hint = match missing.get(place) {
+        let hint = match missing.get(index) {
             Some((wanted, _)) if score >= ALIKE => {
                 format!("unknown field `{name}`; did you mean `{wanted}`?")
             }
             // Similar to none of them: name it in the first message.
             _ => format!("unknown field `{name}`"),
         };
-        let place = if score >= ALIKE { place } else { 0 };
-        hints.get_mut(place).into_iter().for_each(|hints| hints.push(hint.clone()));
+        let index = if score >= ALIKE { index } else { 0 };
+        hints.get_mut(index).into_iter().for_each(|hints| hints.push(hint.clone()));
     }
     for ((_, fault), hints) in missing.iter_mut().map(|field| &mut **field).zip(hints) {
         if !hints.is_empty() {
@@ -86,7 +86,7 @@ mod tests {
     ];
 
     /// The messages for the two required inputs.
-    fn said(sent: &[&'static str]) -> Vec<String> {
+    fn messages(sent: &[&'static str]) -> Vec<String> {
         let mut fields = Fields::default();
         for name in sent {
             fields.insert((*name).into(), Value::Text("a value".into()));
@@ -105,9 +105,9 @@ mod tests {
             let wanted = format!(
                 "companyName is required (unknown field `{name}`; did you mean `companyName`?)"
             );
-            assert_eq!(said(&[name, "personName"]), [wanted], "{name}");
+            assert_eq!(messages(&[name, "personName"]), [wanted], "{name}");
         }
-        let both = said(&["person_name", "company_name"]);
+        let both = messages(&["person_name", "company_name"]);
         assert!(both[0].contains("`company_name`; did you mean `companyName`?"), "{both:?}");
         assert!(both[1].contains("`person_name`; did you mean `personName`?"), "{both:?}");
     }
@@ -115,14 +115,14 @@ mod tests {
     #[test]
     fn one_that_looks_like_none_is_named_without_a_guess() {
         assert_eq!(
-            said(&["query", "personName"]),
+            messages(&["query", "personName"]),
             ["companyName is required (unknown field `query`)"]
         );
     }
 
     #[test]
     fn nothing_is_said_of_unknown_fields_where_nothing_is_missing() {
-        assert!(said(&["companyName", "personName", "company_name"]).is_empty());
+        assert!(messages(&["companyName", "personName", "company_name"]).is_empty());
     }
 
     #[test]
@@ -132,9 +132,9 @@ mod tests {
         for name in [key, "api_key", "apiKey", "ada@quill.example", "4711", "a b", "", long, "名前"]
         {
             let bare = ["companyName is required", "personName is required"];
-            assert_eq!(said(&[name]), bare, "{name}");
+            assert_eq!(messages(&[name]), bare, "{name}");
         }
-        let many = said(&["aa", "bb", "cc", "dd"]).concat();
+        let many = messages(&["aa", "bb", "cc", "dd"]).concat();
         assert!(many.contains("`cc`") && !many.contains("`dd`"), "{many}");
     }
 }

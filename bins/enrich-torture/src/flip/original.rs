@@ -203,7 +203,7 @@ impl Original {
     ) -> Result<Charge> {
         let idempotency = idempotency.map(|key| IdempotencyRecord {
             key,
-            asked: b"asked".to_vec(),
+            question: b"asked".to_vec(),
             body: BodyTemplate::new(ANSWER.to_vec(), None),
         });
         Ok(Charge {
@@ -276,7 +276,12 @@ impl State {
             state.accounts.push(AccountSnapshot { account: *account, balance, entries });
         }
         for (account, key) in &original.keeps {
-            let kept = pollster::block_on(store.ledger.kept(*account, key, b"asked", original.at));
+            let kept = pollster::block_on(store.ledger.stored_response(
+                *account,
+                key,
+                b"asked",
+                original.at,
+            ));
             state.kept.push(kept.ok());
         }
         let (first, last) = DAYS;

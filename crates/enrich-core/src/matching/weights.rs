@@ -62,9 +62,9 @@ impl Weights {
             match columns.as_slice() {
                 ["calibration", raw, right] => calibration.push((number(raw)?, number(right)?)),
                 [name, weight] => {
-                    let place = Feature::ALL.iter().position(|feature| feature.name() == *name);
-                    let place = place.ok_or(InvalidWeights::Line(at + 1))?;
-                    weights[place] = Some(number(weight)?);
+                    let index = Feature::ALL.iter().position(|feature| feature.name() == *name);
+                    let index = index.ok_or(InvalidWeights::Line(at + 1))?;
+                    weights[index] = Some(number(weight)?);
                 }
                 _ => return Err(InvalidWeights::Line(at + 1)),
             }

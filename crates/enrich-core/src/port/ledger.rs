@@ -161,11 +161,11 @@ pub trait Ledger: Send + Sync {
     }
 
     /// The response stored for an idempotency key at `now`; `None` if there is none.
-    async fn kept(
+    async fn stored_response(
         &self,
         account: AccountId,
         key: &IdempotencyKey,
-        asked: &[u8],
+        question: &[u8],
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError>;
 

@@ -24,8 +24,8 @@ pub struct Ask {
     /// The most items to return and charge; `None` for all.
     pub limit: Option<u64>,
     /// The question in a form that does not depend on how it was sent. Together with the endpoint
-    /// it is [`IdempotencyRecord::asked`](crate::IdempotencyRecord::asked).
-    pub asked: Vec<u8>,
+    /// it is [`IdempotencyRecord::question`](crate::IdempotencyRecord::question).
+    pub canonical: Vec<u8>,
 }
 
 impl Ask {

@@ -177,8 +177,8 @@ impl LookUp {
             true => Projection::Employees { limit: self.limit },
             false => Projection::Profile,
         };
-        let asked = canonical(&question, projection, self.limit);
-        Ok(Ask { question, projection, echo: String::new(), limit: self.limit, asked })
+        let canonical = canonical(&question, projection, self.limit);
+        Ok(Ask { question, projection, echo: String::new(), limit: self.limit, canonical })
     }
 }
 
@@ -226,13 +226,14 @@ impl Service {
         };
         let answer = outcome.result?;
         // The value stored under the key is another attribute.
-        let kept = read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
-        let (value, confidence) = kept.found.unzip();
+        let stored =
+            read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
+        let (value, confidence) = stored.found.unzip();
         Ok(LookUpAnswer {
             value,
             confidence,
             credits_used: answer.used,
-            credits_left: outcome.remaining.unwrap_or(kept.balance),
+            credits_left: outcome.remaining.unwrap_or(stored.balance),
             is_replayed: answer.is_replayed,
         })
     }

@@ -49,11 +49,11 @@ impl MeteredCall<'_> {
         &self,
         template: &ResponseTemplate,
         revision: DirectoryRevision,
-        named: Option<(&IdempotencyKey, &[u8])>,
+        keyed: Option<(&IdempotencyKey, &[u8])>,
     ) -> Charge {
-        let idempotency = named.map(|(key, asked)| IdempotencyRecord {
+        let idempotency = keyed.map(|(key, question)| IdempotencyRecord {
             key: key.clone(),
-            asked: asked.to_vec(),
+            question: question.to_vec(),
             body: template.body.clone(),
         });
         Charge {
@@ -84,55 +84,61 @@ impl MeteredCall<'_> {
     async fn run_once(&mut self, key: &str) -> Result<Answer, Refusal> {
         let key = IdempotencyKey::parse(key).map_err(Refusal::BadIdempotencyKey)?;
         // The same fields at another endpoint are another question.
-        let asked = [self.call.endpoint.as_bytes(), &[0], &self.ask.asked].concat();
-        let account = self.key.account;
-        let place = self.service.in_flight.enter(account, &key);
-        let kept = self.service.ledger.kept(account, &key, &asked, self.now).await;
-        match kept.map_err(store_refusal)? {
+        let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
+        let guard = self.service.in_flight.enter(self.key.account, &key);
+        match self.stored_response(&key, &question).await? {
             // This also applies while another repeat is running: the first call has ended.
-            Some(kept) => self.replay(kept).await,
-            None if place.is_none() => Err(Refusal::StillRunning),
+            Some(stored) => self.replay(stored).await,
+            None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
-                let named = Some((&key, &asked[..]));
-                let result = self.find_and_charge(named).await;
+                let keyed = Some((&key, &question[..]));
+                let result = self.find_and_charge(keyed).await;
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
                 // Another process may have answered the first call, and charged the last credits
                 // for it, since the stored response was read.
-                let kept = self.service.ledger.kept(account, &key, &asked, self.now).await;
-                match kept.map_err(store_refusal)? {
-                    Some(kept) => self.replay(kept).await,
+                match self.stored_response(&key, &question).await? {
+                    Some(stored) => self.replay(stored).await,
                     None => result,
                 }
             }
         }
     }
 
-    /// Checks the balance, looks up and charges. `named` is the idempotency key and the bytes of
+    async fn stored_response(
+        &self,
+        key: &IdempotencyKey,
+        question: &[u8],
+    ) -> Result<Option<StoredResponse>, Refusal> {
+        let (ledger, account) = (&self.service.ledger, self.key.account);
+        ledger.stored_response(account, key, question, self.now).await.map_err(store_refusal)
+    }
+
+    /// Checks the balance, looks up and charges. `keyed` is the idempotency key and the bytes of
     /// the question.
     async fn find_and_charge(
         &mut self,
-        named: Option<(&IdempotencyKey, &[u8])>,
+        keyed: Option<(&IdempotencyKey, &[u8])>,
     ) -> Result<Answer, Refusal> {
         let before = self.check_balance().await?;
         let written = self.find_and_write(before).await?;
         let WrittenAnswer { template, revision, balance: before } = written;
-        if template.items == 0 && named.is_none() {
+        if template.items == 0 && keyed.is_none() {
             return Ok(Answer::first(template.body.fill(before), Credits::ZERO, 0));
         }
 
         let used = self.call.price.of(template.items);
-        let charged = self.service.ledger.charge(self.charge(&template, revision, named));
+        let charged = self.service.ledger.charge(self.charge(&template, revision, keyed));
         match charged.await.map_err(charge_refusal)? {
             Charged::Taken { balance: after } => {
                 self.balance = Some(after);
                 self.service.shortfalls.note(self.key.account, after);
                 Ok(Answer::first(template.body.fill(after), used, template.items))
             }
-            Charged::Replayed(kept) => {
+            Charged::Replayed(stored) => {
                 self.balance = None;
-                self.replay(kept).await
+                self.replay(stored).await
             }
             Charged::Insufficient { balance: left } => {
                 self.balance = Some(left);
@@ -226,8 +232,8 @@ impl MeteredCall<'_> {
 
     /// Returns the first answer again. If it contains a value that was suppressed since, returns a
     /// miss. Either is free.
-    async fn replay(&self, kept: StoredResponse) -> Result<Answer, Refusal> {
-        if let StoredResponse::Answer { body, balance, .. } = &kept {
+    async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
+        if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;
             let suppressed = suppressed.filter(|values| values.count() > 0);
             let text = String::from_utf8_lossy(body.bytes());
@@ -237,7 +243,7 @@ impl MeteredCall<'_> {
                 return replay(self.call.price, forgotten);
             }
         }
-        replay(self.call.price, kept)
+        replay(self.call.price, stored)
     }
 
     /// The cached balance if it covers the least price; otherwise the exact balance, so that recent
@@ -257,8 +263,8 @@ fn most_items(price: Price, balance: Credits) -> u64 {
     price.most_items(balance).saturating_add(1)
 }
 
-fn replay(price: Price, kept: StoredResponse) -> Result<Answer, Refusal> {
-    match kept {
+fn replay(price: Price, stored: StoredResponse) -> Result<Answer, Refusal> {
+    match stored {
         StoredResponse::Answer { body, balance, items } => {
             Ok(Answer::first(body.fill(balance), price.of(items), items).repeated())
         }

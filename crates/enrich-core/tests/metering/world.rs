@@ -92,8 +92,8 @@ pub(crate) fn template(text: &str, balance_at: usize) -> BodyTemplate {
 
 pub(crate) fn ask() -> Result<Ask, InvalidFields> {
     let question = Question::Company(CompanyRef::Domain(Domain::parse("quill.example").unwrap()));
-    let (echo, asked) = (String::new(), b"asked".to_vec());
-    Ok(Ask { question, projection: Projection::Profile, echo, limit: None, asked })
+    let (echo, canonical) = (String::new(), b"question".to_vec());
+    Ok(Ask { question, projection: Projection::Profile, echo, limit: None, canonical })
 }
 
 /// Sends a call with the right key.

@@ -125,7 +125,7 @@ pub(super) fn seal(
     idempotency: &IdempotencyRecord,
     at: Timestamp,
 ) -> Result<SealedRecord, SealError> {
-    let names = names(secrets, account, &idempotency.key, &idempotency.asked);
+    let names = names(secrets, account, &idempotency.key, &idempotency.question);
     let associated_data =
         names.first().map(|name| associated_data(account, name, at)).unwrap_or_default();
     let sealed = secrets.current().seal(

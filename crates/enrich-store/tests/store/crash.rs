@@ -87,7 +87,7 @@ fn keyed(name: &str) -> Charge {
         at: now(),
         idempotency: Some(IdempotencyRecord {
             key: IdempotencyKey::parse(name).unwrap(),
-            asked: b"q".to_vec(),
+            question: b"q".to_vec(),
             body: BodyTemplate::new(b"a".to_vec(), None),
         }),
     }

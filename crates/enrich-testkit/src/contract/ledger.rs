@@ -62,7 +62,7 @@ impl Customer {
     fn keyed_at(&self, items: u64, key: &str, asked: &str, at: Timestamp) -> Charge {
         let idempotency = IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
-            asked: asked.as_bytes().to_vec(),
+            question: asked.as_bytes().to_vec(),
             body: body_for(asked),
         };
         Charge { at, idempotency: Some(idempotency), ..self.charge(items) }
@@ -80,7 +80,7 @@ impl Customer {
         at: Timestamp,
     ) -> Option<StoredResponse> {
         let key = IdempotencyKey::parse(key).unwrap();
-        ports.ledger.kept(self.account, &key, asked.as_bytes(), at).await.unwrap()
+        ports.ledger.stored_response(self.account, &key, asked.as_bytes(), at).await.unwrap()
     }
 }
 

@@ -15,8 +15,8 @@ use enrich_core::{
 use super::{FakePorts, Stored};
 
 impl Stored {
-    fn response(&self, asked: &[u8]) -> StoredResponse {
-        if self.asked != asked {
+    fn response(&self, question: &[u8]) -> StoredResponse {
+        if self.question != question {
             return StoredResponse::OtherQuestion;
         }
         let body = self.body.clone();
@@ -35,18 +35,18 @@ impl Ledger for FakePorts {
         Ok(Some(scripted.unwrap_or_else(|| Credits(self.balance_of(account)))))
     }
 
-    async fn kept(
+    async fn stored_response(
         &self,
         account: AccountId,
         key: &IdempotencyKey,
-        asked: &[u8],
+        question: &[u8],
         _: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError> {
         if let Some(scripted) = self.next_stored.lock().pop_front() {
             return Ok(scripted);
         }
         let stored = self.stored.lock();
-        Ok(stored.get(&(account, key.as_str().to_owned())).map(|stored| stored.response(asked)))
+        Ok(stored.get(&(account, key.as_str().to_owned())).map(|stored| stored.response(question)))
     }
 
     async fn charge(&self, charge: Charge) -> Result<Charged, ChargeError> {
@@ -62,7 +62,7 @@ impl Ledger for FakePorts {
         if let Some(idempotency) = &idempotency {
             let stored = self.stored.lock();
             if let Some(stored) = stored.get(&(account, idempotency.key.as_str().to_owned())) {
-                return Ok(Charged::Replayed(stored.response(&idempotency.asked)));
+                return Ok(Charged::Replayed(stored.response(&idempotency.question)));
             }
         }
         let before = Credits(self.balance_of(account));
@@ -80,8 +80,8 @@ impl Ledger for FakePorts {
             };
             self.add_entry(account, kind, -i64::try_from(credits.0).unwrap(), charge.at);
         }
-        if let Some(IdempotencyRecord { key, asked, body }) = idempotency {
-            let stored = Stored { asked, body, balance, items: charge.items };
+        if let Some(IdempotencyRecord { key, question, body }) = idempotency {
+            let stored = Stored { question, body, balance, items: charge.items };
             self.stored.lock().insert((account, key.as_str().to_owned()), stored);
         }
         Ok(Charged::Taken { balance })

@@ -157,8 +157,8 @@ mod tests {
     fn every_endpoint_says_in_its_body_what_it_found_and_what_that_costs() {
         let name = Domain::parse("quill.example").unwrap();
         let (question, projection) = (Question::Host(name), Projection::Profile);
-        let (echo, asked) = ("Quill".to_owned(), Vec::new());
-        let ask = Ask { question, projection, echo, limit: None, asked };
+        let (echo, canonical) = ("Quill".to_owned(), Vec::new());
+        let ask = Ask { question, projection, echo, limit: None, canonical };
         for table in [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION] {
             for endpoint in table.endpoints {
                 let (answers, path) = (RemoteAnswers::of(endpoint), endpoint.path);

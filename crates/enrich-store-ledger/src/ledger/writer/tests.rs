@@ -52,7 +52,7 @@ impl LoneWriter {
     fn charge(&self, idempotency: Option<&str>) -> Charge {
         let idempotency = idempotency.map(|key| IdempotencyRecord {
             key: IdempotencyKey::parse(key).unwrap(),
-            asked: b"q".to_vec(),
+            question: b"q".to_vec(),
             body: BodyTemplate::new(vec![b'x'; 2_000], None),
         });
         Charge {

@@ -14,7 +14,7 @@ use actix_web::guard::fn_guard;
 use actix_web::http::header::{CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
 use actix_web::http::{Method, StatusCode};
 use actix_web::rt::time::timeout;
-use actix_web::web::{self, Data, Payload, Redirect, ServiceConfig};
+use actix_web::web::{self, Payload, Redirect, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Responder};
 use bytes::Bytes;
 use enrich_dashboard::{Body, BodyFault, Request, Response, ResponseBody};
@@ -26,7 +26,7 @@ use crate::context::{CallContext, OTHER};
 use crate::encoding::{self, Encoding};
 use crate::error_chain::error_chain;
 use crate::header::text;
-use crate::state::{AppState, ListenerState};
+use crate::state::AppState;
 use crate::unrouted;
 
 /// Prefix of all paths of the account page.
@@ -71,18 +71,13 @@ async fn redirect() -> impl Responder {
     Redirect::to(START).see_other()
 }
 
-async fn answer(
-    request: HttpRequest,
-    body: Payload,
-    listener: Data<ListenerState>,
-    context: CallContext,
-) -> HttpResponse {
+async fn answer(request: HttpRequest, body: Payload, context: CallContext) -> HttpResponse {
     let method = match *request.method() {
         Method::GET | Method::HEAD => enrich_dashboard::Method::Get,
         Method::POST => enrich_dashboard::Method::Post,
         _ => return unrouted::wrong_method(&request, &context, ROOT, METHODS),
     };
-    let app = &listener.app;
+    let app = context.app();
     let Some(dashboard) = &app.dashboard else {
         return unrouted::not_found(request, context).await;
     };

@@ -2,7 +2,7 @@
 //! its metrics (`/metrics`).
 
 use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
-use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::context::CallContext;
 use crate::error_chain::error_chain;
 use crate::guard::is_not_escaped;
 use crate::response::unmetered;
-use crate::state::{AppState, ListenerState};
+use crate::state::AppState;
 use crate::unrouted::{options, wrong_method};
 
 const JSON: &str = "application/json";
@@ -44,7 +44,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
     for page in AdminPage::ALL {
         let resource = web::resource(page.path())
             .guard(is_not_escaped())
-            .route(web::get().to(move |listener, context| answer(page, listener, context)))
+            .route(web::get().to(move |context| answer(page, context)))
             .default_service(web::to(move |request, context| other_method(page, request, context)));
         config.service(resource);
     }
@@ -71,12 +71,8 @@ impl AdminPage {
     }
 }
 
-async fn answer(
-    page: AdminPage,
-    listener: Data<ListenerState>,
-    context: CallContext,
-) -> HttpResponse {
-    let app = &listener.app;
+async fn answer(page: AdminPage, context: CallContext) -> HttpResponse {
+    let app = context.app();
     let (status, content_type, body) = match page {
         AdminPage::Health => (200, JSON, Bytes::from_static(br#"{"up":true}"#)),
         AdminPage::Ready => {

@@ -1,7 +1,7 @@
 //! The actix-web application of a listener: its routes and middleware.
 //!
-//! A request passes two layers of middleware: `connection_end`, then `record` (connection limit,
-//! log and metrics).
+//! Every request passes the middleware of `connection_end` and, inside it, of `record` (connection
+//! limit, log and metrics). They are one layer, because each layer boxes one more future.
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -10,7 +10,7 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{App, Error};
 
 use crate::state::{ListenerState, Serves};
-use crate::{account, admin, connection_end, document, endpoint, record, unrouted};
+use crate::{account, admin, connection_end, document, endpoint, unrouted};
 
 pub(crate) fn app(
     listener: Data<ListenerState>,
@@ -25,19 +25,10 @@ pub(crate) fn app(
 > {
     let serves = listener.serves;
     let has_account_page = listener.app.dashboard.is_some();
-    let (recorded, ended) = (Data::clone(&listener), Data::clone(&listener));
-    let record = move |request, next| {
-        let listener = Data::clone(&recorded);
-        async move { record::record(&listener.app, request, next).await }
-    };
-    let end_connection = move |request, next| {
-        let listener = Data::clone(&ended);
-        async move { connection_end::end_connection(&listener.app, request, next).await }
-    };
+    let middleware =
+        move |request, next| connection_end::end_connection(Data::clone(&listener), request, next);
     App::new()
-        .app_data(listener)
-        .wrap(from_fn(record))
-        .wrap(from_fn(end_connection))
+        .wrap(from_fn(middleware))
         .configure(|config| configure(config, serves, has_account_page))
         .default_service(web::to(unrouted::not_found))
 }

@@ -6,11 +6,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use actix_web::HttpRequest;
-use actix_web::http::Method;
-use actix_web::http::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING, UPGRADE,
-};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
 use actix_web::rt::time::sleep;
 use actix_web::web::Payload;
 use enrich_wire::{MAX_BODY_BYTES, RequestRefusal};
@@ -48,15 +44,6 @@ pub(crate) async fn read(
         return Err(Unread { refusal, is_at_end: true });
     }
     Ok(bytes)
-}
-
-/// Whether the request has a body, of known or unknown length.
-pub(crate) fn is_announced(request: &HttpRequest) -> bool {
-    let headers = request.headers();
-    declared_length(headers) > 0
-        || headers.contains_key(TRANSFER_ENCODING)
-        || headers.contains_key(UPGRADE)
-        || request.method() == Method::CONNECT
 }
 
 /// The value of `Content-Length`, or 0. The HTTP layer has already refused invalid values.

@@ -6,27 +6,29 @@ use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::ConnectionType;
 use actix_web::middleware::Next;
+use actix_web::web::Data;
 
 use crate::connection::ConnectionSignals;
 use crate::context::CallContext;
 use crate::detach::DetachOnDrop;
-use crate::state::AppState;
+use crate::record::record;
+use crate::state::ListenerState;
 
 /// Adds `Connection: close` when the connection must end. A call continues to its end even if the
 /// client disconnects.
 pub(crate) async fn end_connection(
-    app: &AppState,
-    request: ServiceRequest,
+    listener: Data<ListenerState>,
+    mut request: ServiceRequest,
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let context = CallContext::begin(&request, &*app.service.clock);
+    let context = CallContext::begin(&mut request, listener);
     if context.signals().is_some_and(|signals| signals.last_answer.is_given()) {
         // This request arrived after the connection's last answer, so the client expects no
         // response. The connection and this future are about to be dropped.
         return std::future::pending().await;
     }
-    let mut response = DetachOnDrop::new(next.call(request)).await?;
-    let closes = !context.is_body_read() || !has_slot(&context) || app.is_closing();
+    let mut response = DetachOnDrop::new(Box::pin(record(context.clone(), request, next))).await?;
+    let closes = !context.is_body_read() || !has_slot(&context) || context.app().is_closing();
     if closes {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }

@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::error::ErrorInternalServerError;
+use actix_web::web::Data;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest};
-use enrich_core::{Clock, RequestId};
+use enrich_core::RequestId;
 use enrich_wire::CallRecord;
 
-use crate::body;
 use crate::connection::ConnectionSignals;
 use crate::header;
+use crate::state::{AppState, ListenerState};
 
 /// Label of requests that match no route.
 pub(crate) const OTHER: &str = "other";
@@ -28,6 +29,7 @@ struct Fields {
     signals: Option<Rc<ConnectionSignals>>,
     is_body_read: Cell<bool>,
     answered: RefCell<Option<Answered>>,
+    listener: Data<ListenerState>,
 }
 
 /// The data of a response that the log and the metrics need.
@@ -51,19 +53,26 @@ impl FromRequest for CallContext {
 
 impl CallContext {
     /// Creates the context and attaches it to the request.
-    pub(crate) fn begin(request: &ServiceRequest, clock: &dyn Clock) -> Self {
+    pub(crate) fn begin(request: &mut ServiceRequest, listener: Data<ListenerState>) -> Self {
+        let clock = &*listener.app.service.clock;
         let context = Self(Rc::new(Fields {
             started: Instant::now(),
             request_id: header::request_id(request.headers(), clock),
             signals: request.request().conn_data::<Rc<ConnectionSignals>>().cloned(),
             is_body_read: Cell::new(false),
             answered: RefCell::default(),
+            listener,
         }));
-        if !body::is_announced(request.request()) {
+        if matches!(request.parts_mut().1, Payload::None) {
             context.end_body();
         }
         request.extensions_mut().insert(context.clone());
         context
+    }
+
+    /// The state of the process.
+    pub(crate) fn app(&self) -> &AppState {
+        &self.0.listener.app
     }
 
     pub(crate) fn started(&self) -> Instant {

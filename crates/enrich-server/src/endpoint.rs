@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE};
-use actix_web::web::{self, Data, Payload, ServiceConfig};
+use actix_web::web::{self, Payload, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use enrich_core::Refusal;
 use enrich_wire::{ApiVersion, Endpoint, Request, RequestRefusal, refuse, respond};
@@ -14,7 +14,6 @@ use crate::context::CallContext;
 use crate::guard::is_not_escaped;
 use crate::header::{API_KEY, IDEMPOTENCY_KEY, text};
 use crate::response::{refusal, response};
-use crate::state::ListenerState;
 use crate::unrouted::{options, wrong_method};
 use crate::versions::API_VERSIONS;
 
@@ -41,8 +40,7 @@ fn add(
     endpoint: &'static Endpoint,
     path: &str,
 ) {
-    let call =
-        move |request, body, received| answer(api_version, endpoint, request, body, received);
+    let call = move |request, body, context| answer(api_version, endpoint, request, body, context);
     let other = move |request, context| other_method(endpoint, request, context);
     let resource = web::resource(path).guard(is_not_escaped());
     config.service(resource.route(web::post().to(call)).default_service(web::to(other)));
@@ -62,13 +60,14 @@ async fn answer(
     endpoint: &'static Endpoint,
     request: HttpRequest,
     mut body: Payload,
-    (listener, context): (Data<ListenerState>, CallContext),
+    context: CallContext,
 ) -> HttpResponse {
+    let app = context.app();
     let refused = |why| refusal(endpoint.path, api_version, why, &context);
-    if listener.app.is_closing() {
+    if app.is_closing() {
         return refused(RequestRefusal::ShuttingDown);
     }
-    let body = match body::read(request.headers(), &mut body, listener.app.body_timeout).await {
+    let body = match body::read(request.headers(), &mut body, app.body_timeout).await {
         Ok(body) => body,
         Err(unread) => {
             if unread.is_at_end {
@@ -91,7 +90,7 @@ async fn answer(
     };
     // Boxed, so that a connection whose body is still arriving does not hold its memory.
     let id = context.request_id();
-    let answer = Box::pin(respond(&listener.app.service, api_version, endpoint, id, call));
+    let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
     // A panic is a bug, but the client still gets an answer. Whether the charge was written is
     // unknown.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {

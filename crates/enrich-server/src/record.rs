@@ -29,11 +29,10 @@ use crate::versions::api_version_of;
 /// Answers the request and records the response. Beyond the connection limit only admin pages are
 /// answered.
 pub(crate) async fn record(
-    app: &AppState,
-    mut request: ServiceRequest,
+    context: CallContext,
+    request: ServiceRequest,
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let context = request.extract::<CallContext>().await?;
     let method = method_name(request.method());
     let is_admitted = has_slot(&context) || AdminPage::at(request.path()).is_some();
     let mut sent = if is_admitted {
@@ -49,7 +48,8 @@ pub(crate) async fn record(
         sent.headers_mut().insert(REQUEST_ID, id);
     }
     if let Some(answered) = context.take_answered() {
-        let recorder = Recorder { app, request_id: context.request_id().as_str(), method };
+        let request_id = context.request_id().as_str();
+        let recorder = Recorder { app: context.app(), request_id, method };
         recorder.write(&answered, context.started().elapsed());
     }
     Ok(sent)

@@ -8,6 +8,10 @@ use enrich_core::{Clock, RequestId};
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const CREDITS_USED: HeaderName = HeaderName::from_static("x-credits-used");
+pub(crate) const CREDITS_REMAINING: HeaderName = HeaderName::from_static("x-credits-remaining");
+pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// The caller's request id if it is valid; else a new one.
 pub(crate) fn request_id(headers: &HeaderMap, clock: &dyn Clock) -> RequestId {

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use bytes::Bytes;
 use enrich_wire::{ApiVersion, CallRecord, RequestRefusal, Response, refuse};
 
 use crate::chunked_body;
 use crate::context::CallContext;
+use crate::header::{CREDITS_REMAINING, CREDITS_USED, RATE_LIMIT, RATE_LIMIT_POLICY, REQUEST_ID};
 
 type Headers = Vec<(&'static str, Cow<'static, str>)>;
 
@@ -58,7 +59,22 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
                 value
             }
         };
-        sent.headers_mut().append(HeaderName::from_static(name), value);
+        sent.headers_mut().append(header_name(name), value);
     }
     sent
+}
+
+/// The header's name. The names that every answer has are constants, because parsing them takes
+/// longer than the rest of the conversion.
+fn header_name(name: &'static str) -> HeaderName {
+    match name {
+        "content-type" => CONTENT_TYPE,
+        "cache-control" => CACHE_CONTROL,
+        "x-request-id" => REQUEST_ID,
+        "x-credits-used" => CREDITS_USED,
+        "x-credits-remaining" => CREDITS_REMAINING,
+        "ratelimit-policy" => RATE_LIMIT_POLICY,
+        "ratelimit" => RATE_LIMIT,
+        _ => HeaderName::from_static(name),
+    }
 }

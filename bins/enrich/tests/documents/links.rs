@@ -87,6 +87,22 @@ fn every_document_that_is_named_is_there() {
 }
 
 #[test]
+fn the_files_in_the_tables_of_a_crate_are_there() {
+    let mut missing = Vec::new();
+    for page in pages().iter().filter(|page| page.path.ends_with("README.md")) {
+        let sources = root().join(&page.path).with_file_name("src");
+        let cells =
+            page.text.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
+        for name in cells.flat_map(|cell| cell.split('`').step_by(2)) {
+            if name.ends_with(".rs") && !sources.join(name).exists() {
+                missing.push(format!("{}: {name}", page.path.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "named, but not there:\n{}", missing.join("\n"));
+}
+
+#[test]
 fn every_document_stands_on_the_map() {
     let map = pages().into_iter().find(|page| page.path == Path::new("docs/README.md")).unwrap();
     for page in pages() {

@@ -63,7 +63,6 @@ pub(crate) enum IndexResult {
 /// The subject of an identifier in one state of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexHit {
-    /// The subject.
     pub(crate) subject: SubjectId,
     /// The confidence of the match.
     pub(crate) confidence: Confidence,

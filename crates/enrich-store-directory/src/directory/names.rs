@@ -44,7 +44,6 @@ const FEW: usize = 8;
 /// A company that a name may mean.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
-    /// The company.
     pub(crate) company: Company,
     /// The trust in the sources of its name.
     pub(crate) confidence: Confidence,
@@ -68,7 +67,6 @@ pub(crate) enum Fit {
 /// A company that a name may mean as an employer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CandidateMatch {
-    /// The company.
     pub(crate) company: SubjectId,
     /// The confidence that it is meant.
     pub(crate) match_confidence: Confidence,
@@ -83,7 +81,6 @@ pub(crate) struct Ranked {
     pub(crate) is_bare: bool,
     /// How the name fits.
     pub(crate) fit: Fit,
-    /// The company.
     pub(crate) candidate: Candidate,
 }
 
@@ -115,7 +112,6 @@ impl Ranked {
         self.fit.confidence().min(self.candidate.confidence)
     }
 
-    /// The company's id.
     pub(crate) fn id(&self) -> SubjectId {
         self.candidate.company.id
     }

@@ -9,10 +9,10 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 use rustc_hash::FxHashMap;
 
-use super::codes::{COMPANY, IdentifierKind, PERSON, attribute_of, sql_id, subject_id};
+use super::codes::{IdentifierKind, attribute_of, sql_id, subject_id};
 use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
-use super::profile::{self, BadProfile};
+use super::profile::{self, BadProfile, Profiled};
 
 /// The tier of the name of a company of which only names are held.
 pub(crate) const BARE_TIER: u8 = 2;
@@ -30,7 +30,6 @@ pub(crate) struct View<'c> {
 /// The facts of a domain, and the trust in the most trusted source of each, whose value counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDomain {
-    /// The facts.
     pub(crate) facts: DomainFacts,
     /// The confidence of the IP address; `None` when there is none.
     pub(crate) ip_confidence: Option<Confidence>,
@@ -65,7 +64,6 @@ impl<'c> View<'c> {
         result
     }
 
-    /// The directory's revision.
     pub(crate) fn revision(&self) -> rusqlite::Result<DirectoryRevision> {
         self.connection.prepare_cached(REVISION)?.query_row([], generation_of)
     }
@@ -104,8 +102,7 @@ impl<'c> View<'c> {
 
     /// The company with this id, without its employees.
     pub(crate) fn company(&self, id: SubjectId) -> rusqlite::Result<Option<Company>> {
-        let Some(profile) = self.profile(id, COMPANY)? else { return Ok(None) };
-        profile::read_company(id, &profile).map(Some).map_err(unreadable)
+        self.subject(id)
     }
 
     /// The person with this id, with the employer as in the employer's own profile.
@@ -115,8 +112,7 @@ impl<'c> View<'c> {
 
     /// The person with this id, with the employer's id only.
     pub(crate) fn person_alone(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
-        let Some(profile) = self.profile(id, PERSON)? else { return Ok(None) };
-        profile::read_person(id, &profile).map(Some).map_err(unreadable)
+        self.subject(id)
     }
 
     /// Adds the employer from the employer's own profile.
@@ -127,7 +123,6 @@ impl<'c> View<'c> {
         Ok(person)
     }
 
-    /// The number of companies.
     pub(crate) fn companies(&self) -> rusqlite::Result<u64> {
         self.connection.value("SELECT companies FROM state", [])
     }
@@ -227,12 +222,11 @@ impl<'c> View<'c> {
         }))
     }
 
-    fn profile(&self, id: SubjectId, kind: i64) -> rusqlite::Result<Option<String>> {
-        self.connection.find(
-            "SELECT profile FROM subject WHERE id = ?1 AND kind = ?2",
-            params![sql_id(id), kind],
-            |row| row.get(0),
-        )
+    fn subject<T: Profiled>(&self, id: SubjectId) -> rusqlite::Result<Option<T>> {
+        let profile = "SELECT profile FROM subject WHERE id = ?1 AND kind = ?2";
+        self.connection.find(profile, params![sql_id(id), T::KIND], |row| {
+            T::read(id, row.get_ref(0)?.as_str()?).map_err(unreadable)
+        })
     }
 }
 
@@ -273,7 +267,7 @@ mod tests {
         let writer = sqlite::writer(&path, Durability::Commit).unwrap();
         let profile = r#"{"n":"Quill"}"#;
         writer
-            .execute("INSERT INTO subject VALUES (7, ?1, ?2)", params![COMPANY, profile])
+            .execute("INSERT INTO subject VALUES (7, ?1, ?2)", params![Company::KIND, profile])
             .unwrap();
         let reader = sqlite::mapped_reader(&path).unwrap();
         let (view, id) = (View::of(&reader), SubjectId(7));

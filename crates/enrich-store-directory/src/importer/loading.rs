@@ -39,6 +39,20 @@ enum Command {
     Finish(Answer<()>),
 }
 
+impl Command {
+    /// Reports an error to the waiting caller.
+    fn fail(self, error: rusqlite::Error) {
+        match self {
+            Self::Take(_, answer) => send_answer(answer, Err(store_error(error))),
+            Self::Finish(answer) => send_answer(answer, Err(store_error(error))),
+        }
+    }
+}
+
+/// Why a load cannot go on, and the command that waits for an answer. Without one, the next command
+/// gets the error.
+type Failure = (rusqlite::Error, Option<Command>);
+
 /// The destination of a load.
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
@@ -55,7 +69,6 @@ pub(crate) struct SqliteLoading {
 }
 
 impl SqliteLoading {
-    /// Begins a load.
     pub(crate) async fn begin(target: Target, load: Load) -> Result<Self, StoreError> {
         let (commands, received) = mpsc::channel();
         let (begun, has_begun) = oneshot::channel();
@@ -125,7 +138,12 @@ impl Run<'_> {
                 Command::Take(records, answer) => {
                     match self.transaction(records, answer, commands) {
                         Ok(finish) => finish,
-                        Err(error) => return fail(error, commands),
+                        Err((error, waiting)) => {
+                            if let Some(waiting) = waiting.or_else(|| commands.recv().ok()) {
+                                waiting.fail(error);
+                            }
+                            return;
+                        }
                     }
                 }
             };
@@ -157,7 +175,7 @@ impl Run<'_> {
         let finish = loop {
             match take(&mut writer, self.load, records) {
                 Ok(taken) => send_answer(answer, Ok(taken)),
-                Err(error) => return Err(Failure::Taking(error, answer)),
+                Err(error) => return Err((error, Some(Command::Take(Vec::new(), answer)))),
             }
             if begun.elapsed() >= TRANSACTION {
                 break None;
@@ -182,8 +200,7 @@ impl Run<'_> {
                 turn::pause();
                 Ok(finish)
             }
-            (Err(error), Some(waiting)) => Err(Failure::Finishing(error, waiting)),
-            (Err(error), None) => Err(Failure::Committing(error)),
+            (Err(error), waiting) => Err((error, waiting.map(Command::Finish))),
         }
     }
 
@@ -229,27 +246,6 @@ impl Run<'_> {
             transaction.execute("UPDATE state SET generation = generation", [])?;
             Ok(())
         })
-    }
-}
-
-/// Why a load cannot go on, and who waits for the answer.
-enum Failure {
-    Taking(rusqlite::Error, Answer<Vec<Taken>>),
-    Committing(rusqlite::Error),
-    Finishing(rusqlite::Error, Answer<()>),
-}
-
-/// Ends the load and reports why to the waiting caller, or to the next one.
-fn fail(failure: Failure, commands: &Receiver<Command>) {
-    match failure {
-        Failure::Taking(error, answer) => send_answer(answer, Err(store_error(error))),
-        Failure::Finishing(error, answer) => send_answer(answer, Err(store_error(error))),
-        Failure::Committing(error) => match commands.recv() {
-            Ok(Command::Take(_, answer)) => send_answer(answer, Err(store_error(error))),
-            Ok(Command::Finish(answer)) => send_answer(answer, Err(store_error(error))),
-            // Dropped: there is no next caller.
-            Err(mpsc::RecvError) => {}
-        },
     }
 }
 

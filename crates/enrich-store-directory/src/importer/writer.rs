@@ -101,7 +101,6 @@ impl<'c> Writer<'c> {
         self.next_source - 1
     }
 
-    /// The facts of a new subject.
     pub(crate) fn new_subject_facts(&mut self, kind: Kind) -> SubjectFacts {
         let id = self.next_subject;
         self.next_subject += 1;

@@ -19,7 +19,6 @@ const VALID_FOR: Duration = Duration::from_millis(500);
 /// The most cached keys, about 40 MB; a full cache is emptied.
 const MOST: usize = 100_000;
 
-/// A key's hash.
 pub(super) type KeyHash = [u8; 32];
 
 /// The recently used keys.

@@ -82,7 +82,6 @@ pub(super) enum RecordState {
 /// The number of records that one connection counted, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
-    /// The number of records.
     pub(super) records: u64,
     /// SQLite's `data_version` at that time. Another value means that another connection, of this
     /// or another process, has written since.

@@ -6,13 +6,14 @@ use std::io::Write as _;
 use std::path::{Component, Path};
 
 use enrich_core::Timestamp;
+use enrich_core::port::ledger::Verification;
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::LEDGER;
 use enrich_store_sqlite::{SECRET_FILE, private_file};
 use serde::{Deserialize, Serialize};
 
-use super::BackupError;
 use super::file_entry::FileEntry;
+use super::{BackupError, BackupReport};
 
 /// The file's name in the backup.
 pub(super) const FILE: &str = "backup.json";
@@ -77,8 +78,28 @@ impl Manifest {
         Ok(read)
     }
 
+    /// The report of the backup, with the result of the check.
+    pub(super) fn report(
+        &self,
+        ledger: Verification,
+        last_entry_at: Option<Timestamp>,
+    ) -> BackupReport {
+        let bytes =
+            |name| self.files.iter().find(|file| file.name == name).map_or(0, |it| it.bytes);
+        let others = || self.files.iter().filter(|file| file.name.contains('/'));
+        BackupReport {
+            made_at: self.made_at().unwrap_or(Timestamp::UNIX_EPOCH),
+            directory_bytes: bytes(DIRECTORY.file),
+            ledger_bytes: bytes(LEDGER.file),
+            other_files: others().count() as u64,
+            other_bytes: others().map(|file| file.bytes).sum(),
+            ledger,
+            last_entry_at,
+        }
+    }
+
     /// The time of the databases' copied state.
-    pub(super) fn made_at(&self) -> Option<Timestamp> {
+    fn made_at(&self) -> Option<Timestamp> {
         self.made_at.parse().ok()
     }
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use enrich_core::Timestamp;
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::LEDGER;
 use enrich_store_sqlite::{self as sqlite, OpenError, SECRET_FILE, in_use};
@@ -84,19 +83,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     sqlite::private_folder().create(&unfinished).map_err(|e| BackupError::file(&unfinished, e))?;
     copy(backup, &unfinished, &manifest.files)?;
     let (ledger, last_entry_at) = check(&unfinished)?;
-    let bytes = |name: &str| {
-        manifest.files.iter().find(|file| file.name == name).map_or(0, |file| file.bytes)
-    };
-    let others = || manifest.files.iter().filter(|file| file.name.contains('/'));
-    Ok(BackupReport {
-        made_at: manifest.made_at().unwrap_or(Timestamp::UNIX_EPOCH),
-        directory_bytes: bytes(DIRECTORY.file),
-        ledger_bytes: bytes(LEDGER.file),
-        other_files: others().count() as u64,
-        other_bytes: others().map(|file| file.bytes).sum(),
-        ledger,
-        last_entry_at,
-    })
+    Ok(manifest.report(ledger, last_entry_at))
 }
 
 /// Does the same as [`check_empty`] while this process has the folder's lock.
@@ -132,7 +119,8 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
     for file in all {
         let (source, target) = (backup.join(&file.name), to.join(&file.name));
         if let Some(parent) = target.parent().filter(|parent| !parent.is_dir()) {
-            make_folders(to, parent)?;
+            let created = sqlite::private_folder().recursive(true).create(parent);
+            created.map_err(|source| BackupError::file(parent, source))?;
         }
         let copied = files::copy(&source, &target, &file.name)
             .map_err(|error| BackupError::file(source, error))?;
@@ -141,18 +129,6 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
         }
     }
     sync_all(to)
-}
-
-/// Creates the folders from `top` down to `folder`.
-fn make_folders(top: &Path, folder: &Path) -> Result<(), BackupError> {
-    let missing: Vec<&Path> =
-        folder.ancestors().take_while(|path| *path != top && !path.is_dir()).collect();
-    for folder in missing.into_iter().rev() {
-        sqlite::private_folder()
-            .create(folder)
-            .map_err(|source| BackupError::file(folder, source))?;
-    }
-    Ok(())
 }
 
 /// Syncs the entries of all folders below a folder.

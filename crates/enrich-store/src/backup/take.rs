@@ -62,7 +62,6 @@ pub fn back_up(
     Ok(report)
 }
 
-/// The paths of a backup.
 struct BackupPaths {
     /// The path of the complete backup.
     complete: PathBuf,
@@ -171,33 +170,20 @@ fn write(
             files::copy_folder(&folder.join(name), &to.join(name), name, &mut written)?;
         }
     }
-    let (other_files, other_bytes) =
-        (written.len() as u64, written.iter().map(|file| file.bytes).sum());
     let made_at = copy_databases(folder, to, clock, progress)?;
     let key = files::copy(&folder.join(SECRET_FILE), &to.join(SECRET_FILE), SECRET_FILE);
     written.push(key.map_err(|source| BackupError::file(folder.join(SECRET_FILE), source))?);
 
     let (ledger, last_entry_at) = check(to)?;
-    let mut bytes = [0; 2];
-    for (database, bytes) in [DIRECTORY, LEDGER].iter().zip(&mut bytes) {
+    for database in [DIRECTORY, LEDGER] {
         let path = to.join(database.file);
         let entry = files::describe(&path, database.file);
-        let entry = entry.map_err(|source| BackupError::file(path, source))?;
-        *bytes = entry.bytes;
-        written.push(entry);
+        written.push(entry.map_err(|source| BackupError::file(path, source))?);
     }
-    Manifest::new(made_at, ledger.entries, written).write(to)?;
+    let manifest = Manifest::new(made_at, ledger.entries, written);
+    manifest.write(to)?;
     sqlite::sync_folder(to).map_err(|source| BackupError::file(to, source))?;
-    let [directory_bytes, ledger_bytes] = bytes;
-    Ok(BackupReport {
-        made_at,
-        directory_bytes,
-        ledger_bytes,
-        other_files,
-        other_bytes,
-        ledger,
-        last_entry_at,
-    })
+    Ok(manifest.report(ledger, last_entry_at))
 }
 
 /// Copies both databases in their state at one moment, and returns that moment.

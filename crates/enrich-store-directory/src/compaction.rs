@@ -22,7 +22,7 @@ use crate::importer::{empty_the_log, turn};
 
 /// Page cache: 64 MiB, in SQLite's unit of −1 KiB.
 const CACHE: i64 = -64 * 1024;
-/// One part in so many that the log takes beyond the pages themselves.
+/// The share of the log's size that is not pages: one in 64.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.
@@ -81,7 +81,7 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
-    // A server's reads are faster with a log; without a server nobody needs one.
+    // Only a server's reads need the log.
     let _ = sqlite::begin_log(path);
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }

@@ -1,4 +1,4 @@
-//! Rare changes of the ledger's tables: an operator's, and those of owners who sign in.
+//! Rare changes of the ledger's tables: by an operator, and by owners on the account page.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -49,7 +49,7 @@ const COUNTS: [(&str, &str); 8] = [
 pub struct LedgerPorts {
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
-    /// The owners who sign in to accounts' pages.
+    /// The sign-ins of owners to the account page.
     pub sign_ins: Arc<SqliteSignIns>,
     /// The ledger.
     pub ledger: Arc<SqliteLedger>,

@@ -197,7 +197,7 @@ pub(crate) fn tidy(
     Ok(())
 }
 
-/// The company names that were missed most in the last 30 days, at most so many.
+/// The company names that were missed most in the last 30 days, at most `most`.
 ///
 /// # Errors
 ///

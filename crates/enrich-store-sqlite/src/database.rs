@@ -106,7 +106,8 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
     migrate(&mut connection, path, database)?;
-    // A copy made by `VACUUM INTO` has no write-ahead log, and its readers would wait for its writer.
+    // A copy made by `VACUUM INTO` has no write-ahead log, and its readers would wait for its
+    // writer.
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {

@@ -13,8 +13,8 @@ use crate::database::{Durability, writer};
 /// Bytes written at a time.
 const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Commits a transaction without changes to the write-ahead log. A reader must have the log open: the
-/// last connection that closes a log removes it.
+/// Commits a transaction without changes to the write-ahead log. A reader must have the log open:
+/// the last connection that closes a log removes it.
 ///
 /// While the log is empty, SQLite asks the system for the file's length at the beginning of each
 /// read (`pagerPagecount`). Otherwise the length is in the log's index, in memory. This saves a

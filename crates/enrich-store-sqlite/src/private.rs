@@ -37,8 +37,8 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that the disk of a folder has space for so many bytes. If not, returns the space needed
-/// and the free space, in megabytes.
+/// Checks that the disk of a folder has space for a number of bytes. If not, returns the space
+/// needed and the free space, in megabytes.
 ///
 /// # Errors
 ///

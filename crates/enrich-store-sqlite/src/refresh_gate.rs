@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the cache is used before the next check for other processes' changes.
+/// The intervals by default.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
-/// How long the cache is used while another thread is already checking.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
 /// In place of a moment: never.
 const NEVER: u64 = 0;
@@ -13,10 +12,14 @@ const NEVER: u64 = 0;
 /// When the file was last checked, and which thread checks it next.
 #[derive(Debug)]
 pub struct RefreshGate {
+    /// How long the cache is used before the next check for other processes' changes.
+    interval: Duration,
+    /// How long the cache is used while another thread is already checking.
+    longest: Duration,
     since: Instant,
     /// The time up to which changes are known, in microseconds after `since`.
     seen: AtomicU64,
-    /// The time when a thread last started a check, likewise.
+    /// The time when a thread last started a check, in microseconds after `since`.
     checked: AtomicU64,
 }
 
@@ -25,14 +28,18 @@ pub struct RefreshGate {
 pub struct Moment(u64);
 
 impl Default for RefreshGate {
-    /// A gate without any check so far.
     fn default() -> Self {
-        let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
-        Self { since: Instant::now(), seen, checked }
+        Self::new(REFRESH_INTERVAL, LONGEST_INTERVAL)
     }
 }
 
 impl RefreshGate {
+    /// A gate without any check so far.
+    pub fn new(interval: Duration, longest: Duration) -> Self {
+        let (seen, checked) = (AtomicU64::new(NEVER), AtomicU64::new(NEVER));
+        Self { interval, longest, since: Instant::now(), seen, checked }
+    }
+
     /// Whether the caller should check: the first caller when the last check is a while ago, and
     /// every caller when it is long ago or never happened.
     pub fn is_due(&self) -> bool {
@@ -40,13 +47,13 @@ impl RefreshGate {
         let is_past =
             |moment: u64, limit: Duration| moment == NEVER || now >= moment + micros(limit);
         let seen = self.seen.load(Ordering::Acquire);
-        if is_past(seen, LONGEST_INTERVAL) {
+        if is_past(seen, self.longest) {
             return true;
         }
         let checked = self.checked.load(Ordering::Acquire);
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
-        is_past(seen, REFRESH_INTERVAL)
-            && is_past(checked, REFRESH_INTERVAL)
+        is_past(seen, self.interval)
+            && is_past(checked, self.interval)
             && self.checked.compare_exchange(checked, now, success, failure).is_ok()
     }
 

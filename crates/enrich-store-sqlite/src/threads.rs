@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 use crate::OpenError;
 
-/// A thread that works until it is told to end, for instance by the end of its channel. Dropping
-/// this waits for that, so the other end of the channel must be dropped before: in an owner's fields,
-/// it comes first.
+/// A thread that its owner waits for when it drops this. The thread must end by itself, for
+/// instance with its channel: the owner declares the channel's other end first, so that it is
+/// dropped before.
 #[derive(Debug)]
 pub struct Worker(Option<JoinHandle<()>>);
 
@@ -42,7 +42,7 @@ impl Drop for Worker {
     }
 }
 
-/// A worker that is told to end when this is dropped.
+/// A worker that ends when this is dropped.
 #[derive(Debug)]
 pub struct Background {
     _owner: SyncSender<()>,
@@ -89,7 +89,7 @@ pub async fn apart<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
     let run = move || {
-        // Nobody waits any more if the caller was cancelled; the work is done all the same.
+        // The caller may have been cancelled; the work is done in either case.
         let _ = reply.send(work());
     };
     let thread = thread::Builder::new().name("enrich-store".to_owned()).spawn(run);

@@ -93,7 +93,8 @@ fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
 
-/// Opens a complete folder: takes its lock with `lock`, reads its secrets and migrates its databases.
+/// Opens a complete folder: takes its lock with `lock`, reads its secrets and migrates its
+/// databases.
 pub(crate) fn enter(
     folder: &Path,
     lock: impl FnOnce(&Path) -> Result<InUse, OpenError>,

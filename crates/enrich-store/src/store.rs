@@ -35,7 +35,7 @@ pub struct Store {
     pub importer: Arc<SqliteImporter>,
     /// Accounts and keys.
     pub accounts: Arc<SqliteAccounts>,
-    /// The owners who sign in to accounts' pages.
+    /// The sign-ins of owners to the account page.
     pub sign_ins: Arc<SqliteSignIns>,
     /// The ledger.
     pub ledger: Arc<SqliteLedger>,
@@ -222,7 +222,7 @@ impl Store {
         ledger::use_statistics(&self.folder.join(LEDGER.file), first, last, most)
     }
 
-    /// The company names that were missed most in the last 30 days, at most so many.
+    /// The company names that were missed most in the last 30 days, at most `most`.
     ///
     /// # Errors
     ///

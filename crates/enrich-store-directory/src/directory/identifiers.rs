@@ -66,9 +66,9 @@ impl View<'_> {
         self.index.map_or(IndexResult::Unknown, |index| index.locate(kind, key))
     }
 
-    /// Does the same and returns the directory's revision, in one statement and so in one state;
-    /// [`Self::of_one_state`] would take a second statement. `lead` is a hit of the hash index;
-    /// without one, the file's index is searched.
+    /// Like [`Self::first_with`], with the directory's revision. Reads both in one statement, and
+    /// so in one state; [`Self::of_one_state`] would take a second statement. Without a hit of the
+    /// hash index, the file's index is searched.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,

@@ -18,7 +18,7 @@ pub(crate) fn problems(connection: &Connection) -> rusqlite::Result<Vec<String>>
     Ok(problems)
 }
 
-/// Does the same within a transaction.
+/// Like [`problems`], within a transaction.
 pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = Vec::new();
     let companies = companies(connection)?;
@@ -123,7 +123,7 @@ impl Word<'_> {
     }
 }
 
-/// The companies of a word, as far as they were read.
+/// The part of a word's list that was read so far.
 struct List<'a> {
     companies: &'a [bool],
     before: Option<u64>,

@@ -14,7 +14,7 @@ pub(crate) mod search;
 
 pub(crate) use approximate::judged;
 
-use enrich_core::matching::likeliest;
+use enrich_core::matching::{Judged, likeliest};
 use enrich_core::{Company, Confidence, SubjectId};
 use enrich_text::{CompanyName, Country, Domain};
 
@@ -40,14 +40,6 @@ const MOST_EMPLOYERS: usize = 4;
 const LEAST_EMPLOYER: Confidence = Confidence::clamped(20);
 /// The most companies of a name that are read on the caller's thread; more take longer.
 const FEW: usize = 8;
-
-/// A company that a name may mean.
-#[derive(Clone, Debug)]
-pub(crate) struct Candidate {
-    pub(crate) company: Company,
-    /// The trust in the sources of its name.
-    pub(crate) confidence: Confidence,
-}
 
 /// How a name fits a company, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +73,9 @@ pub(crate) struct Ranked {
     pub(crate) is_bare: bool,
     /// How the name fits.
     pub(crate) fit: Fit,
-    pub(crate) candidate: Candidate,
+    pub(crate) company: Company,
+    /// The trust in the sources of its name.
+    pub(crate) source_confidence: Confidence,
 }
 
 impl Fit {
@@ -109,11 +103,11 @@ impl Fit {
 impl Ranked {
     /// The confidence that the name means this company, if it means no other.
     pub(crate) fn confidence(&self) -> Confidence {
-        self.fit.confidence().min(self.candidate.confidence)
+        self.fit.confidence().min(self.source_confidence)
     }
 
     pub(crate) fn id(&self) -> SubjectId {
-        self.candidate.company.id
+        self.company.id
     }
 }
 
@@ -137,7 +131,7 @@ pub(crate) fn find(
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(None) };
     if let Some(only) = only_bearer(name, country, &ranked) {
         let is_enough = only.fit.confidence() >= lookup.least_by_name;
-        let found = is_enough.then(|| (only.candidate.company.clone(), only.confidence()));
+        let found = is_enough.then(|| (only.company.clone(), only.confidence()));
         return Ok(found);
     }
     lookup.needs_search()?;
@@ -166,7 +160,7 @@ pub(crate) fn find_only_bearer(
 ) -> rusqlite::Result<Option<(Company, Confidence)>> {
     let ranked = ranked(view, name, country)?.unwrap_or_default();
     let only = only_bearer(name, country, &ranked);
-    Ok(only.map(|only| (only.candidate.company.clone(), only.fit.confidence())))
+    Ok(only.map(|only| (only.company.clone(), only.fit.confidence())))
 }
 
 /// Every company that a name may mean, with its confidence, for questions that choose between them
@@ -182,7 +176,7 @@ pub(crate) fn find_all(
         let candidate_match = |one: &Ranked| CandidateMatch {
             company: one.id(),
             match_confidence: one.fit.confidence(),
-            source_confidence: one.candidate.confidence,
+            source_confidence: one.source_confidence,
         };
         return Ok(all.iter().map(candidate_match).collect());
     }
@@ -190,16 +184,12 @@ pub(crate) fn find_all(
     let judged = judged(lookup.view, name, country)?;
     let likely =
         judged.iter().take(MOST_EMPLOYERS).filter(|one| one.confidence() >= LEAST_EMPLOYER);
-    let mut matches = Vec::new();
-    for one in likely {
-        let source_confidence = trust(lookup.view, one.company.id, &one.name)?;
-        matches.push(CandidateMatch {
-            company: one.company.id,
-            match_confidence: one.confidence(),
-            source_confidence,
-        });
-    }
-    Ok(matches)
+    let candidate_match = |one: &Judged| {
+        let (company, match_confidence) = (one.company.id, one.confidence());
+        let source_confidence = trust(lookup.view, company, &one.name)?;
+        Ok(CandidateMatch { company, match_confidence, source_confidence })
+    };
+    likely.map(candidate_match).collect()
 }
 
 /// The companies with a name; reading many of them takes long.
@@ -230,7 +220,7 @@ fn only_bearer<'a>(
         .get(1)
         .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
     // If the name contains another country, another company is meant.
-    let company = &best.candidate.company;
+    let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = country.is_some()
         || best.is_bare
@@ -278,7 +268,7 @@ fn candidates(
     view: View<'_>,
     name: &CompanyName,
     country: Option<Country>,
-) -> rusqlite::Result<Option<Vec<Candidate>>> {
+) -> rusqlite::Result<Option<Vec<(Company, Confidence)>>> {
     let (most, most_bare) = match country {
         None => (MOST_CANDIDATES, MOST_BARE),
         Some(_) => (MOST_SEARCHED, 0),
@@ -295,7 +285,7 @@ fn candidates(
     for Holder { subject, confidence, .. } in holders {
         let Some(company) = view.company(subject)? else { continue };
         if is_in(&company, country) {
-            candidates.push(Candidate { company, confidence });
+            candidates.push((company, confidence));
         }
         if candidates.len() > MOST_CANDIDATES + most_bare {
             return Ok(None);
@@ -308,15 +298,17 @@ fn is_in(company: &Company, country: Option<Country>) -> bool {
     country.is_none_or(|country| company.domain_in(country).is_some())
 }
 
-fn rank(name: &CompanyName, country: Option<Country>, candidates: Vec<Candidate>) -> Vec<Ranked> {
-    let mut ranked: Vec<Ranked> = candidates
-        .into_iter()
-        .filter(|candidate| is_in(&candidate.company, country))
-        .filter_map(|candidate| {
-            let fit = fit(name, &candidate.company)?;
-            Some(Ranked { is_bare: is_bare(&candidate.company), fit, candidate })
-        })
-        .collect();
+fn rank(
+    name: &CompanyName,
+    country: Option<Country>,
+    candidates: Vec<(Company, Confidence)>,
+) -> Vec<Ranked> {
+    let candidates = candidates.into_iter().filter(|(company, _)| is_in(company, country));
+    let ranked = candidates.filter_map(|(company, source_confidence)| {
+        let fit = fit(name, &company)?;
+        Some(Ranked { is_bare: is_bare(&company), fit, company, source_confidence })
+    });
+    let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_by_key(|one| (one.is_bare, one.fit, one.id()));
     ranked
 }
@@ -368,17 +360,17 @@ mod tests {
 
     use super::*;
 
-    fn company(id: u64, name: &str, aliases: &[&str], domains: &[&str]) -> Candidate {
+    fn company(id: u64, name: &str, aliases: &[&str], domains: &[&str]) -> (Company, Confidence) {
         let site = |domain: &&str| Site { domain: (*domain).into(), country: None };
         let company = Company {
             aliases: aliases.iter().map(|&alias| alias.into()).collect(),
             sites: domains.iter().map(site).collect(),
             ..Company::named(SubjectId(id), name.into())
         };
-        Candidate { company, confidence: Confidence::FULL }
+        (company, Confidence::FULL)
     }
 
-    fn asked(name: &str, candidates: Vec<Candidate>) -> Option<(u64, u8)> {
+    fn asked(name: &str, candidates: Vec<(Company, Confidence)>) -> Option<(u64, u8)> {
         asked_in(name, None, candidates)
     }
 
@@ -386,7 +378,7 @@ mod tests {
     fn asked_in(
         name: &str,
         country: Option<&str>,
-        candidates: Vec<Candidate>,
+        candidates: Vec<(Company, Confidence)>,
     ) -> Option<(u64, u8)> {
         let country = country.map(|code| Country::from_code(code).unwrap());
         let name = CompanyName::parse(name).unwrap();
@@ -429,7 +421,7 @@ mod tests {
     #[test]
     fn a_country_in_parentheses_has_to_be_the_companys() {
         let mut candidate = company(1, "Quill Pens", &[], &["quill.example"]);
-        candidate.company.seats = vec![Country::from_code("FR").unwrap()];
+        candidate.0.seats = vec![Country::from_code("FR").unwrap()];
         assert_eq!(asked("Quill Pens (France)", vec![candidate.clone()]), Some((1, 98)));
         assert_eq!(asked("Quill Pens (Deutschland)", vec![candidate]), None);
     }
@@ -481,7 +473,7 @@ mod tests {
     #[test]
     fn an_answer_is_never_surer_than_its_source() {
         let mut candidate = company(1, "Quill Pens", &[], &["a.example"]);
-        candidate.confidence = Confidence::clamped(60);
+        candidate.1 = Confidence::clamped(60);
         assert_eq!(asked("Quill Pens", vec![candidate]), Some((1, 60)));
     }
 

@@ -12,19 +12,20 @@ use super::lookup::{Lookup, Stop};
 use super::names::CandidateMatch;
 use super::view::View;
 
-/// The most people of one name in one place who are compared. With more, the name cannot tell them
-/// apart.
+/// The most people of one name and scope that are compared. More people cannot be distinguished by
+/// their name.
 const MOST_NAMESAKES: usize = 64;
 
 /// The points by which the best match must exceed the next, so that their order is clear. Names
 /// that differ only in spelling are closer than that.
 const CLEAR_LEAD: u8 = 4;
 
-/// The confidence that a person whose name agrees is the one who is meant, for each kind of place.
+/// The confidence that a person whose name agrees is meant, for one kind of scope: an employer or a
+/// country.
 ///
 /// `same` is of a hundred people with the same whole name. The others are the percentage of that
 /// which is left when the names differ in this way; for two differences both apply. They are
-/// estimates, given that no other person in the place agrees. At a company few people share a name,
+/// estimates, given that no other person in the scope agrees. At a company few people share a name,
 /// so the only match is mostly right. In a country many people are not in the directory.
 struct NameConfidence {
     /// The rest are other people of the same name, in the place or recorded there by mistake.
@@ -42,7 +43,7 @@ struct NameConfidence {
     /// Most people called Bob are Robert. Some short forms stand for several names, and two
     /// colleagues seldom use the short and the full form.
     short_form: u8,
-    /// Not everybody writes it, but where it is written there are two people.
+    /// Many sources leave it out, but two different suffixes are two people.
     name_suffix: u8,
     /// Most sources leave middle names out.
     middle_name: u8,
@@ -110,13 +111,13 @@ pub(crate) fn find(
     Ok(found)
 }
 
-/// The key of a name in a place (a country's code, a company's id).
+/// The key of a name in a scope (a country's code, a company's id).
 pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
     format!("{scope}|{name_key}")
 }
 
-/// A key for a name in a place, the confidence in the place, and the trust in the sources of its
-/// name.
+/// The scope of a name: its key, the confidence that it is meant, and the trust in the sources of
+/// its name.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -159,10 +160,10 @@ fn by(
 
 type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
-/// The only person of this name in these places; `None` when there are several.
+/// The only person of this name in these scopes; `None` when there are several.
 ///
-/// Everybody whose name agrees has one of a few keys. The keys of a later step are read only if the
-/// earlier steps found nobody.
+/// Every person whose name agrees has one of a few keys. The keys of a later step are read only if
+/// the earlier steps found no person.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
@@ -192,7 +193,7 @@ fn by_name(
     Ok(None)
 }
 
-/// The people with any of the keys, with the confidence in the place and the trust in the sources;
+/// The people with any of the keys, with the confidence in the scope and the trust in the sources;
 /// `None` when there are too many to compare.
 fn namesakes(
     view: View<'_>,

@@ -1,4 +1,4 @@
-//! Which subject a record became, so that a repeated record is recognized at once, and a record
+//! Remembers the subject of each record. So a repeated record is recognized at once, and a record
 //! that changed at its source finds its subject.
 //!
 //! A record is remembered by a hash of its content and, if its source has an id for it, by a hash
@@ -15,7 +15,7 @@ use super::subject_facts::Kind;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 
-/// What a record is remembered by.
+/// How a record is recognized.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
     /// A hash of its content.
@@ -24,7 +24,7 @@ enum RecordFingerprint<'a> {
     Id(Kind, &'a str),
 }
 
-/// What is remembered of a record.
+/// What the directory knows of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remembered {
     /// It is new.
@@ -38,7 +38,7 @@ pub(crate) enum Remembered {
 }
 
 impl Writer<'_> {
-    /// What is remembered of a source's record.
+    /// Looks a source's record up.
     pub(crate) fn remembered(
         &self,
         source: i64,

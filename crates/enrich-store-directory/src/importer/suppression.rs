@@ -1,5 +1,5 @@
-//! Values that must be neither imported nor answered, as keyed hashes: the table does not show who
-//! asked to be forgotten.
+//! Values that must be neither imported nor answered. They are stored as keyed hashes, so the table
+//! does not show who asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{CompanyRecord, PersonRecord};

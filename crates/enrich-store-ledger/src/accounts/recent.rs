@@ -1,15 +1,16 @@
 //! A cache of recently used keys, so that the next call with one needs no database.
 //!
-//! A key is cached under its stored keyed hash, never in plain. Every half second one caller reads
+//! A key is cached under its stored keyed hash, never in plain. Every half second a caller reads
 //! the number of changes to keys (`key_changes`); when it has grown, the cache is cleared. So
 //! another process's change is seen within that time, and this process's change at once. Unknown
 //! keys are never cached, so that a new key works at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use enrich_core::KeyInfo;
+use enrich_store_sqlite::RefreshGate;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
@@ -27,9 +28,7 @@ pub(super) struct RecentKeys {
     keys: RwLock<FxHashMap<KeyHash, Arc<KeyInfo>>>,
     /// How often the cache was cleared.
     clearings: AtomicU64,
-    began: Instant,
-    /// The time until which it is valid, in milliseconds since then.
-    valid_until: AtomicU64,
+    gate: RefreshGate,
     /// The number of changes at the last check.
     changes: Mutex<Option<i64>>,
 }
@@ -43,8 +42,7 @@ impl Default for RecentKeys {
         Self {
             keys: RwLock::default(),
             clearings: AtomicU64::new(0),
-            began: Instant::now(),
-            valid_until: AtomicU64::new(0),
+            gate: RefreshGate::new(VALID_FOR, VALID_FOR),
             changes: Mutex::new(None),
         }
     }
@@ -57,26 +55,16 @@ impl RecentKeys {
     ///
     /// Those of `read`.
     pub(super) fn confirm<E>(&self, read: impl FnOnce() -> Result<i64, E>) -> Result<(), E> {
-        if self.is_valid() {
+        if !self.gate.is_due() {
             return Ok(());
         }
-        let mut known = self.changes.lock();
-        if self.is_valid() {
-            // Another thread checked while this one waited for the lock.
-            return Ok(());
-        }
-        let checked_at = self.began.elapsed();
+        let moment = self.gate.moment();
         let changes = read()?;
-        if *known != Some(changes) {
+        if self.changes.lock().replace(changes) != Some(changes) {
             self.clear();
-            *known = Some(changes);
         }
-        self.valid_until.store(millis(checked_at + VALID_FOR), Ordering::Release);
+        self.gate.seen(moment);
         Ok(())
-    }
-
-    fn is_valid(&self) -> bool {
-        millis(self.began.elapsed()) < self.valid_until.load(Ordering::Acquire)
     }
 
     /// The key of this hash, if it is cached.
@@ -107,10 +95,6 @@ impl RecentKeys {
         self.clearings.fetch_add(1, Ordering::SeqCst);
         self.keys.write().clear();
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -144,18 +128,19 @@ mod tests {
 
     #[test]
     fn keys_are_remembered_until_one_has_changed() {
-        let (recent, info) = (RecentKeys::default(), info());
-        let check = |changes: i64| recent.confirm(|| Ok::<_, ()>(changes)).unwrap();
-        check(7);
+        let (mut recent, info) = (RecentKeys::default(), info());
+        let confirm =
+            |recent: &RecentKeys, changes| recent.confirm(|| Ok::<_, ()>(changes)).unwrap();
+        confirm(&recent, 7);
         recent.remember(hash(1), &info, recent.begin());
-        check(8);
-        assert_eq!(recent.get(&hash(1)), Some(info.clone()), "it was looked at a moment ago");
+        confirm(&recent, 8);
+        assert_eq!(recent.get(&hash(1)), Some(info.clone()), "the last check is a moment ago");
         assert_eq!(recent.get(&hash(2)), None);
-        recent.valid_until.store(0, Ordering::SeqCst);
-        check(7);
+        recent.gate = RefreshGate::new(VALID_FOR, VALID_FOR);
+        confirm(&recent, 7);
         assert_eq!(recent.get(&hash(1)), Some(info));
-        recent.valid_until.store(0, Ordering::SeqCst);
-        check(8);
+        recent.gate = RefreshGate::new(VALID_FOR, VALID_FOR);
+        confirm(&recent, 8);
         assert_eq!(recent.get(&hash(1)), None);
     }
 
@@ -163,7 +148,7 @@ mod tests {
     fn nothing_is_believed_while_the_changes_cannot_be_read() {
         let recent = RecentKeys::default();
         assert_eq!(recent.confirm(|| Err("a damaged file")), Err("a damaged file"));
-        assert!(!recent.is_valid());
+        assert!(recent.gate.is_due());
     }
 
     #[test]

@@ -18,10 +18,10 @@ use rusqlite::{Connection, Row, named_params};
 
 /// Length of the hash that authenticates a record's balance and charge.
 const TAG_BYTES: usize = 32;
-/// Marks the place of the balance in an encrypted response. It occurs nowhere before it: JSON escapes
-/// control characters, and the answers to programs begin with the balance.
+/// Marks the place of the balance in an encrypted response. It occurs nowhere before it: JSON
+/// escapes control characters, and the answers to programs begin with the balance.
 const BALANCE_MARK: u8 = 0;
-/// Once half of the space is used, an account may have one part in so many of it.
+/// Once half of the space is used, an account may have at most a sixteenth of it.
 const SHARES: u64 = 16;
 /// Maximum age of a count while there is space.
 const RECOUNT: Duration = Duration::from_secs(1);

@@ -143,7 +143,7 @@ impl LedgerState {
         }
         let mut log_end = self.seal.end;
         if there.checkpoint.position > log_end.position {
-            // So many rows were written that heads in memory may be outdated.
+            // Heads in memory may be older than the checkpoint.
             self.forget();
             log_end = there.checkpoint;
         }
@@ -245,7 +245,7 @@ impl LedgerState {
     }
 
     /// Applies a batch that has become durable. `moment` was taken before the transaction ended,
-    /// while nobody else could write; the commit itself may take long, for a checkpoint.
+    /// while no other process could write; the commit itself may take long, for a checkpoint.
     pub(super) fn turn(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();

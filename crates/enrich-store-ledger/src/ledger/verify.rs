@@ -95,9 +95,9 @@ struct AccountState {
     position: u64,
     /// The balance; absent after a row that is missing or cannot be read.
     balance: Option<Credits>,
-    /// The last row's hash; absent likewise.
+    /// The last row's hash; absent in the same cases.
     chain: Option<Chain>,
-    /// The times of the rows after the last index entry; absent likewise.
+    /// The times of the rows after the last index entry; absent in the same cases.
     span: Option<Span>,
     /// The sum of its charges.
     charged: i128,

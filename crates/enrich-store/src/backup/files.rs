@@ -128,7 +128,7 @@ fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     Ok(names)
 }
 
-/// Checks that a disk has space for so many bytes.
+/// Checks that a disk has space for a number of bytes.
 pub(super) fn check_space(folder: &Path, bytes: u64) -> Result<(), BackupError> {
     let space = sqlite::check_space(folder, bytes);
     let space = space.map_err(|source| BackupError::file(folder, source))?;

@@ -86,7 +86,7 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Does the same as [`check_empty`] while this process has the folder's lock.
+/// Like [`check_empty`], for a process that has the folder's lock.
 fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
     match folder::is_new(folder) {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),

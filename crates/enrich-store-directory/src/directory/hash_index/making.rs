@@ -128,8 +128,8 @@ pub(super) fn each_identifier(
     Ok(true)
 }
 
-/// Takes so many identifiers from rows in their order, of each the first who has it; tells whether
-/// those were all. `last` becomes the last that was taken.
+/// Takes the next `left` identifiers from rows, each with its first holder; returns whether there
+/// are no more. Sets `last` to the last identifier taken.
 fn some_identifiers(
     rows: &mut Rows<'_>,
     mut left: usize,
@@ -162,11 +162,11 @@ fn some_identifiers(
     Ok(true)
 }
 
-/// What came of reading all identifiers.
+/// The result of reading all identifiers.
 pub(super) enum Reading {
     /// The index.
     Made(HashIndex),
-    /// Nothing: it is another state now, or the owner is gone.
+    /// No index: the directory has changed, or the owner is gone.
     Changed,
     /// No index: this revision has more identifiers than fit.
     TooLarge(DirectoryRevision),
@@ -183,10 +183,10 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
-        // Some of the subjects may be gone, and what a file says of itself may not be so.
+        // Some subjects may be gone, and the numbers in a damaged file may be wrong.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
-        // If what was expected was wrong, then it is known the second time.
+        // If the expected number was wrong, the second pass knows the right one.
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {
@@ -205,7 +205,7 @@ impl HashIndex {
             if !is_whole {
                 return Ok(Reading::Changed);
             }
-            // What is much too large wastes memory.
+            // A table that is much too large wastes memory.
             if fits && expected / 2 <= count.get().max(1) {
                 let refresh_gate = RefreshGate::default();
                 return Ok(Reading::Made(Self { revision, hasher, table, refresh_gate }));

@@ -70,7 +70,7 @@ pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     latin.map(|label| label.replace('-', "")).collect()
 }
 
-/// The candidates for a name, at most so many.
+/// The best candidates for a name, at most `most`.
 pub(crate) fn search(
     view: View<'_>,
     asked: &AskedName,

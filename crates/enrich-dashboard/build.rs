@@ -1,4 +1,4 @@
-//! Compresses the style sheets and scripts, and writes a table of them.
+//! Compresses the style sheets and scripts, and writes a table of them: names and contents.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -33,10 +33,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             path.file_name().and_then(|name| name.to_str()).ok_or("a name that is no text")?;
         let [gzip, brotli] = ["gz", "br"].map(|ending| out.join(format!("{name}.{ending}")));
         compress(&fs::read(&path)?, &gzip, &brotli)?;
-        writeln!(table, "({name:?}, include_bytes!({gzip:?}), include_bytes!({brotli:?})),")?;
+        let files =
+            [&path.canonicalize()?, &gzip, &brotli].map(|file| format!("include_bytes!({file:?})"));
+        writeln!(table, "({name:?}, {}),", files.join(", "))?;
     }
     table.push(']');
-    fs::write(out.join("compressed.rs"), table)?;
+    fs::write(out.join("files.rs"), table)?;
     Ok(())
 }
 

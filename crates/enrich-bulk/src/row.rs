@@ -22,15 +22,6 @@ const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 /// How often a row is sent that fails for its own reason.
 const MAX_FAILURES: u32 = 4;
 
-/// The result of a row.
-#[derive(Debug)]
-pub(crate) enum Asked {
-    /// The row is done.
-    Done(Added),
-    /// The run ends; neither this row nor later ones are sent.
-    Ended(End),
-}
-
 impl Added {
     pub(crate) fn without_answer(status: Status, error: String) -> Self {
         Self { status, values: Vec::new(), error, credits: 0 }
@@ -84,13 +75,17 @@ impl Waiting {
     }
 }
 
-/// Sends a row until it is done or the run ends.
+/// Sends a row until it is done.
+///
+/// # Errors
+///
+/// How the run ends, if it does before; then neither this row nor later ones are sent.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
     idempotency: &str,
     waiting: &Waiting,
-) -> Asked {
+) -> Result<Added, End> {
     let mut failures = 0;
     for pauses in 0.. {
         let called = caller.call(fields, idempotency).await;
@@ -103,25 +98,25 @@ pub(crate) async fn ask(
         let asked_pause = match called {
             Called::Found { values, credits: Credits(credits) } => {
                 let (status, error) = (Status::Found, String::new());
-                return Asked::Done(Added { status, values, error, credits });
+                return Ok(Added { status, values, error, credits });
             }
             Called::NotFound => {
-                return Asked::Done(Added::without_answer(Status::NotFound, String::new()));
+                return Ok(Added::without_answer(Status::NotFound, String::new()));
             }
             Called::Invalid(why) => {
-                return Asked::Done(Added::without_answer(Status::Invalid, why));
+                return Ok(Added::without_answer(Status::Invalid, why));
             }
-            Called::OutOfCredits(why) => return Asked::Ended(End::OutOfCredits(why)),
-            Called::Refused(why) => return Asked::Ended(End::Refused(why)),
+            Called::OutOfCredits(why) => return Err(End::OutOfCredits(why)),
+            Called::Refused(why) => return Err(End::Refused(why)),
             Called::Failed(why) => {
                 failures += 1;
                 if failures == MAX_FAILURES {
-                    return Asked::Done(Added::without_answer(Status::Failed, why));
+                    return Ok(Added::without_answer(Status::Failed, why));
                 }
                 None
             }
             Called::Later { after, why, .. } if waiting.is_over(after) => {
-                return Asked::Ended(End::Unreachable(why));
+                return Err(End::Unreachable(why));
             }
             Called::Later { after, .. } => after,
         };
@@ -131,7 +126,7 @@ pub(crate) async fn ask(
             () = waiting.ended.told() => break,
         }
     }
-    Asked::Ended(End::Stopped)
+    Err(End::Stopped)
 }
 
 /// The pause before a retry: as requested, else doubling. Jitter keeps rows from returning at the

@@ -17,11 +17,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::time::timeout;
 
 use crate::caller::Caller;
-use crate::export::Export;
+use crate::export::{Added, Export};
 use crate::input::{self, Input};
 use crate::mapping::Bound;
 use crate::part::{Checkpoint, Output};
-use crate::row::{self, Asked, Waiting};
+use crate::row::{self, Waiting};
 pub use crate::stop::End;
 use crate::stop::Stop;
 pub use counts::{Counts, Progress};
@@ -124,7 +124,7 @@ pub async fn run(
             }
         };
         match next {
-            Some((number, asked)) => engine.take(number, asked),
+            Some((number, answered)) => engine.take(number, answered),
             None if engine.is_read || engine.end.is_some() || stop.is_told() => break,
             // All rows read so far were done without a call.
             None => {}
@@ -135,6 +135,9 @@ pub async fn run(
     }
     engine.finish()
 }
+
+/// The answer of a row, or how the run ends instead.
+type Answered = Result<Added, End>;
 
 struct Engine<'a> {
     input: Input,
@@ -152,7 +155,7 @@ struct Engine<'a> {
     ahead_bytes: usize,
     /// A row that was read and cannot be sent yet.
     held: Option<Row>,
-    on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Asked)>>,
+    on_their_way: FuturesUnordered<LocalBoxFuture<'a, (u64, Answered)>>,
     is_read: bool,
     unreadable: Option<ReadError>,
     end: Option<End>,
@@ -278,17 +281,17 @@ impl<'a> Engine<'a> {
     }
 
     /// Stores the result of a row.
-    fn take(&mut self, number: u64, asked: Asked) {
+    fn take(&mut self, number: u64, answered: Answered) {
         let at = number.saturating_sub(self.checkpoint.counts.rows);
         let slot = usize::try_from(at).ok().and_then(|at| self.ahead.get_mut(at));
         let Some(slot) = slot else { return };
         let reserved = std::mem::take(&mut slot.reserved);
-        match asked {
-            Asked::Done(added) => {
+        match answered {
+            Ok(added) => {
                 self.ceiling.settle(reserved, added.credits);
                 slot.added = Some(added);
             }
-            Asked::Ended(end) => {
+            Err(end) => {
                 self.ceiling.settle(reserved, 0);
                 // Only the first reason is kept; later ones follow from it.
                 self.end.get_or_insert(end);

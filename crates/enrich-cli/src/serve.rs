@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use enrich_core::{RateLimit, Service};
 use enrich_server::Prepared;
 use enrich_store::{Durability, Options, Store};
@@ -26,22 +26,15 @@ pub(crate) struct ServeArgs {
     settings: SettingsLayer,
     /// When an acknowledged charge has reached the disk. `checkpoint` loses charges in a power
     /// failure, and is there to show that the tests which cut the power would notice.
-    #[arg(long, hide = true, default_value = "commit")]
-    ledger_durability: LedgerDurability,
+    #[arg(long, hide = true, default_value = "commit", value_parser = durability)]
+    ledger_durability: Durability,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LedgerDurability {
-    Commit,
-    Checkpoint,
-}
-
-impl From<LedgerDurability> for Durability {
-    fn from(durability: LedgerDurability) -> Self {
-        match durability {
-            LedgerDurability::Commit => Self::Commit,
-            LedgerDurability::Checkpoint => Self::Checkpoint,
-        }
+fn durability(text: &str) -> Result<Durability, &'static str> {
+    match text {
+        "commit" => Ok(Durability::Commit),
+        "checkpoint" => Ok(Durability::Checkpoint),
+        _ => Err("it is `commit` or `checkpoint`"),
     }
 }
 
@@ -57,7 +50,7 @@ pub(crate) fn run(data: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         let options = Options {
             max_kept: settings.max_kept,
             least_by_name: settings.min_confidence.0,
-            durability: args.ledger_durability.into(),
+            durability: args.ledger_durability,
             count_misses: settings.count_misses.into(),
             ..Options::default()
         };

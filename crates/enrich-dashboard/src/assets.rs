@@ -4,53 +4,43 @@
 
 use std::sync::LazyLock;
 
-use rust_embed::Embed;
-
 use crate::http::{Response, ResponseBody};
-
-#[derive(Embed)]
-#[folder = "assets/"]
-#[include = "*.css"]
-#[include = "*.js"]
-#[include = "*.svg"]
-struct Files;
 
 /// Prefix of all asset paths.
 pub(crate) const ROOT: &str = "/account/assets/";
 
-/// Each file's name, and its content compressed with gzip and with Brotli.
-static COMPRESSED: &[(&str, &[u8], &[u8])] = &include!(concat!(env!("OUT_DIR"), "/compressed.rs"));
+/// A file's name, and its content plain, compressed with gzip and with Brotli.
+type File = (&'static str, &'static [u8], &'static [u8], &'static [u8]);
+
+static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// Hexadecimal digits of the hash in the path: 64 bits.
 const DIGITS: usize = 16;
 
-/// Each file's name with its hash.
-static HASHES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-    let hash = |name: &str| {
-        let bytes = Files::get(name)?.metadata.sha256_hash();
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Some((name.to_owned(), digits[..DIGITS].to_owned()))
-    };
-    Files::iter().filter_map(|name| hash(&name)).collect()
+/// The hash of each file, in the order of [`FILES`].
+static HASHES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    FILES.iter().map(|(_, plain, ..)| blake3::hash(plain).to_hex()[..DIGITS].to_owned()).collect()
 });
 
 /// The path of a file; for templates.
 pub(crate) fn path(name: &str) -> String {
-    let hash = HASHES.iter().find(|(known, _)| known == name).map_or("", |(_, hash)| hash);
+    let at = FILES.iter().position(|(known, ..)| *known == name);
+    let hash = at.and_then(|at| HASHES.get(at)).map_or("", String::as_str);
     format!("{ROOT}{hash}/{name}")
 }
 
 /// The file, if it has this hash.
 pub(crate) fn file(hash: &str, name: &str) -> Option<Response> {
-    HASHES.iter().find(|(known, of)| known == name && of == hash)?;
+    let mut files = HASHES.iter().zip(FILES);
+    let (_, (_, plain, gzip, brotli)) =
+        files.find(|(known, (file, ..))| *known == hash && *file == name)?;
     let content_type = match name.rsplit_once('.')?.1 {
         "css" => "text/css; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
         "svg" => "image/svg+xml",
         _ => return None,
     };
-    let (_, gzip, brotli) = COMPRESSED.iter().find(|(known, ..)| *known == name)?;
-    let body = ResponseBody::File { plain: Files::get(name)?.data, gzip, brotli };
+    let body = ResponseBody::File { plain, gzip, brotli };
     let response = Response::new(200, content_type, body);
     Some(response.with("cache-control", "public, max-age=31536000, immutable"))
 }

@@ -101,7 +101,7 @@ pub enum ResponseBody {
     /// A file embedded in the program, plain and compressed.
     File {
         /// Uncompressed.
-        plain: Cow<'static, [u8]>,
+        plain: &'static [u8],
         /// Compressed with gzip.
         gzip: &'static [u8],
         /// Compressed with Brotli.

@@ -198,7 +198,7 @@ fn sent(response: Response, of_file: Encoding, of_page: Encoding) -> HttpRespons
         ResponseBody::File { plain, gzip, brotli } => {
             encoding::set_encoding_headers(&mut sent, of_file);
             chunked_body::body(match of_file {
-                Encoding::Identity => owned(plain),
+                Encoding::Identity => Bytes::from_static(plain),
                 Encoding::Gzip => Bytes::from_static(gzip),
                 Encoding::Brotli => Bytes::from_static(brotli),
             })

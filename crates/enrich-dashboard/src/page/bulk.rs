@@ -145,7 +145,7 @@ async fn shown(
     let settings = context.dashboard.job_settings;
     let (jobs, account) = (Arc::clone(&context.dashboard.jobs), context.session.account.id);
     let own = context.dashboard.files.run(account, move || jobs.of_account(account)).await?;
-    let page_of = BulkPage {
+    let template = BulkPage {
         frame: context.frame("/account/bulk").await?,
         jobs: own.iter().map(|job| JobRow::of(context, job)).collect(),
         most_bytes: settings.max_upload_bytes,
@@ -153,5 +153,5 @@ async fn shown(
         kept: span(settings.keep_seconds),
         fault,
     };
-    page(status, &page_of)
+    page(status, &template)
 }

@@ -107,7 +107,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
     let (first, last) = (days.first.to_string(), days.last.to_string());
     let range = [("from", first.as_str()), ("to", &last), ("id", wanted)];
     let at = |before: u64| query(&[&range[..], &[("before", &before.to_string())]].concat());
-    let page_of = CallsPage {
+    let template = CallsPage {
         frame: context.frame("/account/calls").await?,
         fault,
         days,
@@ -127,7 +127,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
             .map(|row| CallRow { title: context.title(&row.endpoint), ..row })
             .collect(),
     };
-    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+    page(if template.fault.is_some() { 422 } else { 200 }, &template)
 }
 
 async fn rows(service: &Service, account: AccountId, days: Days) -> Result<Rows, Fault> {

@@ -66,7 +66,7 @@ fn shown(
     status: u16,
     fault: Option<String>,
 ) -> Result<Response, Fault> {
-    let page_of = InvitationPage {
+    let template = InvitationPage {
         frame: context.open_frame(),
         email: sign_in.email.to_string(),
         action: &context.request.path,
@@ -74,7 +74,7 @@ fn shown(
         least_characters: LEAST_CHARACTERS,
         most_bytes: MOST_BYTES,
     };
-    page(status, &page_of)
+    page(status, &template)
 }
 
 fn not_good(context: &PageContext<'_>) -> Result<Response, Fault> {

@@ -65,12 +65,11 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
 /// Starts the list with the terms of the form.
 pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
-    let refused = |said: &str| Some(Complaint::Page(said.to_owned()));
     let endpoint = context.form.text("endpoint").to_owned();
     let mapping = match order::of_form(context, &endpoint, &context.form) {
         Some(Ok(mapping)) => mapping,
-        Some(Err(said)) => return shown(context, refused(&said)).await,
-        None => return shown(context, refused("Choose an endpoint first.")).await,
+        Some(Err(said)) => return refused(context, said).await,
+        None => return refused(context, "Choose an endpoint first.").await,
     };
     let (key, max_credits) = match chosen(context).await? {
         Ok(chosen) => chosen,
@@ -88,8 +87,7 @@ pub(crate) async fn start(context: &OwnerContext<'_>) -> Result<Response, Fault>
 pub(crate) async fn read_as(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     let Some(read_as) = reading::of_form(&context.form) else {
-        let said = "Choose how to read the list from the choices there are.".to_owned();
-        return shown(context, Some(Complaint::Page(said))).await;
+        return refused(context, "Choose how to read the list from the choices there are.").await;
     };
     let read = on_list(context, move |jobs, account| jobs.read_as(account, id, read_as));
     acted(context, read.await?).await
@@ -119,13 +117,13 @@ pub(crate) async fn go_on(context: &OwnerContext<'_>) -> Result<Response, Fault>
 pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = id(context)?;
     if !context.form.has("sure") {
-        let said = "Tick the box to confirm: a deleted list cannot be restored.".to_owned();
-        return shown(context, Some(Complaint::Page(said))).await;
+        let said = "Tick the box to confirm: a deleted list cannot be restored.";
+        return refused(context, said).await;
     }
     let deleted = on_files(context, move |jobs, account| jobs.delete(account, id)).await?;
     match deleted.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see("/account/bulk")),
-        Err(said) => shown(context, Some(Complaint::Page(said?))).await,
+        Err(said) => refused(context, said?).await,
     }
 }
 
@@ -147,11 +145,8 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
         Ok(Some(written)) => {
             Ok(file(context.dashboard.files.download(context.session.account.id)?, written))
         }
-        Ok(None) => {
-            let said = "There are no results yet.".to_owned();
-            shown(context, Some(Complaint::Page(said))).await
-        }
-        Err(said) => shown(context, Some(Complaint::Page(said?))).await,
+        Ok(None) => refused(context, "There are no results yet.").await,
+        Err(said) => refused(context, said?).await,
     }
 }
 
@@ -193,8 +188,13 @@ async fn acted(
 ) -> Result<Response, Fault> {
     match changed.map_err(Fault::of_job) {
         Ok(()) => Ok(Response::see(format!("/account/bulk/{}", context.blank()))),
-        Err(said) => shown(context, Some(Complaint::Page(said?))).await,
+        Err(said) => refused(context, said?).await,
     }
+}
+
+/// Shows the list with why nothing was changed.
+async fn refused(context: &OwnerContext<'_>, said: impl Into<String>) -> Result<Response, Fault> {
+    shown(context, Some(Complaint::Page(said.into()))).await
 }
 
 async fn shown(
@@ -224,7 +224,7 @@ async fn shown(
     let key = if fields.has("key") { fields.text("key") } else { &ordered_with };
     let held_up = held_up(context, &job).await?;
     let status = if complaint.is_some() || unread.is_some() { 422 } else { 200 };
-    let page_of = JobPage {
+    let template = JobPage {
         frame: context.frame("/account/bulk").await?,
         choices: endpoint_choices(context, fields.text("endpoint")),
         reading: Reading::of(&sample),
@@ -239,7 +239,7 @@ async fn shown(
         },
         job: row,
     };
-    page(status, &page_of)
+    page(status, &template)
 }
 
 /// Whether the key's rate limit delays the list, and for how long.

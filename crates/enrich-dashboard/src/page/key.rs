@@ -57,7 +57,7 @@ pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault>
             context.dashboard.service.accounts.set_label(key.id, label.as_str()).await?;
             Ok(saved(key.id, "label"))
         }
-        Err(said) => shown(context, &key, false, Some(said)).await,
+        Err(said) => refused(context, &key, said).await,
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault>
     let Some(rate) = requests.and_then(|requests| server.set_by_owner(key.rate, requests)) else {
         let most = server.most_of_owner(key.rate);
         let said = format!("A limit is a whole number from 1 to {most}.");
-        return shown(context, &key, false, Some(said)).await;
+        return refused(context, &key, said).await;
     };
     context.dashboard.service.accounts.set_rate(key.id, rate).await?;
     Ok(saved(key.id, "limit"))
@@ -84,13 +84,12 @@ pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault
     let key = own(context).await?;
     let accounts = &context.dashboard.service.accounts;
     if !key.is_active(context.now) {
-        let said = "This key has already ended. Generate a new one instead.".to_owned();
-        return shown(context, &key, false, Some(said)).await;
+        return refused(context, &key, "This key has already ended. Generate a new one instead.")
+            .await;
     }
     let chosen = context.form.text("overlap");
     let Some((_, _, overlap)) = OVERLAPS.iter().find(|(name, _, _)| *name == chosen) else {
-        let said = "Choose how long the old key keeps working.".to_owned();
-        return shown(context, &key, false, Some(said)).await;
+        return refused(context, &key, "Choose how long the old key keeps working.").await;
     };
     let old_until = context.now.checked_add(*overlap).map_err(Fault::failed)?;
     let successor = NewKey::generate(key.account, key.label.clone(), context.now);
@@ -99,7 +98,7 @@ pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault
     let limit = KeyLimit::PER_ACCOUNT;
     let stored = accounts.rotate_key(key.id, old_until, successor, limit).await?;
     if let Some(said) = no_room(stored)? {
-        return shown(context, &key, false, Some(said)).await;
+        return refused(context, &key, said).await;
     }
     Ok(Response::see(format!("/account/keys/{id}?new")))
 }
@@ -108,8 +107,8 @@ pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault
 pub(crate) async fn revoke(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     if !context.form.has("sure") {
-        let said = "Tick the box to confirm: a revoked key cannot be restored.".to_owned();
-        return shown(context, &key, false, Some(said)).await;
+        let said = "Tick the box to confirm: a revoked key cannot be restored.";
+        return refused(context, &key, said).await;
     }
     context.dashboard.service.accounts.expire_key(key.id, context.now, context.now).await?;
     Ok(Response::see("/account/keys"))
@@ -127,6 +126,15 @@ async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
     key.filter(|key| key.account == context.session.account.id).ok_or(Fault::NoSuchPage)
 }
 
+/// Shows the key with why nothing was changed.
+async fn refused(
+    context: &OwnerContext<'_>,
+    key: &KeyInfo,
+    said: impl Into<String>,
+) -> Result<Response, Fault> {
+    shown(context, key, false, Some(said.into())).await
+}
+
 async fn shown(
     context: &OwnerContext<'_>,
     key: &KeyInfo,
@@ -138,7 +146,7 @@ async fn shown(
     let status = if fault.is_some() { 422 } else { 200 };
     let address = context.dashboard.address(context.request);
     let secret = secret.map(|key| key.expose().to_owned());
-    let page_of = KeyPage {
+    let template = KeyPage {
         frame: context.frame("/account/keys").await?,
         first_call: secret
             .as_ref()
@@ -156,5 +164,5 @@ async fn shown(
         may_be_empty: service.rate_limit.set_by_owner(key.rate, None).is_some(),
         overlaps: OVERLAPS,
     };
-    page(status, &page_of)
+    page(status, &template)
 }

@@ -71,7 +71,7 @@ async fn shown(context: &OwnerContext<'_>, shows_key: bool) -> Result<Response, 
     let days = by_day(range, &counts);
     let found: u64 = days.iter().map(|row| row.found).sum();
     let not_found: u64 = days.iter().map(|row| row.not_found).sum();
-    let page_of = OverviewPage {
+    let template = OverviewPage {
         frame: context.frame("/account/").await?,
         left: Number(context.balance().await?.0),
         today: Number(days.last().map_or(0, |row| row.credits)),
@@ -81,7 +81,7 @@ async fn shown(context: &OwnerContext<'_>, shows_key: bool) -> Result<Response, 
         has_keys: keys.iter().any(|key| key.is_active(context.now)),
         days,
     };
-    page(200, &page_of)
+    page(200, &template)
 }
 
 /// The first call with the full key, or with its hint.

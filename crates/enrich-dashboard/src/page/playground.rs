@@ -160,7 +160,7 @@ async fn shown(
         is_required: field.is_required,
         value: typed(context, field.name).to_owned(),
     };
-    let page_of = PlaygroundPage {
+    let template = PlaygroundPage {
         choices: endpoint_choices(context, endpoint.path),
         path: endpoint.path,
         title: endpoint.title,
@@ -172,7 +172,7 @@ async fn shown(
         fault,
         frame: context.frame("/account/playground").await?,
     };
-    page(if fault.is_some() { 422 } else { 200 }, &page_of)
+    page(if fault.is_some() { 422 } else { 200 }, &template)
 }
 
 #[cfg(test)]

@@ -134,7 +134,7 @@ async fn shown(
 ) -> Result<Response, Fault> {
     let sign_in = context.dashboard.sign_ins.sign_in(context.session.account.id).await?;
     let settings = &context.dashboard.settings;
-    let page_of = SettingsPage {
+    let template = SettingsPage {
         frame: context.frame("/account/settings").await?,
         email: sign_in.map_or_else(String::new, |sign_in| sign_in.email.to_string()),
         account: context.session.account.id.to_string(),
@@ -148,5 +148,5 @@ async fn shown(
         most_sessions: Session::MOST_OF_AN_ACCOUNT,
         sessions: session_rows(context).await?,
     };
-    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+    page(if template.fault.is_some() { 422 } else { 200 }, &template)
 }

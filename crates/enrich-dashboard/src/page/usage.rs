@@ -95,7 +95,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
         key: key_name_in(&keys, key),
         ..row
     };
-    let page_of = UsagePage {
+    let template = UsagePage {
         frame: context.frame("/account/usage").await?,
         days,
         is_growing: days.last >= today,
@@ -104,7 +104,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
         sum,
         fault,
     };
-    page(if page_of.fault.is_some() { 422 } else { 200 }, &page_of)
+    page(if template.fault.is_some() { 422 } else { 200 }, &template)
 }
 
 type Sums = BTreeMap<(String, KeyId), Row>;

@@ -164,9 +164,8 @@ impl Seen {
     async fn read(response: Response) -> Self {
         assert!(response.error.is_none(), "{:?}", response.error);
         let body = match response.body {
-            ResponseBody::Whole(bytes) | ResponseBody::File { plain: bytes, .. } => {
-                bytes.into_owned()
-            }
+            ResponseBody::Whole(bytes) => bytes.into_owned(),
+            ResponseBody::File { plain, .. } => plain.to_vec(),
             ResponseBody::Pieces(mut pieces) => {
                 let mut bytes = Vec::new();
                 while let Some(piece) = pieces.next().await {

@@ -20,11 +20,20 @@ pub use remote::{RemoteCaller, RemoteError};
 
 /// An endpoint with its API version.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct Target {
     /// The API version.
     pub api_version: &'static ApiVersion,
     /// The endpoint.
     pub endpoint: &'static Endpoint,
+}
+
+impl Target {
+    /// The endpoints of these API versions, in the order of their tables.
+    pub fn all(api_versions: &[&'static ApiVersion]) -> impl Iterator<Item = Self> {
+        api_versions.iter().flat_map(|api_version| {
+            api_version.endpoints.iter().map(|endpoint| Self { api_version, endpoint })
+        })
+    }
 }
 
 /// The fields of one row, by the endpoint's field names.

@@ -32,7 +32,7 @@ use enrich_wire::ApiVersion;
 use parking_lot::{Condvar, Mutex};
 
 use crate::account_limit::AccountLimit;
-use crate::caller::Asked;
+use crate::caller::Target;
 use crate::input::Input;
 use crate::mapping::Mapping;
 use crate::preview::Preview;
@@ -91,7 +91,7 @@ struct Entry {
     /// Stops the job while it runs.
     stop: Option<Stop>,
     /// The account stopped the job.
-    is_told: bool,
+    is_stopped: bool,
     /// Until when the rate limit delays its rows.
     rate_limited_until: Option<Timestamp>,
     /// The job was stopped to make room for others.
@@ -237,7 +237,7 @@ impl Jobs {
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
         if let Some(stop) = &entry.stop {
-            entry.is_told = true;
+            entry.is_stopped = true;
             stop.now();
             return Ok(());
         }
@@ -317,12 +317,8 @@ impl Drop for Jobs {
 }
 
 impl JobsState {
-    fn asked(&self, path: &str) -> Result<Asked, JobError> {
-        let mut api_versions = self.api_versions.iter().copied();
-        let found = api_versions.find_map(|api_version| {
-            let endpoint = api_version.endpoint(path)?;
-            Some(Asked { api_version, endpoint })
-        });
+    fn target(&self, path: &str) -> Result<Target, JobError> {
+        let found = Target::all(self.api_versions).find(|target| target.endpoint.path == path);
         found.ok_or_else(|| JobError::NoEndpoint(path.to_owned()))
     }
 

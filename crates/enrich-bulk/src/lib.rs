@@ -28,7 +28,7 @@ mod workbook;
 
 pub use account_limit::{AccountLimit, AccountPermit};
 pub use caller::{
-    Asked, Called, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields,
+    Called, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields, Target,
 };
 pub use enrich_import::{
     Delimiter, Format, Layout, NoList, ReadAs, ReadError, Source, TextEncoding, told_by_name,

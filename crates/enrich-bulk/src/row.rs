@@ -122,8 +122,8 @@ pub(crate) async fn ask(
         };
         tokio::select! {
             () = sleep(pause(pauses, asked_pause)) => {}
-            () = waiting.stop.told() => break,
-            () = waiting.ended.told() => break,
+            () = waiting.stop.wait() => break,
+            () = waiting.ended.wait() => break,
         }
     }
     Err(End::Stopped)

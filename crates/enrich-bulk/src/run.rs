@@ -125,7 +125,7 @@ pub async fn run(
         };
         match next {
             Some((number, answered)) => engine.take(number, answered),
-            None if engine.is_read || engine.end.is_some() || stop.is_told() => break,
+            None if engine.is_read || engine.end.is_some() || stop.is_set() => break,
             // All rows read so far were done without a call.
             None => {}
         }
@@ -210,7 +210,7 @@ impl<'a> Engine<'a> {
     fn fill(&mut self, stop: &Stop) {
         while self.end.is_none()
             && !self.is_read
-            && !stop.is_told()
+            && !stop.is_set()
             && self.on_their_way.len() < self.options.concurrency
             && self.ahead.len() < MAX_AHEAD
             && self.ahead_bytes < MAX_AHEAD_BYTES

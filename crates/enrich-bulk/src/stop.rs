@@ -22,15 +22,15 @@ impl Stop {
     }
 
     /// Whether the signal was sent.
-    pub fn is_told(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         *self.0.borrow()
     }
 
     /// Waits for the signal.
-    pub(crate) async fn told(&self) {
-        let mut told = self.0.subscribe();
+    pub(crate) async fn wait(&self) {
+        let mut signal = self.0.subscribe();
         // Cannot fail: `self` holds the sender.
-        let _ = told.wait_for(|told| *told).await;
+        let _ = signal.wait_for(|is_set| *is_set).await;
     }
 }
 

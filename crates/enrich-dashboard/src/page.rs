@@ -14,6 +14,9 @@ pub(crate) mod preferences;
 pub(crate) mod sign_in;
 pub(crate) mod usage;
 
+use enrich_bulk::Target;
+use enrich_wire::Endpoint;
+
 use crate::page_context::PageContext;
 
 /// An endpoint in a select.
@@ -25,13 +28,12 @@ pub(crate) struct EndpointChoice {
 
 /// Every endpoint, in the order of the tables.
 pub(crate) fn endpoint_choices(context: &PageContext<'_>, chosen: &str) -> Vec<EndpointChoice> {
-    let all = context.dashboard.api_versions.iter().flat_map(|api_version| api_version.endpoints);
-    all.map(|row| EndpointChoice {
-        path: row.path,
-        title: row.title,
-        is_chosen: row.path == chosen,
-    })
-    .collect()
+    let choice = |Target { endpoint: &Endpoint { path, title, .. }, .. }| EndpointChoice {
+        path,
+        title,
+        is_chosen: path == chosen,
+    };
+    Target::all(context.dashboard.api_versions).map(choice).collect()
 }
 
 /// The sections of the account page, in the order of the navigation.

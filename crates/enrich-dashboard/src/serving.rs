@@ -107,8 +107,8 @@ fn to_sign_in(request: &Request) -> Response {
 
 /// Adds the security headers to every page.
 fn protected(mut response: Response) -> Response {
-    let is_kept = response.headers.iter().any(|(name, _)| *name == "cache-control");
-    if !is_kept {
+    let has_cache_control = response.headers.iter().any(|(name, _)| *name == "cache-control");
+    if !has_cache_control {
         response = response.with("cache-control", "no-store");
     }
     response

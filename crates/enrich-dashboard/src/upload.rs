@@ -71,7 +71,7 @@ pub(crate) async fn take(
     let clock = &dashboard.service.clock;
     let mut pace = Pace::from(clock.now());
     let body = body.map(move |piece| match piece {
-        Ok(piece) if !pace.is_kept(piece.len(), clock.now()) => Err(BodyFault::TooSlow),
+        Ok(piece) if !pace.is_fast_enough(piece.len(), clock.now()) => Err(BodyFault::TooSlow),
         piece => piece,
     });
     // The parser wants a `Send` stream. The body is not `Send`, so its request stays on one thread.
@@ -93,7 +93,7 @@ impl Pace {
     }
 
     /// Counts a piece; returns whether the upload is fast enough. The first window is not checked.
-    fn is_kept(&mut self, bytes: usize, now: Timestamp) -> bool {
+    fn is_fast_enough(&mut self, bytes: usize, now: Timestamp) -> bool {
         if self.since.duration_until(now) >= WINDOW {
             if !self.is_first && self.bytes < LEAST_IN_WINDOW {
                 return false;

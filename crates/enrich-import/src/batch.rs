@@ -25,7 +25,7 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
     /// The line of each record.
-    pub(crate) places: Vec<SourceLine>,
+    pub(crate) source_lines: Vec<SourceLine>,
     /// The lines between them that were rejected.
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
     pub(crate) notes: Notes,
@@ -56,13 +56,13 @@ impl Batch {
     fn push(&mut self, parsed: Parsed, options: ReadOptions) {
         self.line_bytes += parsed.text.len();
         let text = if options.lines { parsed.text } else { Vec::new() };
-        let place = SourceLine { line: parsed.line, text };
+        let source_line = SourceLine { line: parsed.line, text };
         match parsed.record {
             Ok(record) => {
                 self.records.push(record);
-                self.places.push(place);
+                self.source_lines.push(source_line);
             }
-            Err(reason) => self.rejected.push((place, reason)),
+            Err(reason) => self.rejected.push((source_line, reason)),
         }
     }
 

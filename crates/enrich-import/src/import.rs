@@ -144,20 +144,21 @@ impl Import<'_> {
     }
 
     async fn take(&mut self, batch: Batch, loading: &mut dyn Loading) -> Result<(), Cause> {
-        let Batch { records, places, mut rejected, notes, .. } = batch;
+        let Batch { records, source_lines, mut rejected, notes, .. } = batch;
         let read = records.len() + rejected.len();
-        self.store(records, places, &mut rejected, loading).await?;
+        self.store(records, source_lines, &mut rejected, loading).await?;
         self.report.read += read as u64;
         self.report.note(notes);
-        rejected.sort_by_key(|(place, _)| place.line);
-        for (place, reason) in rejected {
+        rejected.sort_by_key(|(source_line, _)| source_line.line);
+        for (source_line, reason) in rejected {
             if let Some(into) = self.rejects.as_mut() {
-                rejects::write(*into, &self.source, &place, &reason).map_err(Cause::Rejects)?;
+                rejects::write(*into, &self.source, &source_line, &reason)
+                    .map_err(Cause::Rejects)?;
             }
-            self.report.reject(place.line, reason.clone());
+            self.report.reject(source_line.line, reason.clone());
             if self.is_whole {
                 self.flush_rejects()?;
-                return Err(Cause::Rejected { line: place.line, reason });
+                return Err(Cause::Rejected { line: source_line.line, reason });
             }
         }
         self.flush_rejects()
@@ -167,7 +168,7 @@ impl Import<'_> {
     async fn store(
         &mut self,
         records: Vec<Record>,
-        places: Vec<SourceLine>,
+        source_lines: Vec<SourceLine>,
         rejected: &mut Vec<(SourceLine, Rejection)>,
         loading: &mut dyn Loading,
     ) -> Result<(), Cause> {
@@ -176,17 +177,19 @@ impl Import<'_> {
         }
         let is_name_only: Vec<bool> = records.iter().map(record::is_name_only).collect();
         let taken = loading.take(records).await?;
-        if taken.len() != places.len() {
+        if taken.len() != source_lines.len() {
             let error = StoreError::failed("the store did not return one result for each record");
             return Err(error.into());
         }
-        for ((taken, place), is_name_only) in taken.into_iter().zip(places).zip(is_name_only) {
+        for ((taken, source_line), is_name_only) in
+            taken.into_iter().zip(source_lines).zip(is_name_only)
+        {
             match taken.effect {
                 Effect::Added => self.report.added += 1,
                 Effect::Merged => self.report.merged += 1,
                 Effect::Unchanged => self.report.unchanged += 1,
                 Effect::Suppressed => {
-                    rejected.push((place, Rejection::Suppressed));
+                    rejected.push((source_line, Rejection::Suppressed));
                     continue;
                 }
             }

@@ -57,7 +57,7 @@ impl Values<'_, '_> {
             Ok(item) => parse_item(field, &item?, parse),
             Err(SeveralValues) => Err(BadValue::SeveralValues),
         };
-        self.kept(field, read)
+        self.or_note(field, read)
     }
 
     /// The first [`MAX_LIST_VALUES`] values of a list field, without those that can't be read.
@@ -71,7 +71,10 @@ impl Values<'_, '_> {
     {
         let Some(raw) = self.fields.get(field) else { return Vec::new() };
         let items = self.shortened(field, raw.list());
-        items.iter().filter_map(|item| self.kept(field, parse_item(field, item, &parse))).collect()
+        items
+            .iter()
+            .filter_map(|item| self.or_note(field, parse_item(field, item, &parse)))
+            .collect()
     }
 
     pub(crate) fn sites(&mut self) -> Sites {
@@ -83,7 +86,7 @@ impl Values<'_, '_> {
                 (false, Item::Object(object)) => self.site_object(object.get()),
                 _ => {
                     let domain = parse_item(Field::Domains, item, Domain::parse);
-                    self.kept(Field::Domains, domain).map(|domain| (domain, None))
+                    self.or_note(Field::Domains, domain).map(|domain| (domain, None))
                 }
             };
             read.has_main |= place == 0 && site.is_some();
@@ -110,27 +113,27 @@ impl Values<'_, '_> {
     fn csv_site(&mut self, text: &str) -> Option<(Domain, Option<Country>)> {
         let (domain, country) = csv_site(text);
         let domain = Domain::parse(domain).map_err(BadValue::from);
-        let domain = self.kept(Field::Domains, domain)?;
+        let domain = self.or_note(Field::Domains, domain)?;
         let country = country.and_then(|country| {
-            self.kept(Field::Domains, Country::parse(country).map_err(BadValue::from))
+            self.or_note(Field::Domains, Country::parse(country).map_err(BadValue::from))
         });
         Some((domain, country))
     }
 
     fn site_object(&mut self, json: &str) -> Option<(Domain, Option<Country>)> {
         let object = serde_json::from_str(json).map_err(|_| BadValue::NotText);
-        let object: SiteObject<'_> = self.kept(Field::Domains, object)?;
+        let object: SiteObject<'_> = self.or_note(Field::Domains, object)?;
         let item = object.domain.and_then(Item::of_json);
         let domain = parse_item(Field::Domains, &item.unwrap_or(Item::Other), Domain::parse);
-        let domain = self.kept(Field::Domains, domain)?;
+        let domain = self.or_note(Field::Domains, domain)?;
         let country = object.country.and_then(Item::of_json).and_then(|item| {
-            self.kept(Field::Domains, parse_item(Field::Domains, &item, Country::parse))
+            self.or_note(Field::Domains, parse_item(Field::Domains, &item, Country::parse))
         });
         Some((domain, country))
     }
 
     /// The value; or `None`, and a note.
-    fn kept<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
+    fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),
             Err(reason) => {

@@ -159,23 +159,23 @@ fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> 
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;
     let mut piece = vec![0; 64 * 1024];
-    let (mut kept, mut count) = (0, 0);
+    let (mut overlap, mut count) = (0, 0);
     loop {
         limits.see()?;
-        let read = match file.read(piece.get_mut(kept..).unwrap_or_default()) {
+        let read = match file.read(piece.get_mut(overlap..).unwrap_or_default()) {
             Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        let length = kept + read;
+        let length = overlap + read;
         let filled = piece.get(..length).unwrap_or_default();
         count += filled.windows(ENTRY_MAGIC.len()).filter(|bytes| *bytes == ENTRY_MAGIC).count();
         if count > MAX_FILES {
             return Err(refusal(NoList::LargeWorkbook("too many parts")));
         }
-        kept = length.min(ENTRY_MAGIC.len() - 1);
-        piece.copy_within(length - kept..length, 0);
+        overlap = length.min(ENTRY_MAGIC.len() - 1);
+        piece.copy_within(length - overlap..length, 0);
     }
 }
 

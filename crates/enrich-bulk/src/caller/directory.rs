@@ -10,13 +10,13 @@ use enrich_core::{Credits, Refusal};
 use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
-use super::{Asked, Called, Caller, RowFields};
+use super::{Called, Caller, RowFields, Target};
 use crate::answer::Answers;
 
 /// Calls a directory.
 pub struct DirectoryCaller {
     directory: Arc<dyn Directory>,
-    asked: Asked,
+    target: Target,
     answers: Answers,
     /// As in [`enrich_core::Service`].
     max_enrichment_items: Option<NonZeroU64>,
@@ -26,9 +26,9 @@ pub struct DirectoryCaller {
 
 impl DirectoryCaller {
     /// Answers from this directory as the endpoint does.
-    pub fn new(directory: Arc<dyn Directory>, asked: Asked) -> Self {
-        let answers = Answers::of(asked.endpoint);
-        Self { directory, asked, answers, max_enrichment_items: None, country: None }
+    pub fn new(directory: Arc<dyn Directory>, target: Target) -> Self {
+        let answers = Answers::of(target.endpoint);
+        Self { directory, target, answers, max_enrichment_items: None, country: None }
     }
 
     /// Reads national phone numbers as numbers of `country`.
@@ -47,7 +47,7 @@ impl DirectoryCaller {
 #[async_trait]
 impl Caller for DirectoryCaller {
     async fn call(&self, fields: &RowFields, _idempotency: &str) -> Called {
-        let endpoint = self.asked.endpoint;
+        let endpoint = self.target.endpoint;
         let ask = match endpoint.read(&wire_fields(fields), self.country) {
             Ok(ask) => ask.bounded(endpoint.price, self.max_enrichment_items),
             Err(invalid) => return Called::Invalid(Refusal::Fields(invalid).to_string()),

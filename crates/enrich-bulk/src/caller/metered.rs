@@ -9,28 +9,28 @@ use enrich_core::{ApiKey, RequestId, Service};
 use enrich_wire::RequestRefusal;
 
 use super::directory::wire_fields;
-use super::{Asked, Called, Caller, RowFields};
+use super::{Called, Caller, RowFields, Target};
 use crate::answer::Answers;
 
 /// Calls the metered service with an API key.
 pub struct MeteredCaller {
     service: Arc<Service>,
-    asked: Asked,
+    target: Target,
     answers: Answers,
     key: ApiKey,
 }
 
 impl MeteredCaller {
     /// Calls `service` for an endpoint; the account of `key` pays.
-    pub fn new(service: Arc<Service>, asked: Asked, key: ApiKey) -> Self {
-        Self { service, asked, answers: Answers::of(asked.endpoint), key }
+    pub fn new(service: Arc<Service>, target: Target, key: ApiKey) -> Self {
+        Self { service, target, answers: Answers::of(target.endpoint), key }
     }
 }
 
 #[async_trait]
 impl Caller for MeteredCaller {
     async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
-        let Asked { api_version, endpoint } = self.asked;
+        let Target { api_version, endpoint } = self.target;
         let fields = wire_fields(fields);
         let request_id = RequestId::make(self.service.clock.now());
         let (service, key) = (&self.service, self.key.expose());

@@ -19,7 +19,7 @@ use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
 use serde::Serializer;
 
-use super::{Asked, Called, Caller, RowFields};
+use super::{Called, Caller, RowFields, Target};
 use reply::{RemoteAnswers, Reply};
 
 /// Time limit for establishing a connection.
@@ -61,7 +61,7 @@ impl RemoteCaller {
     /// When the URL is invalid.
     pub fn new(
         url: &str,
-        asked: Asked,
+        target: Target,
         key: &ApiKey,
         connections: usize,
     ) -> Result<Self, RemoteError> {
@@ -74,7 +74,7 @@ impl RemoteCaller {
         if !(is_secure || is_plain) || has_user || address.query().is_some() {
             return Err(no_address());
         }
-        let uri = format!("{text}{}", asked.endpoint.path);
+        let uri = format!("{text}{}", target.endpoint.path);
         let mut key = HeaderValue::from_str(key.expose()).map_err(|_| no_address())?;
         key.set_sensitive(true);
         let mut http = HttpConnector::new();
@@ -85,7 +85,7 @@ impl RemoteCaller {
             .pool_max_idle_per_host(connections)
             .build(connector(http, is_secure)?);
         let uri = uri.parse().map_err(|_| no_address())?;
-        Ok(Self { client, answers: RemoteAnswers::of(asked.endpoint), uri, key })
+        Ok(Self { client, answers: RemoteAnswers::of(target.endpoint), uri, key })
     }
 
     async fn send(&self, request: Request<Full<Bytes>>) -> Result<Called, String> {
@@ -196,7 +196,7 @@ mod tests {
     fn caller(url: &str) -> Result<RemoteCaller, RemoteError> {
         let api_version = &enrich_wire_v1::API_VERSION;
         let endpoint = api_version.endpoint("/v1/cuf").unwrap();
-        RemoteCaller::new(url, Asked { api_version, endpoint }, &ApiKey::generate().unwrap(), 1)
+        RemoteCaller::new(url, Target { api_version, endpoint }, &ApiKey::generate().unwrap(), 1)
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Entry {
             bytes,
             stop: None,
             rate_limited_until: None,
-            is_told: false,
+            is_stopped: false,
             is_yielding: false,
             files: Arc::default(),
             scrubbed_running: 0,

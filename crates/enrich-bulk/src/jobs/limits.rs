@@ -72,7 +72,7 @@ impl JobsState {
     pub(super) fn bounds(&self, stop: &Stop) -> Bounds {
         let (max_bytes, max_lines) = (self.settings.max_unpacked_bytes, self.settings.max_rows);
         let stop = stop.clone();
-        Bounds { max_bytes, max_lines, is_stopped: std::sync::Arc::new(move || stop.is_told()) }
+        Bounds { max_bytes, max_lines, is_stopped: std::sync::Arc::new(move || stop.is_set()) }
     }
 }
 

@@ -118,10 +118,10 @@ impl Jobs {
         }
         let _permit = shared.reading(account)?;
         let record = shared.registry.lock().of(account, id)?.record.clone();
-        let asked = shared.asked(endpoint)?;
+        let target = shared.target(endpoint)?;
         let mut input = shared.input(&shared.folder, &record, &shared.closing)?;
         let numbers = NationalNumbers::Of(country);
-        let preview = preview(&mut input, asked.endpoint, mapping, numbers);
+        let preview = preview(&mut input, target.endpoint, mapping, numbers);
         let preview = preview.map_err(|error| match error {
             PreviewError::Input(error) => JobError::from(error),
             PreviewError::Mapping(error) => error.into(),

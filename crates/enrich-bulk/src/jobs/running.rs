@@ -12,7 +12,7 @@ use enrich_text::Country;
 
 use super::record::{Record, State};
 use super::{JobError, JobId, JobRegistry, JobsState};
-use crate::caller::{Asked, Caller, MeteredCaller};
+use crate::caller::{Caller, MeteredCaller, Target};
 use crate::part::{Opened, Output, Part, Purpose};
 use crate::run::{Counts, End, Options, Progress, RunError, Work, run};
 use crate::stop::Stop;
@@ -23,10 +23,10 @@ const LOOK_EACH: Duration = Duration::from_millis(100);
 /// Provides the callers of jobs.
 #[async_trait]
 pub trait Callers: Send + Sync {
-    /// The caller for `asked` with the account's key; on failure, a message for the account.
+    /// The caller for `target` with the account's key; on failure, a message for the account.
     async fn caller(
         &self,
-        asked: Asked,
+        target: Target,
         account: AccountId,
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String>;
@@ -52,7 +52,7 @@ pub struct MeteredCallers(pub Arc<Service>);
 impl Callers for MeteredCallers {
     async fn caller(
         &self,
-        asked: Asked,
+        target: Target,
         account: AccountId,
         key: KeyId,
     ) -> Result<Box<dyn Caller>, String> {
@@ -65,7 +65,7 @@ impl Callers for MeteredCallers {
             false => None,
         };
         let secret = secret.ok_or("the API key was revoked; continue with another")?;
-        Ok(Box::new(MeteredCaller::new(Arc::clone(service), asked, secret)))
+        Ok(Box::new(MeteredCaller::new(Arc::clone(service), target, secret)))
     }
 
     async fn country(&self, account: AccountId) -> Result<Option<Country>, StoreError> {
@@ -93,12 +93,12 @@ pub(super) fn work(shared: &JobsState) {
         let Some(entry) = registry.jobs.get_mut(&id) else { continue };
         (entry.stop, entry.rate_limited_until) = (None, None);
         entry.bytes = bytes.unwrap_or(entry.bytes);
-        let (is_told, yields) = (take(&mut entry.is_told), take(&mut entry.is_yielding));
+        let (is_stopped, yields) = (take(&mut entry.is_stopped), take(&mut entry.is_yielding));
         let state = match (ended, held_back) {
             (Ok((counts, end)), why) => {
                 entry.counts = counts;
                 match why {
-                    Some(why) if end == End::Stopped && !is_told => State::Broken(why),
+                    Some(why) if end == End::Stopped && !is_stopped => State::Broken(why),
                     _ => State::Ended(end),
                 }
             }
@@ -109,7 +109,7 @@ pub(super) fn work(shared: &JobsState) {
             continue;
         }
         let mut record = entry.record.clone();
-        let saved = if yields && !is_told && state == State::Ended(End::Stopped) {
+        let saved = if yields && !is_stopped && state == State::Ended(End::Stopped) {
             shared.put_in_line(&mut registry, record)
         } else {
             record.end(state, shared.clock.now());
@@ -162,13 +162,13 @@ fn run_job(
     watch: &mut Watch<'_>,
 ) -> Result<(Counts, End), String> {
     let order = record.order.clone().ok_or("nothing was ordered")?;
-    let asked = shared.asked(&order.endpoint).map_err(|error| error.to_string())?;
+    let target = shared.target(&order.endpoint).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|_| "the server is overloaded; continue later")?;
     runtime.block_on(async {
         let stop = watch.stop;
         watch.look();
-        let caller = shared.callers.caller(asked, record.account, order.key).await?;
+        let caller = shared.callers.caller(target, record.account, order.key).await?;
         let purpose = Purpose {
             endpoint: order.endpoint.clone(),
             mapping: order.mapping.clone(),
@@ -186,7 +186,7 @@ fn run_job(
             Err(ReadError::Halted(Halt::Stopped)) => return Ok((output.counts(), End::Stopped)),
             input => input.map_err(|error| in_words(&error.into()))?,
         };
-        let work = Work { input, caller: &*caller, endpoint: asked.endpoint, output };
+        let work = Work { input, caller: &*caller, endpoint: target.endpoint, output };
         let (concurrency, max_credits) = (shared.settings.concurrency, order.max_credits);
         let options = Options { concurrency, max_credits, ..Options::default() };
         let outcome = run(work, options, stop, watch).await;
@@ -237,7 +237,7 @@ impl<'a> Watch<'a> {
 
     /// Checks the limits, unless that was done a moment ago.
     fn look(&mut self) {
-        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EACH) || self.stop.is_told() {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EACH) || self.stop.is_set() {
             return;
         }
         self.looked = Some(Instant::now());

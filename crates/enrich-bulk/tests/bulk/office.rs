@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use enrich_bulk::jobs::{Callers, Job, JobId, Order, Settings, State};
-use enrich_bulk::{Asked, Called, Caller, Jobs, Mapping, RowFields};
+use enrich_bulk::{Called, Caller, Jobs, Mapping, RowFields, Target};
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{AccountId, Clock, KeyId, SuppressedValues, Timestamp};
@@ -44,7 +44,7 @@ impl Caller for SharedCalls {
 impl Callers for SharedCalls {
     async fn caller(
         &self,
-        _asked: Asked,
+        _asked: Target,
         _account: AccountId,
         _key: KeyId,
     ) -> Result<Box<dyn Caller>, String> {

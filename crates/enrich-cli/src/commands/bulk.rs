@@ -1,6 +1,6 @@
 //! `enrich bulk`: looks up a whole list.
 
-mod asked;
+mod caller_args;
 mod outcome;
 mod progress;
 
@@ -10,15 +10,15 @@ use std::time::Instant;
 
 use clap::Args;
 use enrich_bulk::{
-    Counts, Input, Layout, Mapping, Opened, Options, Output, Part, Purpose, Source, Stop, Work,
-    preview, run,
+    Counts, Input, Layout, Mapping, Opened, Options, Output, Part, Purpose, Source, Stop, Target,
+    Work, preview, run,
 };
 
 use super::import::is_standard;
-use super::lookup::{Chosen, endpoint};
+use super::lookup::endpoint;
 use super::read_as::ReadAsArgs;
 use super::{Console, Failure, Format, Verdict};
-use asked::Whom;
+use caller_args::CallerArgs;
 use enrich_server::stop_signal;
 use outcome::{Foreseen, Outcome};
 use progress::Shown;
@@ -55,7 +55,7 @@ cannot be used.")]
 pub(crate) struct Bulk {
     /// The endpoint: its path, or the end of it
     #[arg(value_name = "PATH", value_parser = endpoint)]
-    endpoint: Chosen,
+    endpoint: Target,
     /// The list; `-` is standard input
     #[arg(long = "in", value_name = "FILE")]
     list: PathBuf,
@@ -73,7 +73,7 @@ pub(crate) struct Bulk {
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
     #[command(flatten)]
-    whom: Whom,
+    caller: CallerArgs,
     /// The most that all rows together may cost
     #[arg(long, value_name = "CREDITS", requires = "url")]
     max_credits: Option<u64>,
@@ -124,7 +124,7 @@ impl Bulk {
         let purpose = Purpose {
             endpoint: self.endpoint.endpoint.path.to_owned(),
             mapping,
-            asked: self.whom.in_words(),
+            asked: self.caller.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
                 // Without the encoding, which may be detected only later in the list. The text of
@@ -171,10 +171,10 @@ impl Bulk {
             first_rows.push(input.shown(&row));
         }
         let mut input = self.open()?;
-        let numbers = self.whom.national_numbers();
+        let numbers = self.caller.national_numbers();
         let preview = preview(&mut input, self.endpoint.endpoint, mapping, numbers);
         let preview = preview.map_err(|error| Failure::of_file(&self.list, &error))?;
-        Ok(Some(Foreseen::new(preview, self.whom.is_metered(), &input, mapping, first_rows)))
+        Ok(Some(Foreseen::new(preview, self.caller.is_metered(), &input, mapping, first_rows)))
     }
 
     fn ask(
@@ -188,7 +188,7 @@ impl Bulk {
         let runtime = runtime.map_err(|error| Failure::impossible(&error))?;
         runtime.block_on(async {
             let concurrency = usize::from(self.concurrency);
-            let caller = self.whom.caller(self.endpoint, concurrency)?;
+            let caller = self.caller.caller(self.endpoint, concurrency)?;
             let stop = Stop::default();
             tokio::spawn(stop_on_signal(stop.clone()));
             let options =

@@ -1,20 +1,14 @@
 //! `enrich endpoints`: lists the endpoints.
 
 use clap::Args;
+use enrich_bulk::Target;
 use enrich_core::Price;
-use enrich_wire::{ApiVersion, Endpoint, Field};
+use enrich_wire::Field;
 use serde::Serialize;
 
 use super::table::Row;
 use super::{Common, Console, Failure, Verdict};
 use enrich_server::API_VERSIONS;
-
-/// Every endpoint with its API version, in the order of the tables.
-pub(crate) fn rows() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)> {
-    API_VERSIONS
-        .into_iter()
-        .flat_map(|api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
-}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,7 +26,7 @@ pub(crate) struct Endpoints {
 impl Endpoints {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         let list: Vec<EndpointRecord> =
-            rows().map(|(api_version, row)| EndpointRecord::of(api_version, row)).collect();
+            Target::all(&API_VERSIONS).map(EndpointRecord::from).collect();
         self.common.show(&list, console)
     }
 }
@@ -63,8 +57,8 @@ struct PriceRule {
     per_items: Option<u64>,
 }
 
-impl EndpointRecord {
-    fn of(api_version: &ApiVersion, row: &Endpoint) -> Self {
+impl From<Target> for EndpointRecord {
+    fn from(Target { api_version, endpoint: row }: Target) -> Self {
         let input = |field: &Field| Input {
             name: field.name,
             required: field.is_required,
@@ -79,7 +73,9 @@ impl EndpointRecord {
             price: PriceRule::from(row.price),
         }
     }
+}
 
+impl EndpointRecord {
     fn inputs(&self) -> String {
         let names = self.inputs.iter().map(|input| match input.required {
             true => input.name.to_owned(),

@@ -5,13 +5,14 @@ mod reading;
 mod shown;
 
 use clap::Args;
+use enrich_bulk::Target;
 use enrich_core::port::directory::Directory;
 use enrich_core::{Credits, Refusal};
+use enrich_server::API_VERSIONS;
 use enrich_store::Options;
 use enrich_text::Country;
-use enrich_wire::{ApiVersion, Endpoint, Fields, Value};
+use enrich_wire::{Fields, Value};
 
-use super::endpoints::rows;
 use super::{Common, Console, Failure, Verdict, named};
 use crate::settings::{LeastByName, MaxEnrichmentItems};
 use explanation::Looked;
@@ -38,7 +39,7 @@ Exit status: 0 if it was answered, found or not; 1 if the fields cannot be used:
 pub(crate) struct Lookup {
     /// The endpoint: its path, or the end of it
     #[arg(value_name = "PATH", value_parser = endpoint)]
-    endpoint: Chosen,
+    endpoint: Target,
     /// The fields of the request
     #[arg(value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
@@ -57,21 +58,11 @@ pub(crate) struct Lookup {
     common: Common,
 }
 
-/// An endpoint with its API version.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Chosen {
-    pub(crate) api_version: &'static ApiVersion,
-    pub(crate) endpoint: &'static Endpoint,
-}
-
 /// Parses `/v1/cuf`, `v1/cuf` or `cuf`.
-pub(crate) fn endpoint(text: &str) -> Result<Chosen, String> {
+pub(crate) fn endpoint(text: &str) -> Result<Target, String> {
     let end = format!("/{}", text.trim_start_matches('/'));
-    let found = rows().find(|(_, endpoint)| endpoint.path.ends_with(&end));
-    match found {
-        Some((api_version, endpoint)) => Ok(Chosen { api_version, endpoint }),
-        None => Err("there is no such endpoint; `enrich endpoints` lists them".to_owned()),
-    }
+    let found = Target::all(&API_VERSIONS).find(|target| target.endpoint.path.ends_with(&end));
+    found.ok_or_else(|| "there is no such endpoint; `enrich endpoints` lists them".to_owned())
 }
 
 /// Parses `companyName=Quill`.
@@ -84,7 +75,7 @@ fn field(text: &str) -> Result<(String, String), String> {
 
 impl Lookup {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let Chosen { api_version, endpoint } = self.endpoint;
+        let Target { api_version, endpoint } = self.endpoint;
         let mut fields = Fields::default();
         for (name, value) in &self.fields {
             if !fields.insert(name.into(), Value::Text(value.into())) {
@@ -142,7 +133,9 @@ mod tests {
 
     #[test]
     fn the_end_of_a_path_names_one_endpoint() {
-        let mut ends: Vec<_> = rows().map(|(_, row)| row.path.rsplit('/').next()).collect();
+        let mut ends: Vec<_> = Target::all(&API_VERSIONS)
+            .map(|target| target.endpoint.path.rsplit('/').next())
+            .collect();
         let all = ends.len();
         ends.sort_unstable();
         ends.dedup();

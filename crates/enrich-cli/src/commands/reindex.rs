@@ -33,12 +33,12 @@ struct Done {
 
 impl Reindex {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        let mut told = |done, all| {
+        let mut progress = |done, all| {
             if console.is_watched {
                 console.note(&format!("{done} of {all} companies and people are ready"));
             }
         };
-        let subjects = Store::reindex(self.common.data.path(), &mut told)?;
+        let subjects = Store::reindex(self.common.data.path(), &mut progress)?;
         self.common.show(&Done { subjects }, console)
     }
 }

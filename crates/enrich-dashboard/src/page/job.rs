@@ -25,7 +25,7 @@ use crate::shown::span;
 use super::bulk::JobRow;
 use super::keys::{KeyChoice, active_keys, key_choices};
 use super::{EndpointChoice, endpoint_choices};
-use order::{Asked, asked_of};
+use order::{OrderForm, order_form};
 use reading::Reading;
 use terms::{Ceiling, Complaint, chosen};
 
@@ -43,7 +43,7 @@ struct JobPage {
     choices: Vec<EndpointChoice>,
     sample: Sample,
     reading: Reading,
-    asked: Option<Asked>,
+    asked: Option<OrderForm>,
     held_up: Option<HeldUp>,
     /// The ceiling with which the list can continue.
     ceiling: Ceiling,
@@ -215,7 +215,7 @@ async fn shown(
     let is_sent = context.form.has("endpoint") || context.form.has("ceiling");
     let fields = if is_sent { &context.form } else { &context.query };
     let asked = if job.state == State::New {
-        asked_of(context, id, &sample.columns, fields, complaint.as_ref()).await?
+        order_form(context, id, &sample.columns, fields, complaint.as_ref()).await?
     } else {
         None
     };

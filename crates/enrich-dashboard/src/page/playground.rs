@@ -4,9 +4,10 @@
 //! idempotency key, so that the call is charged once.
 
 use askama::Template;
+use enrich_bulk::Target;
 use enrich_core::RequestId;
 use enrich_sign_in::Token;
-use enrich_wire::{ApiVersion, CallRecord, Endpoint, Request, respond};
+use enrich_wire::{CallRecord, Endpoint, Request, respond};
 use serde_json::Value;
 
 use crate::curl;
@@ -50,13 +51,6 @@ struct Outcome {
     said: String,
     request_id: String,
     body: String,
-}
-
-/// An endpoint with its API version.
-#[derive(Clone, Copy)]
-struct Chosen {
-    api_version: &'static ApiVersion,
-    endpoint: &'static Endpoint,
 }
 
 pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {
@@ -105,11 +99,9 @@ pub(crate) async fn call(context: &OwnerContext<'_>) -> Result<Response, Fault> 
 }
 
 /// The endpoint at a path; the first endpoint if no path is given.
-fn chosen(context: &PageContext<'_>, path: &str) -> Option<Chosen> {
-    let all = context.dashboard.api_versions.iter().flat_map(|api_version| {
-        api_version.endpoints.iter().map(move |endpoint| Chosen { api_version, endpoint })
-    });
-    all.into_iter().find(|chosen| path.is_empty() || chosen.endpoint.path == path)
+fn chosen(context: &PageContext<'_>, path: &str) -> Option<Target> {
+    let mut all = Target::all(context.dashboard.api_versions);
+    all.find(|target| path.is_empty() || target.endpoint.path == path)
 }
 
 /// The filled-in fields as JSON, in the endpoint's order.
@@ -146,7 +138,7 @@ fn indented(body: &[u8]) -> String {
 
 async fn shown(
     context: &OwnerContext<'_>,
-    Chosen { endpoint, .. }: Chosen,
+    Target { endpoint, .. }: Target,
     outcome: Result<Option<Outcome>, &'static str>,
 ) -> Result<Response, Fault> {
     let (outcome, fault) = match outcome {

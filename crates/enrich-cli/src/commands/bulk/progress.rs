@@ -18,7 +18,7 @@ pub(super) struct Shown<'a> {
     /// Rows written by earlier runs, once known.
     before: Option<u64>,
     begun: Instant,
-    told: Instant,
+    shown_at: Instant,
     kind: Kind<'a>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Shown<'a> {
         let kind =
             if console.is_watched { Kind::Bar(bar(rows)) } else { Kind::Lines(&mut *console.err) };
         let now = Instant::now();
-        Self { rows, before: None, begun: now, told: now, kind }
+        Self { rows, before: None, begun: now, shown_at: now, kind }
     }
 
     /// Removes the bar.
@@ -65,7 +65,7 @@ impl<'a> Shown<'a> {
 impl Progress for Shown<'_> {
     fn advance(&mut self, counts: &Counts, _read_bytes: u64) {
         self.before.get_or_insert(counts.rows);
-        let is_due = self.told.elapsed() >= LINE_EVERY;
+        let is_due = self.shown_at.elapsed() >= LINE_EVERY;
         match &self.kind {
             Kind::Bar(bar) => {
                 bar.set_position(counts.rows);
@@ -73,16 +73,16 @@ impl Progress for Shown<'_> {
                     return;
                 }
                 // The bar redraws itself ten times a second; setting its message costs more.
-                if self.told.elapsed() >= Duration::from_millis(100) {
+                if self.shown_at.elapsed() >= Duration::from_millis(100) {
                     let rate = HumanCount(self.rate(counts) as u64);
                     bar.set_message(format!("{}; {rate}/s", in_words(counts)));
-                    self.told = Instant::now();
+                    self.shown_at = Instant::now();
                 }
             }
             Kind::Lines(_) if !is_due => {}
             Kind::Lines(_) => {
                 let line = self.line(counts);
-                self.told = Instant::now();
+                self.shown_at = Instant::now();
                 if let Kind::Lines(err) = &mut self.kind {
                     // Fails if standard error is closed; then there is nobody to inform.
                     let _ = writeln!(err, "{line}");

@@ -14,7 +14,7 @@ use super::on_list;
 use super::terms::{Ceiling, Complaint};
 
 /// An order and its estimated cost.
-pub(crate) struct Asked {
+pub(crate) struct OrderForm {
     pub(crate) path: &'static str,
     pub(crate) title: &'static str,
     pub(crate) price: String,
@@ -69,13 +69,13 @@ pub(crate) fn of_form(
 }
 
 /// The order for a list with these columns: from the form, or guessed from the column names.
-pub(super) async fn asked_of(
+pub(super) async fn order_form(
     context: &OwnerContext<'_>,
     id: JobId,
     columns: &[String],
     fields: &Form,
     complaint: Option<&Complaint>,
-) -> Result<Option<Asked>, Fault> {
+) -> Result<Option<OrderForm>, Fault> {
     let Some(endpoint) = context.endpoint(fields.text("endpoint")) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
     let foreseen = match mapping(&rows) {
@@ -83,7 +83,7 @@ pub(super) async fn asked_of(
         Err(said) => Err(said),
     };
     let offered = foreseen.as_ref().map_or_else(|_| String::new(), Foreseen::ceiling);
-    Ok(Some(Asked {
+    Ok(Some(OrderForm {
         path: endpoint.path,
         title: endpoint.title,
         price: endpoint.price.to_string(),

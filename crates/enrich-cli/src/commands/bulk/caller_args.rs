@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use clap::Args;
-use enrich_bulk::{Asked, Caller, DirectoryCaller, NationalNumbers, RemoteCaller};
+use enrich_bulk::{Caller, DirectoryCaller, NationalNumbers, RemoteCaller, Target};
 use enrich_core::ApiKey;
 use enrich_store::Options;
 use enrich_text::Country;
 
-use super::super::lookup::Chosen;
 use super::super::{DataFolder, Failure, named};
 use crate::settings::{LeastByName, MaxEnrichmentItems};
 
 // The caller. (A doc comment here would become the help of the command.)
 #[derive(Clone, Args)]
-pub(super) struct Whom {
+pub(super) struct CallerArgs {
     /// Ask this server instead of the data folder, for credits
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -33,13 +32,13 @@ pub(super) struct Whom {
     data: DataFolder,
 }
 
-impl std::fmt::Debug for Whom {
+impl std::fmt::Debug for CallerArgs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Whom").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("CallerArgs").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
-impl Whom {
+impl CallerArgs {
     /// Whether answers cost credits.
     pub(super) fn is_metered(&self) -> bool {
         self.url.is_some()
@@ -63,15 +62,14 @@ impl Whom {
 
     pub(super) fn caller(
         &self,
-        Chosen { api_version, endpoint }: Chosen,
+        target: Target,
         connections: usize,
     ) -> Result<Box<dyn Caller>, Failure> {
-        let asked = Asked { api_version, endpoint };
         let Some(url) = &self.url else {
             let least_by_name = self.least.min_confidence.0;
             let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
             store.directory.prepare()?;
-            let caller = DirectoryCaller::new(Arc::clone(&store.directory) as _, asked);
+            let caller = DirectoryCaller::new(Arc::clone(&store.directory) as _, target);
             let most = self.most.max_enrichment_items;
             return Ok(Box::new(caller.with_max_enrichment_items(most).in_country(self.country)));
         };
@@ -80,7 +78,7 @@ impl Whom {
             return Err(Failure::Impossible(how.to_owned()));
         };
         let key = ApiKey::parse(key).map_err(|error| Failure::impossible(&error))?;
-        let caller = RemoteCaller::new(url, asked, &key, connections);
+        let caller = RemoteCaller::new(url, target, &key, connections);
         Ok(Box::new(caller.map_err(|error| Failure::impossible(&error))?))
     }
 }

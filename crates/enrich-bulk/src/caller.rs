@@ -89,6 +89,11 @@ impl Called {
         }
     }
 
+    /// Retry later; nothing says when.
+    pub(crate) fn later(why: String) -> Self {
+        Self::Later { after: None, is_rate_limited: false, why }
+    }
+
     pub(crate) fn unreadable(answers: &Answers) -> Self {
         Self::Refused(format!("the response is not an answer of {}", answers.path()))
     }

@@ -54,13 +54,7 @@ impl Caller for DirectoryCaller {
         };
         let found = match self.directory.find(&ask.question, ask.projection).await {
             Ok(found) => found,
-            Err(error @ StoreError::Overloaded) => {
-                return Called::Later {
-                    after: None,
-                    is_rate_limited: false,
-                    why: error.to_string(),
-                };
-            }
+            Err(error @ StoreError::Overloaded) => return Called::later(error.to_string()),
             Err(error) => return Called::Failed(error.to_string()),
         };
         let template = (endpoint.wire.write)(&ask, found.as_ref());

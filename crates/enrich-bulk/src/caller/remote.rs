@@ -142,10 +142,9 @@ impl Caller for RemoteCaller {
         };
         // Whether an interrupted call was answered is unknown; its idempotency key makes a retry
         // safe.
-        let later = |why| Called::Later { after: None, is_rate_limited: false, why };
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
-            Ok(sent) => sent.unwrap_or_else(later),
-            Err(_) => later(format!("no answer within {} seconds", ANSWERING.as_secs())),
+            Ok(sent) => sent.unwrap_or_else(Called::later),
+            Err(_) => Called::later(format!("no answer within {} seconds", ANSWERING.as_secs())),
         }
     }
 

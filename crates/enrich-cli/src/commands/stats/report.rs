@@ -1,6 +1,6 @@
 //! The report of `enrich stats`: its JSON, whose format is documented and stable, and its text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use enrich_core::Timestamp;
@@ -155,21 +155,14 @@ impl Report {
 
 /// Every country of a subject, the one with most companies first.
 fn countries(companies: &KindStatistics, people: &KindStatistics) -> Vec<Country> {
-    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for (country, count) in &companies.in_country {
-        counts.entry(country).or_default().0 = *count;
-    }
-    for (country, count) in &people.in_country {
-        counts.entry(country).or_default().1 = *count;
-    }
-    let mut countries: Vec<Country> = counts
-        .into_iter()
-        .map(|(country, (companies, people))| Country {
-            country: country.to_owned(),
-            companies,
-            people,
-        })
-        .collect();
+    let names = companies.in_country.keys().chain(people.in_country.keys());
+    let country = |name: &&str| {
+        let [companies, people] =
+            [companies, people].map(|kind| kind.in_country.get(*name).copied().unwrap_or_default());
+        Country { country: (*name).to_owned(), companies, people }
+    };
+    let mut countries: Vec<Country> =
+        names.collect::<BTreeSet<_>>().into_iter().map(country).collect();
     countries.sort_by_key(|it| std::cmp::Reverse((it.companies, it.people)));
     countries
 }

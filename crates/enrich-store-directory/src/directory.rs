@@ -82,7 +82,7 @@ impl SqliteDirectory {
             return Err(OpenError::DerivedBefore(path.into()));
         }
         Ok(Self {
-            readers: Readers::open_mapped(path)?,
+            readers: Readers::open(path, sqlite::mapped_reader)?,
             lists: Lists::start(path)?,
             searches: Lists::start(path)?,
             least_by_name: options.least_by_name,

@@ -22,7 +22,7 @@ pub(crate) mod turn;
 mod words;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -44,12 +44,7 @@ const EMPTYING_TRIES: u32 = 250;
 /// Imports records into `directory.sqlite`.
 #[derive(Debug)]
 pub struct SqliteImporter {
-    path: PathBuf,
-    secrets: Secrets,
-    /// The hash index of this process's look-ups.
-    index: Arc<hash_index::Current>,
-    /// Length of the write-ahead log after a load, in bytes.
-    longest_log: u64,
+    target: Target,
     /// Held, never read.
     _in_use: Arc<InUse>,
 }
@@ -62,8 +57,8 @@ impl SqliteImporter {
         index: Arc<hash_index::Current>,
         in_use: Arc<InUse>,
     ) -> Self {
-        let (path, secrets) = (path.into(), secrets.clone());
-        Self { path, secrets, index, longest_log: log::LONGEST, _in_use: in_use }
+        let (path, secrets, longest_log) = (path.into(), secrets.clone(), log::LONGEST);
+        Self { target: Target { path, secrets, index, longest_log }, _in_use: in_use }
     }
 
     /// Runs `write` as one transaction on a thread of its own.
@@ -72,11 +67,10 @@ impl SqliteImporter {
         at: Timestamp,
         write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (path, secrets) = (self.path.clone(), self.secrets.clone());
-        let index = Arc::clone(&self.index);
+        let target = self.target.clone();
         apart(move || {
-            let written = write_once(&path, &secrets, at, write);
-            index.clear();
+            let written = write_once(&target, at, write);
+            target.index.clear();
             written.map_err(store_error)
         })
         .await
@@ -85,15 +79,14 @@ impl SqliteImporter {
 
 /// Runs `write` as one transaction and syncs it to disk.
 fn write_once<T>(
-    path: &Path,
-    secrets: &Secrets,
+    target: &Target,
     at: Timestamp,
     write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
-    let connection = turn::connect(path)?;
+    let connection = turn::connect(&target.path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let written = turn::write(&connection, |transaction| {
-        let mut writer = Writer::new(transaction, secrets, at)?;
+        let mut writer = Writer::new(transaction, &target.secrets, at)?;
         let written = write(&mut writer)?;
         writer.finish()?;
         Ok(written)
@@ -105,24 +98,18 @@ fn write_once<T>(
 #[async_trait]
 impl Importer for SqliteImporter {
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError> {
-        let target = Target {
-            path: self.path.clone(),
-            secrets: self.secrets.clone(),
-            index: Arc::clone(&self.index),
-            longest_log: self.longest_log,
-        };
-        let loading = SqliteLoading::begin(target, load).await?;
+        let loading = SqliteLoading::begin(self.target.clone(), load).await?;
         Ok(Box::new(loading))
     }
 
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {
-        let path = self.path.clone();
+        let path = self.target.path.clone();
         let list = move || sources::list(&sqlite::reader(&path)?);
         apart(move || list().map_err(store_error)).await
     }
 
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError> {
-        let (path, name) = (self.path.clone(), name.clone());
+        let (path, name) = (self.target.path.clone(), name.clone());
         let file = move || sources::file(&sqlite::reader(&path)?, &name);
         apart(move || file().map_err(store_error)).await
     }

@@ -19,7 +19,7 @@ use enrich_core::{
     RateOverride, Timestamp,
 };
 use enrich_store_sqlite::{
-    Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
+    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
 };
 use enrich_text::Country;
 use rusqlite::types::Type;
@@ -66,7 +66,7 @@ impl SqliteAccounts {
         files: &Arc<LedgerFiles>,
     ) -> Result<Self, OpenError> {
         Ok(Self {
-            readers: Readers::open(path)?,
+            readers: Readers::open(path, sqlite::reader)?,
             changes: Changes::open(path, Durability::Commit, files)?,
             secrets: secrets.clone(),
             recent: Arc::default(),

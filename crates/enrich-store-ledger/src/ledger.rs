@@ -86,8 +86,9 @@ use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
-use enrich_store_sqlite::{OpenError, Options, Readers, Secrets, Worker, apart, store_error};
-use rusqlite::Connection;
+use enrich_store_sqlite::{
+    self as sqlite, OpenError, Options, Readers, Secrets, Worker, apart, store_error,
+};
 use tokio::sync::{Semaphore, mpsc, mpsc::error::TrySendError};
 
 pub(crate) use crate::ledger::files::LedgerFiles;
@@ -95,9 +96,9 @@ use crate::ledger::head::Head;
 use crate::ledger::idempotency_store::RecordState;
 use crate::ledger::job::{Awaited, Job, Open};
 use crate::ledger::ledger_state::Heads;
-use crate::ledger::seal::Seal;
 use crate::ledger::writer::Writer;
 
+pub use seal::begin;
 pub use verify::verify;
 
 /// The ledger over SQLite. Dropping it decides the queued jobs, then ends its thread.
@@ -155,15 +156,6 @@ fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     }
 }
 
-/// Starts the log of a new ledger.
-///
-/// # Errors
-///
-/// When the database cannot be written.
-pub fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
-    Seal::begin(connection, secrets)
-}
-
 impl SqliteLedger {
     /// Opens the prepared ledger at `path` and starts its thread.
     pub(crate) fn open(
@@ -180,7 +172,7 @@ impl SqliteLedger {
         let writer = Worker::start(path, "enrich-ledger", move || writer.run(jobs))?;
         Ok(Self {
             path: path.into(),
-            readers: Readers::open(path)?,
+            readers: Readers::open(path, sqlite::reader)?,
             secrets: secrets.clone(),
             heads,
             files,

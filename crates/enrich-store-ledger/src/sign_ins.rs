@@ -20,7 +20,7 @@ use enrich_sign_in::{
     EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
 };
 use enrich_store_sqlite::{
-    Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
+    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
 };
 use enrich_text::EmailAddress;
 use rusqlite::{Connection, params};
@@ -58,7 +58,7 @@ impl SqliteSignIns {
         files: &Arc<LedgerFiles>,
     ) -> Result<Self, OpenError> {
         Ok(Self {
-            readers: Readers::open(path)?,
+            readers: Readers::open(path, sqlite::reader)?,
             synced: Changes::open(path, Durability::Commit, files)?,
             unsynced: Changes::open(path, Durability::Checkpoint, files)?,
             secrets: secrets.clone(),

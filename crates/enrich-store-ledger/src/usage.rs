@@ -42,7 +42,6 @@ const PER_TRANSACTION: usize = 100;
 const PAUSE: Duration = Duration::from_millis(5);
 /// The largest value of a column.
 const MOST: u64 = i64::MAX as u64;
-const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
 /// Where the result of a flush is sent.
 type Reply = oneshot::Sender<Result<(), StoreError>>;
@@ -101,7 +100,12 @@ impl SqliteUsage {
         let (flushes, asked) = mpsc::sync_channel(64);
         let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
         let writer = Worker::start(path, "enrich-usage", move || usage_writer.run())?;
-        Ok(Self { gathered, readers: Readers::open(path)?, flushes, _writer: writer })
+        Ok(Self {
+            gathered,
+            readers: Readers::open(path, sqlite::reader)?,
+            flushes,
+            _writer: writer,
+        })
     }
 }
 
@@ -110,7 +114,7 @@ impl Usage for SqliteUsage {
     fn count(&self, used: Use) {
         let counted = Counted {
             account: used.account,
-            day: used.at.as_second().div_euclid(SECONDS_PER_DAY),
+            day: misses::day_of(used.at),
             key: used.key,
             endpoint: used.endpoint,
             outcome: used.outcome,

@@ -153,17 +153,13 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Readers of the database at `path`. Opens the first at once, to check that it works.
-    pub fn open(path: &Path) -> Result<Self, OpenError> {
-        Self::over(path, reader)
-    }
-
-    /// The same with [mapped](mapped_reader) connections.
-    pub fn open_mapped(path: &Path) -> Result<Self, OpenError> {
-        Self::over(path, mapped_reader)
-    }
-
-    fn over(
+    /// Readers of the database at `path`, opened by `connect`. Opens the first at once, to check that
+    /// it works.
+    ///
+    /// # Errors
+    ///
+    /// SQLite's, as of `connect`.
+    pub fn open(
         path: &Path,
         connect: fn(&Path) -> rusqlite::Result<Connection>,
     ) -> Result<Self, OpenError> {

@@ -16,8 +16,7 @@ use enrich_store_ledger::{
 };
 use enrich_store_sqlite::{
     self as sqlite, Database, DatabaseReport, DatabaseSize, Durability, OpenError, Options,
-    Secrets, SystemClock,
-    in_use::{self, InUse},
+    Secrets, SystemClock, in_use,
 };
 use enrich_text::CompanyName;
 
@@ -78,7 +77,20 @@ impl Store {
     pub fn open_with(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         let (secrets, in_use) = folder::enter(folder, in_use::beside_others)?;
-        Self::over(folder, &secrets, options, in_use)
+        let ledger = ledger::open(&folder.join(LEDGER.file), &secrets, &options)?;
+        let directory = directory::open(&folder.join(DIRECTORY.file), &secrets, &options, in_use)?;
+        let DirectoryPorts { directory, importer } = directory;
+        Ok(Self {
+            directory,
+            importer,
+            accounts: ledger.accounts,
+            sign_ins: ledger.sign_ins,
+            ledger: ledger.ledger,
+            usage: ledger.usage,
+            misses: ledger.misses,
+            secrets,
+            folder: folder.into(),
+        })
     }
 
     /// Opens a data folder with the default options; creates it if it does not exist or is empty.
@@ -105,29 +117,6 @@ impl Store {
             folder::create(folder)?;
         }
         Self::open_with(folder, options)
-    }
-
-    /// The ports of a complete folder.
-    fn over(
-        folder: &Path,
-        secrets: &Secrets,
-        options: Options,
-        in_use: InUse,
-    ) -> Result<Self, OpenError> {
-        let ledger = ledger::open(&folder.join(LEDGER.file), secrets, &options)?;
-        let directory = directory::open(&folder.join(DIRECTORY.file), secrets, &options, in_use)?;
-        let DirectoryPorts { directory, importer } = directory;
-        Ok(Self {
-            directory,
-            importer,
-            accounts: ledger.accounts,
-            sign_ins: ledger.sign_ins,
-            ledger: ledger.ledger,
-            usage: ledger.usage,
-            misses: ledger.misses,
-            secrets: secrets.clone(),
-            folder: folder.into(),
-        })
     }
 
     /// The metered service of this store, with the system's clock. It counts the interface's rate

@@ -54,6 +54,7 @@ impl Command {
 type Failure = (rusqlite::Error, Option<Command>);
 
 /// The destination of a load.
+#[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
     pub(crate) secrets: Secrets,
@@ -104,13 +105,8 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
         Ok(connection) => connection,
         Err(error) => return send_answer(begun, Err(store_error(error))),
     };
-    let run = Run {
-        connection: &connection,
-        secrets: &target.secrets,
-        index: &target.index,
-        load,
-        log: Log::of(&connection, target.longest_log),
-    };
+    let log = Log::of(&connection, target.longest_log);
+    let run = Run { connection: &connection, target, load, log };
     match load.atomic {
         Atomic::Batch => {
             send_answer(begun, Ok(()));
@@ -123,9 +119,7 @@ fn run(target: &Target, load: &Load, begun: Answer<()>, commands: &Receiver<Comm
 /// A load on its thread.
 struct Run<'a> {
     connection: &'a Connection,
-    secrets: &'a Secrets,
-    /// The hash index of this process's look-ups.
-    index: &'a hash_index::Current,
+    target: &'a Target,
     load: &'a Load,
     log: Log<'a>,
 }
@@ -188,7 +182,7 @@ impl Run<'_> {
             }
         };
         let committed = writer.finish().and_then(|()| transaction.commit());
-        self.index.clear();
+        self.target.index.clear();
         if committed.is_ok()
             && let Err(error) = self.log.bound()
         {
@@ -226,7 +220,7 @@ impl Run<'_> {
                         .and_then(|()| transaction.commit())
                         .and_then(|()| self.make_durable())
                         .and_then(|()| self.log.bound());
-                    self.index.clear();
+                    self.target.index.clear();
                     return send_answer(answer, done.map_err(store_error));
                 }
             }
@@ -234,7 +228,7 @@ impl Run<'_> {
     }
 
     fn writer(&self) -> rusqlite::Result<Writer<'_>> {
-        Writer::new(self.connection, self.secrets, self.load.at)
+        Writer::new(self.connection, &self.target.secrets, self.load.at)
     }
 
     /// A commit with a disk sync, which includes all earlier ones: batches may be committed

@@ -79,7 +79,7 @@ mod tests {
         server.directory.prepare().unwrap();
         let command = open();
         let mut importer = Arc::into_inner(command.importer).unwrap();
-        importer.longest_log = LIMIT;
+        importer.target.longest_log = LIMIT;
         let log = folder.path().join(format!("{}-wal", DIRECTORY.file));
         let mut lengths = Vec::new();
         for batch in 0..20 {

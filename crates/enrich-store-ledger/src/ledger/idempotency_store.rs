@@ -282,21 +282,21 @@ pub(super) fn write(
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
 }
 
-/// Removes at most `limit` records that have expired at `now`, the oldest first.
+/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns by how many
+/// records the table has grown, which is never above 0.
 pub(super) fn prune(
     connection: &Connection,
     now: Timestamp,
     limit: usize,
-) -> rusqlite::Result<usize> {
+) -> rusqlite::Result<i64> {
     let Ok(until) = now.checked_sub(jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS))
     else {
         return Ok(0);
     };
-    connection.run(
-        "DELETE FROM kept WHERE rowid IN
-         (SELECT rowid FROM kept WHERE at <= ?1 ORDER BY at LIMIT ?2)",
-        (Column(until), limit),
-    )
+    let delete = "DELETE FROM kept WHERE rowid IN
+                  (SELECT rowid FROM kept WHERE at <= ?1 ORDER BY at LIMIT ?2)";
+    let removed = connection.run(delete, (Column(until), limit))?;
+    Ok(-i64::try_from(removed).unwrap_or(i64::MAX))
 }
 
 /// Whether an account may store another record when there are `records` of at most `most`.
@@ -354,11 +354,6 @@ impl RecordCount {
     /// The count after the connection has added `by` records, or removed them.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
-    }
-
-    /// The count after the connection has removed some records.
-    pub(super) fn after_losing(self, records: usize) -> Self {
-        Self { records: self.records.saturating_sub(records as u64), ..self }
     }
 }
 

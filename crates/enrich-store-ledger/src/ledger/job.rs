@@ -75,9 +75,9 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
         // Twice what the group can add, so that expired records become fewer; bounded, to keep the
         // delay short.
         let limit = 2 * group.len() + 16;
-        let pruned =
+        let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;
-        decider.record_count = Some(record_count.after_losing(pruned));
+        decider.record_count = Some(record_count.after_growing(grown));
     }
     for job in group {
         match job {

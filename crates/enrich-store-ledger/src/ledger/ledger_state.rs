@@ -34,7 +34,7 @@ const ROWS_BEHIND: &str = concat!(
 );
 
 /// The heads of accounts, readable by every thread.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
     /// When other processes' rows were last looked for. A decision looks every time.
@@ -79,11 +79,6 @@ struct SequenceIndexEntry {
 }
 
 impl Heads {
-    /// An empty set of heads.
-    fn new() -> Self {
-        Self { known: RwLock::default(), refresh_gate: RefreshGate::default() }
-    }
-
     /// The account's head, if it is in memory.
     pub(super) fn get(&self, account: AccountId) -> Option<Head> {
         self.known.read().get(&account).copied()
@@ -104,7 +99,7 @@ impl LedgerState {
         let moment = connection.transaction()?;
         let seal = Seal::read(&moment, &secrets)??;
         let start = Seal { end: seal.checkpoint, ..seal };
-        let (heads, behind) = (Arc::new(Heads::new()), FxHashSet::default());
+        let (heads, behind) = (Arc::default(), FxHashSet::default());
         let mut ledger_state = Self { secrets, seal: start, heads, behind, version: None };
         ledger_state.refresh(&moment)?;
         Ok(ledger_state)
@@ -239,14 +234,14 @@ impl LedgerState {
         Ok(WriteBatch { ledger_state: self, connection, insert, written })
     }
 
-    /// The present moment, for [`Self::turn`].
+    /// The present moment, for [`Self::apply`].
     pub(super) fn moment(&self) -> Moment {
         self.heads.refresh_gate.moment()
     }
 
     /// Applies a batch that has become durable. `moment` was taken before the transaction ended,
     /// while no other process could write; the commit itself may take long, for a checkpoint.
-    pub(super) fn turn(&mut self, batch: Written, moment: Moment) {
+    pub(super) fn apply(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();
         if is_checkpoint {

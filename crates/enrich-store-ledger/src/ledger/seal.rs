@@ -50,18 +50,22 @@ impl LogPosition {
     }
 }
 
-impl Seal {
-    /// Seals an empty log that was not sealed before.
-    pub(super) fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
-        connection.execute(
-            "INSERT INTO seal (id, position, digest, checkpoint, checkpoint_digest, secret, hash)
-             VALUES (1, 0, zeroblob(32), 0, zeroblob(32), 0, zeroblob(32))",
-            [],
-        )?;
-        Self { end: LogPosition::BEGINNING, checkpoint: LogPosition::BEGINNING }
-            .write(connection, secrets.current())
-    }
+/// Starts the log of a new ledger: seals the empty log.
+///
+/// # Errors
+///
+/// When the database cannot be written.
+pub fn begin(connection: &Connection, secrets: &Secrets) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO seal (id, position, digest, checkpoint, checkpoint_digest, secret, hash)
+         VALUES (1, 0, zeroblob(32), 0, zeroblob(32), 0, zeroblob(32))",
+        [],
+    )?;
+    Seal { end: LogPosition::BEGINNING, checkpoint: LogPosition::BEGINNING }
+        .write(connection, secrets.current())
+}
 
+impl Seal {
     /// Reads the seal and checks that it was not altered.
     pub(super) fn read(
         connection: &Connection,

@@ -13,9 +13,8 @@ use enrich_store_sqlite::{self as sqlite, OpenError, Options, Secrets};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::mpsc::Receiver;
 
-use crate::ledger::NotAsWritten;
 use crate::ledger::decide::{GroupDecider, GroupFailed};
-use crate::ledger::files::{FileReplaced, LedgerFiles};
+use crate::ledger::files::LedgerFiles;
 use crate::ledger::idempotency_store::RecordCount;
 use crate::ledger::job::{Job, decide, deliver, refuse};
 use crate::ledger::ledger_state::{Heads, LedgerState, Written};
@@ -49,23 +48,19 @@ pub(super) struct Writer {
     commit: Commit,
 }
 
-/// The outcome of a group.
-enum Settled {
-    /// Written and durable.
-    Written,
-    /// Not written, because of this error.
-    NotWritten(rusqlite::Error),
+/// Why a group was not written, or perhaps not.
+enum Failed {
     /// Not written: other processes kept the database busy for too long.
     Busy,
-    /// Not written: the log was altered.
-    Altered(NotAsWritten),
-    /// Outcome unknown, because of this error.
-    Unknown(rusqlite::Error),
-    /// Not written: a file of the ledger was replaced.
-    Replaced(FileReplaced),
-    /// Written, but perhaps into a file that is lost.
-    Lost(FileReplaced),
+    /// Not written, because of this error.
+    NotWritten(rusqlite::Error),
+    /// Not written, and charging stops: the log was altered, or a file replaced.
+    Stopped(BoxError),
+    /// Outcome unknown, and charging stops.
+    InDoubt(BoxError),
 }
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// One error, shared by all decisions of a group.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -155,42 +150,43 @@ impl Writer {
         if !self.is_charging.load(Ordering::Acquire) {
             return refuse(group, || ChargeError::Stopped);
         }
-        let settled = self.write(group);
-        if settled.ends_charging() {
-            self.is_charging.store(false, Ordering::Release);
-            self.connection = None;
-        }
-        match settled {
-            Settled::Written => deliver(group),
-            Settled::Busy => refuse(group, || ChargeError::Overloaded),
+        match self.write(group) {
+            Ok(()) => deliver(group),
+            Err(Failed::Busy) => refuse(group, || ChargeError::Overloaded),
             // One of them may be the cause: retry each alone.
-            Settled::NotWritten(_) if group.len() > 1 => {
+            Err(Failed::NotWritten(_)) if group.len() > 1 => {
                 mem::take(group).into_iter().for_each(|job| self.settle(&mut vec![job]));
             }
-            Settled::NotWritten(error) => fail(group, error, ChargeError::NotTaken),
-            Settled::Altered(error) => fail(group, error, ChargeError::NotTaken),
-            Settled::Replaced(error) => fail(group, error, ChargeError::NotTaken),
-            Settled::Unknown(error) => fail(group, error, ChargeError::Unknown),
-            Settled::Lost(error) => fail(group, error, ChargeError::Unknown),
+            Err(Failed::NotWritten(error)) => fail(group, error.into(), ChargeError::NotTaken),
+            Err(Failed::Stopped(error)) => {
+                self.stop();
+                fail(group, error, ChargeError::NotTaken);
+            }
+            Err(Failed::InDoubt(error)) => {
+                self.stop();
+                fail(group, error, ChargeError::Unknown);
+            }
         }
     }
 
+    /// Stops charging.
+    fn stop(&mut self) {
+        self.is_charging.store(false, Ordering::Release);
+        self.connection = None;
+    }
+
     /// Writes a group in one transaction.
-    fn write(&mut self, group: &mut [Job]) -> Settled {
-        if let Err(replaced) = self.files.check() {
-            return Settled::Replaced(replaced);
-        }
+    fn write(&mut self, group: &mut [Job]) -> Result<(), Failed> {
+        self.files.check().map_err(|replaced| Failed::Stopped(replaced.into()))?;
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => match sqlite::writer(&self.path, self.limits.durability) {
-                Ok(connection) => {
-                    // The count of another connection is not valid for a new one.
-                    self.record_count = None;
-                    self.ledger_state.new_connection();
-                    connection
-                }
-                Err(error) => return Settled::NotWritten(error),
-            },
+            None => {
+                let connection = sqlite::writer(&self.path, self.limits.durability);
+                // The count of another connection is not valid for a new one.
+                self.record_count = None;
+                self.ledger_state.new_connection();
+                connection.map_err(Failed::NotWritten)?
+            }
         };
         let settled = self.write_on(&connection, group);
         // If the rollback fails, closing the connection ends the transaction unwritten.
@@ -200,41 +196,28 @@ impl Writer {
         settled
     }
 
-    fn write_on(&mut self, connection: &Connection, group: &mut [Job]) -> Settled {
+    fn write_on(&mut self, connection: &Connection, group: &mut [Job]) -> Result<(), Failed> {
         let begin = if group.iter().any(Job::writes) { "BEGIN IMMEDIATE" } else { "BEGIN" };
-        if let Err(error) = connection.execute_batch(begin) {
-            return match error.sqlite_error_code() {
-                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Settled::Busy,
-                _ => Settled::NotWritten(error),
-            };
-        }
-        match self.ledger_state.refresh(connection) {
-            Ok(()) => {}
-            Err(LedgerStateError::Read(error)) => return Settled::NotWritten(error),
-            Err(LedgerStateError::NotAsWritten(fault)) => return Settled::Altered(fault),
-        }
+        connection.execute_batch(begin).map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failed::Busy,
+            _ => Failed::NotWritten(error),
+        })?;
+        self.ledger_state.refresh(connection).map_err(|error| match error {
+            LedgerStateError::Read(error) => Failed::NotWritten(error),
+            LedgerStateError::NotAsWritten(fault) => Failed::Stopped(fault.into()),
+        })?;
         let decided = self.decide_on(connection, group);
-        let (batch, record_count) = match decided {
-            Ok(decided) => decided,
-            Err(GroupFailed(error)) => return Settled::NotWritten(error),
-        };
+        let (batch, record_count) = decided.map_err(|failed| Failed::NotWritten(failed.0))?;
         let moment = self.ledger_state.moment();
-        match (self.commit)(connection) {
-            Ok(()) => {
-                self.record_count = record_count;
-                self.ledger_state.turn(batch, moment);
-                match self.files.check() {
-                    Ok(()) => Settled::Written,
-                    Err(replaced) => Settled::Lost(replaced),
-                }
-            }
-            Err(error) => match error.sqlite_error_code() {
-                // The commit record did not fit into the log, or was not tried: nothing can come
-                // back after a crash.
-                Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Settled::NotWritten(error),
-                _ => Settled::Unknown(error),
-            },
-        }
+        (self.commit)(connection).map_err(|error| match error.sqlite_error_code() {
+            // The commit record did not fit into the log, or was not tried: nothing can come back
+            // after a crash.
+            Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Failed::NotWritten(error),
+            _ => Failed::InDoubt(error.into()),
+        })?;
+        self.record_count = record_count;
+        self.ledger_state.apply(batch, moment);
+        self.files.check().map_err(|replaced| Failed::InDoubt(replaced.into()))
     }
 
     fn decide_on(
@@ -255,23 +238,9 @@ impl Writer {
     }
 }
 
-impl Settled {
-    /// Whether nothing more may be charged.
-    fn ends_charging(&self) -> bool {
-        match self {
-            Self::Written | Self::NotWritten(_) | Self::Busy => false,
-            Self::Altered(_) | Self::Unknown(_) | Self::Replaced(_) | Self::Lost(_) => true,
-        }
-    }
-}
-
 /// Sends one error to everyone in a group and empties it.
-fn fail(
-    group: &mut Vec<Job>,
-    error: impl std::error::Error + Send + Sync + 'static,
-    outcome: fn(Box<dyn std::error::Error + Send + Sync>) -> ChargeError,
-) {
-    let shared = SharedWriteError(Arc::new(error));
+fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeError) {
+    let shared = SharedWriteError(error.into());
     refuse(group, || outcome(Box::new(shared.clone())));
 }
 

@@ -51,9 +51,6 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
     let mut quiet = Duration::ZERO;
     let mut seen = None;
     let mut too_large = None;
-    // A second reference, so that the memory of a dropped index is freed by this thread and not by
-    // a look-up.
-    let mut made = None;
     while owner.is_there_after(PAUSE) {
         // If it cannot be read, look-ups report the error.
         let Ok(now) = View::of(connection).revision() else { continue };
@@ -68,16 +65,12 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
             }
             current.forget(index);
         }
-        made = None;
         if since.elapsed() < quiet || too_large == Some(now) {
             continue;
         }
         let begun = Instant::now();
         match HashIndex::read(connection, |pause| owner.is_there_after(pause)) {
-            Ok(Reading::Made(index)) => {
-                made = Some(Arc::new(index));
-                current.0.store(made.clone());
-            }
+            Ok(Reading::Made(index)) => current.0.store(Some(Arc::new(index))),
             Ok(Reading::Changed) => {}
             Ok(Reading::TooLarge(revision)) => {
                 info!("there are more identifiers than a memory index has room for: they are read");
@@ -92,7 +85,6 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
         }
         quiet = PAUSE.max(begun.elapsed() * QUIET);
     }
-    drop(made);
 }
 
 /// Reads the identifiers of [`KINDS`], each with its first holder. Returns whether all were read.

@@ -144,7 +144,8 @@ impl Service {
             }
             Err(error) => store_refusal(error),
         };
-        Err(admitted.close(Err(refusal), None).await)
+        let remaining = admitted.remaining(None).await;
+        Err(admitted.close(Err(refusal), remaining))
     }
 
     /// Counts a request of a key, and of its account if it has a limit. Returns the status of the
@@ -185,26 +186,36 @@ impl AdmittedCall<'_> {
 
     /// Makes the remaining checks, looks up, charges and answers. `ask` is the result of parsing the
     /// fields.
-    pub async fn answer(self, ask: Result<Ask, InvalidFields>, write: WriteAnswer<'_>) -> Outcome {
-        let (service, call) = (self.service, &self.call);
-        let ask = match ask {
-            Ok(ask) => ask.bounded(call.price, service.max_enrichment_items),
-            Err(invalid) => return self.close(Err(Refusal::Fields(invalid)), None).await,
-        };
-        let (key, now) = (&*self.key, self.now);
-        let mut metered = MeteredCall { service, call, key, now, ask, write, balance: None };
-        let result = metered.run().await;
-        let balance = metered.balance;
-        self.close(result, balance).await
+    pub fn answer(
+        self,
+        ask: Result<Ask, InvalidFields>,
+        write: WriteAnswer<'_>,
+    ) -> impl Future<Output = Outcome> {
+        let (price, most) = (self.call.price, self.service.max_enrichment_items);
+        let mut ask = ask.map(|ask| ask.bounded(price, most));
+        // An `async fn` would hold its arguments twice.
+        async move {
+            let mut balance = None;
+            let result = match &mut ask {
+                Ok(ask) => MeteredCall::new(&self, ask, write, &mut balance).run().await,
+                Err(invalid) => Err(Refusal::Fields(std::mem::take(invalid))),
+            };
+            let remaining = self.remaining(balance).await;
+            self.close(result, remaining)
+        }
+    }
+
+    /// The last balance seen, if any, else the cached one.
+    async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
+        match balance {
+            Some(balance) => Some(balance),
+            None => self.service.ledger.cached_balance(self.key.account).await.ok().flatten(),
+        }
     }
 
     /// Counts the call and builds its outcome.
-    async fn close(self, result: Result<Answer, Refusal>, balance: Option<Credits>) -> Outcome {
+    fn close(self, result: Result<Answer, Refusal>, remaining: Option<Credits>) -> Outcome {
         let Self { service, call, key, rate_limit_status, now } = self;
-        let remaining = match balance {
-            Some(balance) => Some(balance),
-            None => service.ledger.cached_balance(key.account).await.ok().flatten(),
-        };
         service.usage.count(Use {
             account: key.account,
             key: key.id,

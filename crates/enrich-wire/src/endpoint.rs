@@ -1,7 +1,8 @@
 //! The rows of the endpoint tables, and the definition of an API version.
 
 use enrich_core::{
-    Ask, Call, Found, InvalidFields, Outcome, Price, RequestId, ResponseTemplate, Service,
+    AdmittedCall, Ask, Call, Found, InvalidFields, Outcome, Price, RequestId, ResponseTemplate,
+    Service,
 };
 use enrich_text::Country;
 use schemars::{Schema, SchemaGenerator};
@@ -70,12 +71,18 @@ impl Endpoint {
         let (endpoint, price) = (self.path, self.price);
         let call = Call { key, endpoint, price, request_id, idempotency_key };
         match service.admit(call).await {
-            Ok(admitted) => {
-                let ask = self.read(fields, admitted.key().country);
-                admitted.answer(ask, &self.wire.write).await
-            }
+            Ok(admitted) => self.answer(admitted, fields).await,
             Err(refused) => refused,
         }
+    }
+
+    fn answer(
+        &self,
+        admitted: AdmittedCall<'_>,
+        fields: &Fields<'_>,
+    ) -> impl Future<Output = Outcome> {
+        let ask = self.read(fields, admitted.key().country);
+        admitted.answer(ask, &self.wire.write)
     }
 }
 

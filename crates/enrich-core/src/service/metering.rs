@@ -14,19 +14,19 @@ use crate::response_template::ResponseTemplate;
 use crate::subject::DirectoryRevision;
 use crate::suppressed::holds_suppressed;
 
-use super::Service;
 use super::call::{Answer, Ask, Call, WriteAnswer};
+use super::{AdmittedCall, Service};
 
-/// A call with its fields. Its key is identified and its request is counted.
+/// An admitted call with its fields.
 pub(super) struct MeteredCall<'a> {
-    pub(super) service: &'a Service,
-    pub(super) call: &'a Call<'a>,
-    pub(super) key: &'a KeyInfo,
-    pub(super) now: Timestamp,
-    pub(super) ask: Ask,
-    pub(super) write: WriteAnswer<'a>,
+    service: &'a Service,
+    call: &'a Call<'a>,
+    key: &'a KeyInfo,
+    now: Timestamp,
+    ask: &'a Ask,
+    write: WriteAnswer<'a>,
     /// The last balance seen, if any.
-    pub(super) balance: Option<Credits>,
+    balance: &'a mut Option<Credits>,
 }
 
 /// A written answer that is not yet charged.
@@ -38,7 +38,17 @@ struct WrittenAnswer {
     balance: Credits,
 }
 
-impl MeteredCall<'_> {
+impl<'a> MeteredCall<'a> {
+    pub(super) fn new(
+        admitted: &'a AdmittedCall<'a>,
+        ask: &'a Ask,
+        write: WriteAnswer<'a>,
+        balance: &'a mut Option<Credits>,
+    ) -> Self {
+        let AdmittedCall { service, call, key, now, .. } = admitted;
+        Self { service, call, key, now: *now, ask, write, balance }
+    }
+
     /// The refusal of an answer that the balance does not cover.
     fn not_enough(&self, needed: Needed, balance: Credits) -> Refusal {
         Refusal::NotEnoughCredits { price: self.call.price, needed, balance }
@@ -132,16 +142,16 @@ impl MeteredCall<'_> {
         let charged = self.service.ledger.charge(self.charge(&template, revision, keyed));
         match charged.await.map_err(charge_refusal)? {
             Charged::Taken { balance: after } => {
-                self.balance = Some(after);
+                *self.balance = Some(after);
                 self.service.shortfalls.note(self.key.account, after);
                 Ok(Answer::first(template.body.fill(after), used, template.items))
             }
             Charged::Replayed(stored) => {
-                self.balance = None;
+                *self.balance = None;
                 self.replay(stored).await
             }
             Charged::Insufficient { balance: left } => {
-                self.balance = Some(left);
+                *self.balance = Some(left);
                 self.service.shortfalls.count(self.key.account, left, self.now);
                 Err(self.not_enough(Needed::MoreThanLeft, left))
             }
@@ -154,14 +164,14 @@ impl MeteredCall<'_> {
         let price = self.call.price;
         let before = self.enough().await.map_err(store_refusal)?;
         let before = before.ok_or(Refusal::InvalidKey)?;
-        self.balance = Some(before);
+        *self.balance = Some(before);
         if before < price.least() {
             return Err(self.not_enough(Needed::Least(price.least()), before));
         }
         if self.ask.may_cost_more_than(before, price)
             && let Some(left) = self.probes_too_often().await?
         {
-            self.balance = Some(left);
+            *self.balance = Some(left);
             return Err(self.not_enough(Needed::PerhapsMore, left));
         }
         Ok(before)
@@ -182,7 +192,7 @@ impl MeteredCall<'_> {
                 if found.is_none() {
                     self.count_miss();
                 }
-                let template = (self.write)(&self.ask, found.as_ref());
+                let template = (self.write)(self.ask, found.as_ref());
                 (template, found.map(|found| found.revision).unwrap_or_default())
             };
             if projection == self.ask.projection || template.items < most {
@@ -192,7 +202,7 @@ impl MeteredCall<'_> {
             // It is not an answer, even if credits were granted since.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
-            self.balance = Some(now);
+            *self.balance = Some(now);
             let used = price.of(template.items);
             if now < used {
                 // Grants made after charging stopped are not visible.
@@ -238,7 +248,7 @@ impl MeteredCall<'_> {
             let suppressed = suppressed.filter(|values| values.count() > 0);
             let text = String::from_utf8_lossy(body.bytes());
             if suppressed.is_some_and(|values| holds_suppressed(&*values, &text)) {
-                let body = (self.write)(&self.ask, None).body;
+                let body = (self.write)(self.ask, None).body;
                 let forgotten = StoredResponse::Answer { body, balance: *balance, items: 0 };
                 return replay(self.call.price, forgotten);
             }

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use enrich_core::port::accounts::Accounts as _;
 use enrich_core::port::ledger::{Grant, Ledger as _};
 use enrich_core::{
-    Account, AccountId, ApiKey, ChargeId, Clock, Credits, KeyId, NewKey, RateOverride, RequestId,
-    Service, Timestamp,
+    Account, AccountId, ApiKey, ChargeId, Clock as _, Credits, KeyId, NewKey, RateOverride,
+    RequestId, Service,
 };
 use enrich_store::Store;
+use enrich_testkit::fake_clock::FakeClock;
 use enrich_wire::{ApiVersion, CallRecord, Endpoint, Request, Response, respond};
 use pollster::block_on;
 
@@ -45,13 +46,9 @@ fn folder(endpoint: &Endpoint) -> PathBuf {
     fixtures().join("calls").join(below)
 }
 
-/// A stopped clock, 20 seconds into a minute.
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> Timestamp {
-        "2026-11-20T12:00:20Z".parse().unwrap()
-    }
+/// A clock that stands still, 20 seconds into a minute.
+fn clock() -> FakeClock {
+    FakeClock::at("2026-11-20T12:00:20Z")
 }
 
 /// A store with the fixture directory, and a service.
@@ -66,15 +63,15 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path().join("data")).unwrap();
         for file in ["companies.jsonl", "examples.jsonl", "domains.jsonl"] {
-            support::import(&store, &fixtures().join("directory").join(file), Still.now());
+            support::import(&store, &fixtures().join("directory").join(file), clock().now());
         }
-        let service = store.service_with(Arc::new(Still));
+        let service = store.service_with(Arc::new(clock()));
         Self { store, service, _folder: folder }
     }
 
     /// A new account, so that calls don't affect each other.
     fn account(&self, credits: i64) -> (AccountId, ApiKey) {
-        let now = Still.now();
+        let now = clock().now();
         let (id, key) = (AccountId::new(now), ApiKey::generate().unwrap());
         let account = Account { id, ..Account::new("Caller", now) };
         let first_key = NewKey {

@@ -8,7 +8,6 @@ use actix_web::http::ConnectionType;
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 
-use crate::connection::ConnectionSignals;
 use crate::context::CallContext;
 use crate::detach::DetachOnDrop;
 use crate::record::record;
@@ -28,7 +27,7 @@ pub(crate) async fn end_connection(
         return std::future::pending().await;
     }
     let mut response = DetachOnDrop::new(Box::pin(record(context.clone(), request, next))).await?;
-    let closes = !context.is_body_read() || !has_slot(&context) || context.app().is_closing();
+    let closes = !context.is_body_read() || !context.has_slot() || context.app().is_closing();
     if closes {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
@@ -39,10 +38,4 @@ pub(crate) async fn end_connection(
         }
     }
     Ok(response)
-}
-
-/// Whether the request's connection is within the connection limit.
-pub(crate) fn has_slot(context: &CallContext) -> bool {
-    let has_slot = |signals: &ConnectionSignals| signals.admission.has_slot();
-    context.signals().is_none_or(|signals| has_slot(signals))
 }

@@ -88,6 +88,11 @@ impl CallContext {
         self.0.signals.as_ref()
     }
 
+    /// Whether the request's connection is within the connection limit.
+    pub(crate) fn has_slot(&self) -> bool {
+        self.signals().is_none_or(|signals| signals.admission.has_slot())
+    }
+
     /// Marks the body as read. Further input stays unread until the request is answered.
     pub(crate) fn end_body(&self) {
         self.0.is_body_read.set(true);

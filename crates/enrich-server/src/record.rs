@@ -18,7 +18,6 @@ use tracing::field::display;
 use tracing::{error, info, warn};
 
 use crate::admin::AdminPage;
-use crate::connection_end::has_slot;
 use crate::context::{Answered, CallContext, OTHER};
 use crate::error_chain::error_chain;
 use crate::header::REQUEST_ID;
@@ -34,7 +33,7 @@ pub(crate) async fn record(
     next: Next<BoxBody>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let method = method_name(request.method());
-    let is_admitted = has_slot(&context) || AdminPage::at(request.path()).is_some();
+    let is_admitted = context.has_slot() || AdminPage::at(request.path()).is_some();
     let mut sent = if is_admitted {
         next.call(request).await?
     } else {

@@ -210,7 +210,7 @@ fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Resu
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {
             return Ok(false);
         };
-        let only: Option<(Company, Confidence)> = directory.only_bearer(name, *country)?;
+        let only: Option<(Company, Confidence)> = directory.only_match(name, *country)?;
         Ok(only.is_some())
     };
     Ok(match kind {

@@ -132,12 +132,12 @@ impl SqliteDirectory {
     /// The only company with this name, found without a search, and the confidence of the match
     /// before the least confidence and the trust in its sources are applied. `None` when a search
     /// is needed.
-    pub fn only_bearer(
+    pub fn only_match(
         &self,
         name: &CompanyName,
         country: Option<Country>,
     ) -> Result<Option<(Company, Confidence)>, StoreError> {
-        self.readers.read(|connection| names::find_only_bearer(View::of(connection), name, country))
+        self.readers.read(|connection| names::find_only_match(View::of(connection), name, country))
     }
 
     /// The companies that a name may mean, with their features, the likeliest first.

@@ -19,7 +19,8 @@ use enrich_core::{
     RateOverride, Timestamp,
 };
 use enrich_store_sqlite::{
-    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
+    self as sqlite, CannotDecrypt, Column, Durability, OpenError, Purpose, Readers, Secrets,
+    Statements,
 };
 use enrich_text::Country;
 use rusqlite::types::Type;
@@ -208,13 +209,14 @@ impl Accounts for SqliteAccounts {
         let Some((sealed, secret)) = row else {
             return Ok(None);
         };
-        let secret = self.secrets.with_id(secret).ok_or_else(|| StoreError::failed(NotOurs))?;
+        let secret =
+            self.secrets.with_id(secret).ok_or_else(|| StoreError::failed(CannotDecrypt))?;
         let key = secret
             .open(Purpose::ApiKeySeal, id.0.as_bytes(), &sealed)
             .ok()
             .and_then(|bytes| String::from_utf8(bytes).ok())
             .and_then(|text| ApiKey::parse(&text).ok());
-        key.map(Some).ok_or_else(|| StoreError::failed(NotOurs))
+        key.map(Some).ok_or_else(|| StoreError::failed(CannotDecrypt))
     }
 
     async fn set_rate(&self, id: KeyId, rate: RateOverride) -> Result<bool, StoreError> {

@@ -20,7 +20,8 @@ use enrich_sign_in::{
     EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
 };
 use enrich_store_sqlite::{
-    self as sqlite, Column, Durability, NotOurs, OpenError, Purpose, Readers, Secrets, Statements,
+    self as sqlite, CannotDecrypt, Column, Durability, OpenError, Purpose, Readers, Secrets,
+    Statements,
 };
 use enrich_text::EmailAddress;
 use rusqlite::{Connection, params};
@@ -91,13 +92,13 @@ impl SqliteSignIns {
         purpose: Purpose,
         account: AccountId,
         (sealed, secret): &Sealed,
-    ) -> Result<String, NotOurs> {
-        let secret = self.secrets.with_id(*secret).ok_or(NotOurs)?;
+    ) -> Result<String, CannotDecrypt> {
+        let secret = self.secrets.with_id(*secret).ok_or(CannotDecrypt)?;
         let bytes = secret.open(purpose, account.0.as_bytes(), sealed)?;
-        String::from_utf8(bytes).map_err(|_| NotOurs)
+        String::from_utf8(bytes).map_err(|_| CannotDecrypt)
     }
 
-    fn opened(&self, row: SignInRow) -> Result<SignIn, NotOurs> {
+    fn opened(&self, row: SignInRow) -> Result<SignIn, CannotDecrypt> {
         let SignInRow { account, email, password, created_at } = row;
         let email = self.open_sealed(Purpose::SignInEmailSeal, account, &email)?;
         let password = password
@@ -105,7 +106,7 @@ impl SqliteSignIns {
             .transpose()?;
         Ok(SignIn {
             account,
-            email: EmailAddress::parse(&email).map_err(|_| NotOurs)?,
+            email: EmailAddress::parse(&email).map_err(|_| CannotDecrypt)?,
             password: password.map(PasswordHash::new),
             created_at,
         })

@@ -25,7 +25,9 @@ pub use log::{begin_log, beside, move_log, refuse_without_log, write_log_again};
 pub use options::{CountMisses, Options};
 pub use private::{check_space, private_file, private_folder, sync_folder};
 pub use refresh_gate::{Moment, RefreshGate};
-pub use secret::{FILE as SECRET_FILE, NotOurs, Purpose, SealError, Secret, SecretError, Secrets};
+pub use secret::{
+    CannotDecrypt, FILE as SECRET_FILE, Purpose, SealError, Secret, SecretError, Secrets,
+};
 pub use size::{DatabaseSize, bytes, database_size, file_bytes};
 pub use statements::Statements;
 pub use threads::{Background, Owner, Worker, apart};

@@ -83,7 +83,7 @@ pub enum SecretError {
 /// Encrypted data cannot be decrypted: it was altered, or belongs elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
-pub struct NotOurs;
+pub struct CannotDecrypt;
 
 macro_rules! purposes {
     ($($(#[$doc:meta])* $purpose:ident = $context:literal,)+) => {
@@ -267,10 +267,10 @@ impl Secret {
         purpose: Purpose,
         belongs_to: &[u8],
         sealed: &[u8],
-    ) -> Result<Vec<u8>, NotOurs> {
-        let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(NotOurs)?;
+    ) -> Result<Vec<u8>, CannotDecrypt> {
+        let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(CannotDecrypt)?;
         let payload = Payload { msg: text, aad: belongs_to };
-        self.cipher(purpose).decrypt(&XNonce::from(*nonce), payload).map_err(|_| NotOurs)
+        self.cipher(purpose).decrypt(&XNonce::from(*nonce), payload).map_err(|_| CannotDecrypt)
     }
 
     fn cipher(&self, purpose: Purpose) -> XChaCha20Poly1305 {
@@ -381,13 +381,19 @@ mod tests {
         let secret = secrets.current();
         let sealed = secret.seal(Purpose::OldResponseSeal, b"place", b"plain").unwrap();
         assert_eq!(secret.open(Purpose::OldResponseSeal, b"place", &sealed).unwrap(), b"plain");
-        assert_eq!(secret.open(Purpose::OldResponseSeal, b"other", &sealed), Err(NotOurs));
-        assert_eq!(secret.open(Purpose::ApiKeySeal, b"place", &sealed), Err(NotOurs));
-        assert_eq!(secret.open(Purpose::OldResponseSeal, b"place", &sealed[..20]), Err(NotOurs));
+        assert_eq!(secret.open(Purpose::OldResponseSeal, b"other", &sealed), Err(CannotDecrypt));
+        assert_eq!(secret.open(Purpose::ApiKeySeal, b"place", &sealed), Err(CannotDecrypt));
+        assert_eq!(
+            secret.open(Purpose::OldResponseSeal, b"place", &sealed[..20]),
+            Err(CannotDecrypt)
+        );
         for at in 0..sealed.len() {
             let mut altered = sealed.clone();
             altered[at] ^= 1;
-            assert_eq!(secret.open(Purpose::OldResponseSeal, b"place", &altered), Err(NotOurs));
+            assert_eq!(
+                secret.open(Purpose::OldResponseSeal, b"place", &altered),
+                Err(CannotDecrypt)
+            );
         }
     }
 

@@ -32,6 +32,15 @@ impl View<'_> {
         holders.take(limit).collect()
     }
 
+    /// The first holder of an identifier.
+    pub(crate) fn first_holder(
+        &self,
+        kind: IdentifierKind,
+        key: &str,
+    ) -> rusqlite::Result<Option<SubjectId>> {
+        Ok(self.holders(kind, key, 1)?.first().map(|holder| holder.subject))
+    }
+
     /// The trust in the sources that say a subject has an identifier.
     pub(crate) fn confidence_of(
         &self,

@@ -129,7 +129,7 @@ pub(crate) fn find(
     country: Option<Country>,
 ) -> Result<Option<(Company, Confidence)>, Stop> {
     let Some(ranked) = ranked_in(lookup, name, country)? else { return Ok(None) };
-    if let Some(only) = only_bearer(name, country, &ranked) {
+    if let Some(only) = only_match(name, country, &ranked) {
         let is_enough = only.fit.confidence() >= lookup.least_by_name;
         let found = is_enough.then(|| (only.company.clone(), only.confidence()));
         return Ok(found);
@@ -153,13 +153,13 @@ pub(crate) fn prepare(view: View<'_>) {
 }
 
 /// The only company with a name, and the confidence of such a match.
-pub(crate) fn find_only_bearer(
+pub(crate) fn find_only_match(
     view: View<'_>,
     name: &CompanyName,
     country: Option<Country>,
 ) -> rusqlite::Result<Option<(Company, Confidence)>> {
     let ranked = ranked(view, name, country)?.unwrap_or_default();
-    let only = only_bearer(name, country, &ranked);
+    let only = only_match(name, country, &ranked);
     Ok(only.map(|only| (only.company.clone(), only.fit.confidence())))
 }
 
@@ -210,7 +210,7 @@ fn ranked_in(
 
 /// The only company with a name: no other has it, and it is more than a single word that others may
 /// have as a part of their names.
-fn only_bearer<'a>(
+fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
     ranked: &'a [Ranked],
@@ -383,7 +383,7 @@ mod tests {
         let country = country.map(|code| Country::from_code(code).unwrap());
         let name = CompanyName::parse(name).unwrap();
         let ranked = rank(&name, country, candidates);
-        only_bearer(&name, country, &ranked).map(|one| (one.id().0, one.confidence().percent()))
+        only_match(&name, country, &ranked).map(|one| (one.id().0, one.confidence().percent()))
     }
 
     #[test]

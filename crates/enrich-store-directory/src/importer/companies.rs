@@ -128,8 +128,7 @@ impl Writer<'_> {
                 return Ok(None);
             }
         };
-        let holders = self.view().holders(kind, key, 1)?;
-        Ok(holders.first().map(|holder| holder.subject))
+        self.view().first_holder(kind, key)
     }
 
     /// The company with this name or alias and the same country, or with no country on both sides;

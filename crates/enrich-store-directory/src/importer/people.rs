@@ -69,7 +69,7 @@ impl Writer<'_> {
         for identity in record.identities() {
             let held = match identity {
                 Identity::PersonPage(page) => {
-                    self.person_with(IdentifierKind::PersonPage, page.key())?
+                    self.view().first_holder(IdentifierKind::PersonPage, page.key())?
                 }
                 Identity::Emails(emails) => self.person_reached_at(emails, record.page.as_ref())?,
                 Identity::NameAtEmployer => match employer {
@@ -85,10 +85,6 @@ impl Writer<'_> {
             }
         }
         Ok(None)
-    }
-
-    fn person_with(&self, kind: IdentifierKind, key: &str) -> rusqlite::Result<Option<SubjectId>> {
-        Ok(self.view().holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
     /// The first person with one of these addresses whose page does not contradict this page.

@@ -13,7 +13,7 @@ use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, StoredResponse,
     Timestamp,
 };
-use enrich_store_sqlite::{Column, NotOurs, Purpose, SealError, Secret, Secrets, Statements};
+use enrich_store_sqlite::{CannotDecrypt, Column, Purpose, SealError, Secret, Secrets, Statements};
 use rusqlite::{Connection, Row, named_params};
 
 /// Length of the hash that authenticates a record's balance and charge.
@@ -96,7 +96,7 @@ pub(super) enum RecordError {
     #[error("an idempotency record could not be read")]
     Read(#[from] rusqlite::Error),
     #[error("an idempotency record is not as it was written")]
-    Altered(#[from] NotOurs),
+    Altered(#[from] CannotDecrypt),
 }
 
 /// The names that a record can have, one for each secret.
@@ -212,8 +212,8 @@ impl<'r> Record<'r> {
     }
 
     /// Decrypts the response.
-    fn open(&self, secrets: &Secrets) -> Result<Vec<u8>, NotOurs> {
-        let secret = secrets.with_id(self.name.secret).ok_or(NotOurs)?;
+    fn open(&self, secrets: &Secrets) -> Result<Vec<u8>, CannotDecrypt> {
+        let secret = secrets.with_id(self.name.secret).ok_or(CannotDecrypt)?;
         let associated_data = associated_data(self.account, &self.name, self.at);
         match self.sealed.split_last_chunk() {
             Some((sealed, tag)) if *tag == charge_tag(secret, &associated_data, self.recorded) => {
@@ -412,9 +412,12 @@ mod tests {
         assert_eq!(open(&seal(Purpose::OldResponseSeal), recorded).unwrap(), b"answer");
 
         let mut sealed = seal(Purpose::ResponseSeal);
-        assert_eq!(open(&sealed, recorded), Err(NotOurs));
+        assert_eq!(open(&sealed, recorded), Err(CannotDecrypt));
         sealed.extend(charge_tag(secrets.current(), &associated_data, recorded));
         assert_eq!(open(&sealed, recorded).unwrap(), b"answer");
-        assert_eq!(open(&sealed, RecordedCharge { balance: Credits(4), ..recorded }), Err(NotOurs));
+        assert_eq!(
+            open(&sealed, RecordedCharge { balance: Credits(4), ..recorded }),
+            Err(CannotDecrypt)
+        );
     }
 }

@@ -201,7 +201,8 @@ impl<'a> Walk<'a> {
         let before = match self.states.get(&account) {
             Some(state) => *state,
             None => {
-                if !exists(self.connection, "SELECT 1 FROM account WHERE id = ?1", account)? {
+                let select = "SELECT 1 FROM account WHERE id = ?1";
+                if !self.connection.has(select, [Column(account)])? {
                     self.found.fault(format_args!("account {account}: has rows and is not there"));
                 }
                 START
@@ -383,8 +384,4 @@ impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "account {}, row {}", self.0, self.1)
     }
-}
-
-fn exists(connection: &Connection, query: &str, account: AccountId) -> rusqlite::Result<bool> {
-    connection.has(query, [Column(account)])
 }

@@ -225,7 +225,7 @@ impl<'a> Compared<'a> {
         name: &'a CompanyName,
         country: Option<Country>,
     ) -> Result<Self, StoreError> {
-        let only_bearer = directory.only_bearer(name, country)?;
+        let only_bearer = directory.only_match(name, country)?;
         let judged = match &only_bearer {
             Some(_) => Vec::new(),
             None => directory.judged(name, country)?,

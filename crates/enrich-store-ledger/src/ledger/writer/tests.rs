@@ -20,13 +20,13 @@ use crate::ledger::job::Open;
 const IO_ERROR_FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
 
 /// A writer without its thread, over a ledger with one account.
-struct LoneWriter {
+struct WriterFixture {
     folder: TempDir,
     account: AccountId,
     writer: Writer,
 }
 
-impl LoneWriter {
+impl WriterFixture {
     fn with_credits(credits: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(folder.path()).unwrap();
@@ -44,9 +44,9 @@ impl LoneWriter {
         block_on(store.accounts.create(account, key)).unwrap();
         drop(store);
         let writer = writer(folder.path(), 1_000);
-        let mut lone = Self { folder, account: id, writer };
-        assert!(matches!(lone.settle_grant(credits), Ok(Granted::Written { .. })));
-        lone
+        let mut fixture = Self { folder, account: id, writer };
+        assert!(matches!(fixture.settle_grant(credits), Ok(Granted::Written { .. })));
+        fixture
     }
 
     fn charge(&self, idempotency: Option<&str>) -> Charge {
@@ -145,31 +145,32 @@ fn taken(balance: u64) -> Charged {
 
 #[test]
 fn a_failed_wait_for_the_disk_stops_charging() {
-    let mut lone = LoneWriter::with_credits(10);
-    lone.writer.commit = Box::new(|connection| {
+    let mut fixture = WriterFixture::with_credits(10);
+    fixture.writer.commit = Box::new(|connection| {
         connection.execute_batch("ROLLBACK")?;
         Err(failure(IO_ERROR_FSYNC))
     });
-    let group = vec![lone.charge(None), lone.charge(Some("k"))];
-    let decided = lone.settle(group);
+    let group = vec![fixture.charge(None), fixture.charge(Some("k"))];
+    let decided = fixture.settle(group);
     assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::Unknown(_)))), "{decided:?}");
-    assert!(!lone.writer.is_charging.load(Ordering::Acquire));
-    lone.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
-    assert!(matches!(lone.settle_one(), Err(ChargeError::Stopped)));
-    assert!(matches!(lone.settle_grant(5), Err(ChargeError::Stopped)));
-    assert_eq!(lone.balance(), 10);
+    assert!(!fixture.writer.is_charging.load(Ordering::Acquire));
+    fixture.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+    assert!(matches!(fixture.settle_one(), Err(ChargeError::Stopped)));
+    assert!(matches!(fixture.settle_grant(5), Err(ChargeError::Stopped)));
+    assert_eq!(fixture.balance(), 10);
 }
 
 #[test]
 fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
-    let mut lone = LoneWriter::with_credits(10);
+    let mut fixture = WriterFixture::with_credits(10);
     let (dies, died) = std::sync::mpsc::channel::<()>();
-    lone.writer.commit = Box::new(move |_| {
+    fixture.writer.commit = Box::new(move |_| {
         died.recv().unwrap();
         panic!("as if there were a bug")
     });
-    let [charge, behind, another] = [lone.charge(None), lone.charge(None), lone.charge(None)];
-    let LoneWriter { folder: _folder, writer, .. } = lone;
+    let [charge, behind, another] =
+        [fixture.charge(None), fixture.charge(None), fixture.charge(None)];
+    let WriterFixture { folder: _folder, writer, .. } = fixture;
     let is_charging = Arc::clone(&writer.is_charging);
     let (sender, queue) = mpsc::channel(9);
     let ask = |charge| {
@@ -192,39 +193,39 @@ fn when_the_thread_dies_nobody_waits_for_ever_and_charging_stops() {
 
 #[test]
 fn an_unknown_charge_that_came_through_is_replayed_and_not_repeated() {
-    let mut lone = LoneWriter::with_credits(10);
-    lone.writer.commit = Box::new(|connection| {
+    let mut fixture = WriterFixture::with_credits(10);
+    fixture.writer.commit = Box::new(|connection| {
         connection.execute_batch("COMMIT")?;
         Err(failure(IO_ERROR_FSYNC))
     });
-    let first = lone.settle(vec![lone.charge(Some("k"))]).remove(0);
+    let first = fixture.settle(vec![fixture.charge(Some("k"))]).remove(0);
     assert!(matches!(first, Err(ChargeError::Unknown(_))), "{first:?}");
-    lone.writer = writer(lone.folder.path(), 1_000);
-    let repeat = lone.settle(vec![lone.charge(Some("k"))]).remove(0);
+    fixture.writer = writer(fixture.folder.path(), 1_000);
+    let repeat = fixture.settle(vec![fixture.charge(Some("k"))]).remove(0);
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
-    assert_eq!(lone.balance(), 9);
+    assert_eq!(fixture.balance(), 9);
 }
 
 #[test]
 fn a_log_without_room_takes_nothing_and_charging_goes_on() {
-    let mut lone = LoneWriter::with_credits(10);
-    lone.writer.commit = Box::new(|_| Err(failure(rusqlite::ffi::SQLITE_FULL)));
-    let group = vec![lone.charge(None), lone.charge(Some("k"))];
-    let decided = lone.settle(group);
+    let mut fixture = WriterFixture::with_credits(10);
+    fixture.writer.commit = Box::new(|_| Err(failure(rusqlite::ffi::SQLITE_FULL)));
+    let group = vec![fixture.charge(None), fixture.charge(Some("k"))];
+    let decided = fixture.settle(group);
     assert!(decided.iter().all(|d| matches!(d, Err(ChargeError::NotTaken(_)))), "{decided:?}");
-    assert_eq!(lone.balance(), 10);
-    lone.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
-    assert_eq!(lone.settle_one().unwrap(), taken(9));
+    assert_eq!(fixture.balance(), 10);
+    fixture.writer.commit = Box::new(|connection| connection.execute_batch("COMMIT"));
+    assert_eq!(fixture.settle_one().unwrap(), taken(9));
 }
 
 #[test]
 fn a_full_database_takes_nothing_and_charging_goes_on() {
-    let mut lone = LoneWriter::with_credits(1_000);
-    lone.pragma("max_page_count", lone.pages());
+    let mut fixture = WriterFixture::with_credits(1_000);
+    fixture.pragma("max_page_count", fixture.pages());
     let mut taken_before = 0;
     let refused = loop {
         let key = format!("k{taken_before}");
-        match lone.settle(vec![lone.charge(Some(&key))]).remove(0) {
+        match fixture.settle(vec![fixture.charge(Some(&key))]).remove(0) {
             Ok(charged) => {
                 taken_before += 1;
                 assert_eq!(charged, taken(1_000 - taken_before));
@@ -233,88 +234,88 @@ fn a_full_database_takes_nothing_and_charging_goes_on() {
         }
     };
     assert!(matches!(refused, ChargeError::NotTaken(_)), "{refused:?}");
-    assert_eq!(lone.balance(), 1_000 - taken_before);
-    lone.pragma("max_page_count", u32::MAX / 2);
-    assert_eq!(lone.settle_one().unwrap(), taken(999 - taken_before));
+    assert_eq!(fixture.balance(), 1_000 - taken_before);
+    fixture.pragma("max_page_count", u32::MAX / 2);
+    assert_eq!(fixture.settle_one().unwrap(), taken(999 - taken_before));
 }
 
 #[test]
 fn one_that_does_not_fit_takes_nobody_along() {
-    let mut lone = LoneWriter::with_credits(1_000);
-    let mut large = lone.charge(Some("large"));
+    let mut fixture = WriterFixture::with_credits(1_000);
+    let mut large = fixture.charge(Some("large"));
     large.idempotency.as_mut().unwrap().body = BodyTemplate::new(vec![b'x'; 1_000_000], None);
-    lone.pragma("max_page_count", lone.pages() + 8);
-    let group = vec![lone.charge(None), large, lone.charge(None)];
-    let decided = lone.settle(group);
+    fixture.pragma("max_page_count", fixture.pages() + 8);
+    let group = vec![fixture.charge(None), large, fixture.charge(None)];
+    let decided = fixture.settle(group);
     assert!(matches!(decided[0], Ok(Charged::Taken { .. })), "{decided:?}");
     assert!(matches!(decided[1], Err(ChargeError::NotTaken(_))), "{decided:?}");
     assert!(matches!(decided[2], Ok(Charged::Taken { .. })), "{decided:?}");
-    assert_eq!(lone.balance(), 998);
+    assert_eq!(fixture.balance(), 998);
 }
 
 #[test]
 fn a_group_is_one_transaction() {
-    let mut lone = LoneWriter::with_credits(1_000);
+    let mut fixture = WriterFixture::with_credits(1_000);
     let commits = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counter = Arc::clone(&commits);
-    lone.writer.commit = Box::new(move |connection| {
+    fixture.writer.commit = Box::new(move |connection| {
         counter.fetch_add(1, Ordering::Relaxed);
         connection.execute_batch("COMMIT")
     });
-    let group = (0..512).map(|_| lone.charge(None)).collect();
-    assert!(lone.settle(group).iter().all(Result::is_ok));
+    let group = (0..512).map(|_| fixture.charge(None)).collect();
+    assert!(fixture.settle(group).iter().all(Result::is_ok));
     assert_eq!(commits.load(Ordering::Relaxed), 1);
-    assert_eq!(lone.balance(), 488);
+    assert_eq!(fixture.balance(), 488);
 }
 
 #[test]
 fn a_full_shelf_refuses_new_keys_until_old_ones_expire() {
-    let mut lone = LoneWriter::with_credits(100);
-    lone.writer.limits.max_kept = 2;
-    let group = ["a", "b", "c"].map(|key| lone.charge(Some(key))).to_vec();
-    let decided = lone.settle(group);
+    let mut fixture = WriterFixture::with_credits(100);
+    fixture.writer.limits.max_kept = 2;
+    let group = ["a", "b", "c"].map(|key| fixture.charge(Some(key))).to_vec();
+    let decided = fixture.settle(group);
     assert!(decided[..2].iter().all(Result::is_ok), "{decided:?}");
     assert!(matches!(decided[2], Err(ChargeError::IdempotencyStoreFull)), "{decided:?}");
-    let repeat = lone.settle(vec![lone.charge(Some("a"))]).remove(0);
+    let repeat = fixture.settle(vec![fixture.charge(Some("a"))]).remove(0);
     assert!(matches!(repeat, Ok(Charged::Replayed(_))), "{repeat:?}");
-    assert_eq!(lone.balance(), 98);
+    assert_eq!(fixture.balance(), 98);
 
     // The records are counted again when the ledger is reopened.
-    lone.writer = writer(lone.folder.path(), 2);
-    let refused = lone.settle(vec![lone.charge(Some("c"))]).remove(0);
+    fixture.writer = writer(fixture.folder.path(), 2);
+    let refused = fixture.settle(vec![fixture.charge(Some("c"))]).remove(0);
     assert!(matches!(refused, Err(ChargeError::IdempotencyStoreFull)), "{refused:?}");
 
     let tomorrow = Timestamp::from_second(now().as_second() + IdempotencyRecord::SECONDS).unwrap();
-    let late = Charge { at: tomorrow, ..lone.charge(Some("c")) };
-    assert_eq!(lone.settle(vec![late]).remove(0).unwrap(), taken(97));
-    assert_eq!(lone.kept(), 1, "the expired ones are gone");
+    let late = Charge { at: tomorrow, ..fixture.charge(Some("c")) };
+    assert_eq!(fixture.settle(vec![late]).remove(0).unwrap(), taken(97));
+    assert_eq!(fixture.kept(), 1, "the expired ones are gone");
 }
 
 #[test]
 fn room_that_another_process_makes_or_takes_is_noticed() {
-    let mut lone = LoneWriter::with_credits(100);
-    lone.writer.limits.max_kept = 2;
-    let group = ["a", "b"].map(|key| lone.charge(Some(key))).to_vec();
-    assert!(lone.settle(group).iter().all(Result::is_ok));
-    let other = sqlite::writer(&lone.writer.path, Durability::Commit).unwrap();
+    let mut fixture = WriterFixture::with_credits(100);
+    fixture.writer.limits.max_kept = 2;
+    let group = ["a", "b"].map(|key| fixture.charge(Some(key))).to_vec();
+    assert!(fixture.settle(group).iter().all(Result::is_ok));
+    let other = sqlite::writer(&fixture.writer.path, Durability::Commit).unwrap();
     other
         .execute("DELETE FROM kept WHERE key_hash = (SELECT min(key_hash) FROM kept)", [])
         .unwrap();
-    let group = ["c", "d"].map(|key| lone.charge(Some(key))).to_vec();
-    let decided = lone.settle(group);
+    let group = ["c", "d"].map(|key| fixture.charge(Some(key))).to_vec();
+    let decided = fixture.settle(group);
     assert!(decided[0].is_ok(), "the other made room: {decided:?}");
     assert!(matches!(decided[1], Err(ChargeError::IdempotencyStoreFull)), "{decided:?}");
 
-    lone.writer.limits.max_kept = 4;
+    fixture.writer.limits.max_kept = 4;
     let copy = "INSERT INTO kept SELECT account, ?1, asked_hash, sealed, secret, balance, charge,
                     at FROM kept LIMIT 1";
     for name in [[1_u8; 32], [2; 32]] {
         other.execute(copy, [name]).unwrap();
     }
     // A recent count is still used.
-    let record_count = lone.writer.record_count.as_mut().unwrap();
+    let record_count = fixture.writer.record_count.as_mut().unwrap();
     record_count.counted = record_count.counted.checked_sub(Duration::from_secs(1)).unwrap();
-    let refused = lone.settle(vec![lone.charge(Some("e"))]).remove(0);
+    let refused = fixture.settle(vec![fixture.charge(Some("e"))]).remove(0);
     assert!(
         matches!(refused, Err(ChargeError::IdempotencyStoreFull)),
         "the other took it: {refused:?}"
@@ -323,72 +324,72 @@ fn room_that_another_process_makes_or_takes_is_noticed() {
 
 #[test]
 fn a_group_too_large_for_the_room_that_is_known_of_has_it_counted() {
-    let mut lone = LoneWriter::with_credits(100);
-    lone.writer.limits.max_kept = 2;
-    assert!(lone.settle(vec![lone.charge(Some("a"))]).remove(0).is_ok());
-    let other = sqlite::writer(&lone.writer.path, Durability::Commit).unwrap();
+    let mut fixture = WriterFixture::with_credits(100);
+    fixture.writer.limits.max_kept = 2;
+    assert!(fixture.settle(vec![fixture.charge(Some("a"))]).remove(0).is_ok());
+    let other = sqlite::writer(&fixture.writer.path, Durability::Commit).unwrap();
     other.execute("DELETE FROM kept", []).unwrap();
-    let group = ["b", "c"].map(|key| lone.charge(Some(key))).to_vec();
-    let decided = lone.settle(group);
+    let group = ["b", "c"].map(|key| fixture.charge(Some(key))).to_vec();
+    let decided = fixture.settle(group);
     assert!(decided.iter().all(Result::is_ok), "the other made room: {decided:?}");
 }
 
 #[test]
 fn a_group_that_keeps_nothing_leaves_the_kept_answers_alone() {
-    let mut lone = LoneWriter::with_credits(100);
-    assert!(lone.settle(vec![lone.charge(Some("a"))]).remove(0).is_ok());
+    let mut fixture = WriterFixture::with_credits(100);
+    assert!(fixture.settle(vec![fixture.charge(Some("a"))]).remove(0).is_ok());
     let tomorrow = Timestamp::from_second(now().as_second() + IdempotencyRecord::SECONDS).unwrap();
     let late = |charge| Charge { at: tomorrow, ..charge };
-    assert!(lone.settle(vec![late(lone.charge(None))]).remove(0).is_ok());
-    assert_eq!(lone.kept(), 1);
-    assert!(lone.settle(vec![late(lone.charge(Some("b")))]).remove(0).is_ok());
-    assert_eq!(lone.kept(), 1, "the expired one is gone");
+    assert!(fixture.settle(vec![late(fixture.charge(None))]).remove(0).is_ok());
+    assert_eq!(fixture.kept(), 1);
+    assert!(fixture.settle(vec![late(fixture.charge(Some("b")))]).remove(0).is_ok());
+    assert_eq!(fixture.kept(), 1, "the expired one is gone");
 }
 
 #[test]
 fn a_log_that_cannot_be_moved_is_written_once_more_as_it_is() {
-    let mut lone = LoneWriter::with_credits(10);
-    let mut other = sqlite::reader(&lone.writer.path).unwrap();
+    let mut fixture = WriterFixture::with_credits(10);
+    let mut other = sqlite::reader(&fixture.writer.path).unwrap();
     let earlier = other.transaction().unwrap();
     let rows = "SELECT count(*) FROM entry";
     assert_eq!(earlier.query_row(rows, [], |row| row.get::<_, u64>(0)).unwrap(), 1);
-    assert_eq!(lone.settle_one().unwrap(), taken(9));
+    assert_eq!(fixture.settle_one().unwrap(), taken(9));
 
-    let connection = lone.writer.connection.as_ref().unwrap();
+    let connection = fixture.writer.connection.as_ref().unwrap();
     assert!(!sqlite::move_log(connection).unwrap(), "an older state is read");
-    let log = lone.folder.path().join("ledger.sqlite-wal");
+    let log = fixture.folder.path().join("ledger.sqlite-wal");
     let before = std::fs::read(&log).unwrap();
-    make_durable(connection, &lone.writer.path).unwrap();
+    make_durable(connection, &fixture.writer.path).unwrap();
     assert!(std::fs::read(&log).unwrap() == before, "the log is another");
 
-    lone.writer = writer(lone.folder.path(), 1_000);
-    assert_eq!(lone.settle_one().unwrap(), taken(8));
+    fixture.writer = writer(fixture.folder.path(), 1_000);
+    assert_eq!(fixture.settle_one().unwrap(), taken(8));
     assert_eq!(earlier.query_row(rows, [], |row| row.get::<_, u64>(0)).unwrap(), 1);
     drop(earlier);
-    assert!(sqlite::move_log(lone.writer.connection.as_ref().unwrap()).unwrap());
+    assert!(sqlite::move_log(fixture.writer.connection.as_ref().unwrap()).unwrap());
 }
 
 #[test]
 fn what_others_wrote_counts_as_seen_up_to_a_commit_and_not_after_it() {
-    let mut lone = LoneWriter::with_credits(10);
-    assert_eq!(lone.settle_one().unwrap(), taken(9));
+    let mut fixture = WriterFixture::with_credits(10);
+    assert_eq!(fixture.settle_one().unwrap(), taken(9));
     // As long as moving the log into the database may take.
-    lone.writer.commit = Box::new(|connection| {
+    fixture.writer.commit = Box::new(|connection| {
         connection.execute_batch("COMMIT")?;
         thread::sleep(Duration::from_millis(20));
         Ok(())
     });
-    assert_eq!(lone.settle_one().unwrap(), taken(8));
-    assert!(lone.writer.heads().is_refresh_due());
+    assert_eq!(fixture.settle_one().unwrap(), taken(8));
+    assert!(fixture.writer.heads().is_refresh_due());
 }
 
 #[test]
 fn others_that_keep_the_database_busy_are_waited_for_and_then_told() {
-    let mut lone = LoneWriter::with_credits(10);
-    let other = sqlite::writer(&lone.writer.path, Durability::Commit).unwrap();
+    let mut fixture = WriterFixture::with_credits(10);
+    let other = sqlite::writer(&fixture.writer.path, Durability::Commit).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    lone.writer.connection.as_ref().unwrap().busy_timeout(std::time::Duration::ZERO).unwrap();
-    assert!(matches!(lone.settle_one(), Err(ChargeError::Overloaded)));
+    fixture.writer.connection.as_ref().unwrap().busy_timeout(std::time::Duration::ZERO).unwrap();
+    assert!(matches!(fixture.settle_one(), Err(ChargeError::Overloaded)));
     other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(lone.settle_one().unwrap(), taken(9));
+    assert_eq!(fixture.settle_one().unwrap(), taken(9));
 }

@@ -5,7 +5,7 @@
 
 mod least_confidence;
 mod listen;
-mod max_enrichment_items;
+mod look_up;
 mod public_url;
 
 use std::net::SocketAddr;
@@ -22,9 +22,9 @@ use serde::Deserialize;
 
 use crate::telemetry::{LogFormat, LogLevel};
 
-pub(crate) use least_confidence::{LeastByName, LeastConfidence};
+pub(crate) use least_confidence::LeastConfidence;
 pub(crate) use listen::listen_address;
-pub(crate) use max_enrichment_items::MaxEnrichmentItems;
+pub(crate) use look_up::LookUpSettings;
 pub(crate) use public_url::PublicUrl;
 
 /// What happens beyond a key's rate limit.

@@ -4,7 +4,9 @@
 
 use std::sync::LazyLock;
 
+use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
+use crate::page_context::PageContext;
 
 /// Prefix of all asset paths.
 pub(crate) const ROOT: &str = "/account/assets/";
@@ -29,8 +31,16 @@ pub(crate) fn path(name: &str) -> String {
     format!("{ROOT}{hash}/{name}")
 }
 
+/// Serves the file named in the path.
+pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
+    match context.path_parameters.as_slice() {
+        [hash, name] => file(hash, name).ok_or(Fault::NoSuchPage),
+        _ => Err(Fault::NoSuchPage),
+    }
+}
+
 /// The file, if it has this hash.
-pub(crate) fn file(hash: &str, name: &str) -> Option<Response> {
+fn file(hash: &str, name: &str) -> Option<Response> {
     let mut files = HASHES.iter().zip(FILES);
     let (_, (_, plain, gzip, brotli)) =
         files.find(|(known, (file, ..))| *known == hash && *file == name)?;

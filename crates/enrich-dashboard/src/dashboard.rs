@@ -5,12 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use enrich_bulk::{AccountLimit, Jobs, jobs};
-use enrich_core::{Service, Timestamp};
+use enrich_core::{Account, Service, Timestamp};
 use enrich_sign_in::{SignIns, Token};
 use enrich_wire::ApiVersion;
 use jiff::SignedDuration;
 
-use crate::account_session::AccountSession;
 use crate::cookie;
 use crate::fault::Fault;
 use crate::host;
@@ -49,6 +48,13 @@ pub struct Dashboard {
     pub(crate) uploads: Threads,
     /// Limits the uploads of each account.
     pub(crate) upload_limit: AccountLimit,
+}
+
+/// An account whose owner is signed in.
+pub(crate) struct AccountSession {
+    pub(crate) account: Account,
+    /// The session's token.
+    pub(crate) token: Token,
 }
 
 /// Dependencies of the pages.

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod account_session;
 mod assets;
 mod cookie;
 mod csv_file;

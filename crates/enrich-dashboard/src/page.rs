@@ -1,6 +1,5 @@
 //! The pages. Each has a file with its contents, its changes and its rules.
 
-pub(crate) mod asset;
 pub(crate) mod bulk;
 pub(crate) mod calls;
 pub(crate) mod fault;

@@ -6,8 +6,7 @@ use askama::Template;
 use enrich_core::{Account, AccountStatus, Credits, Timestamp};
 use enrich_wire::Endpoint;
 
-use crate::account_session::AccountSession;
-use crate::dashboard::Dashboard;
+use crate::dashboard::{AccountSession, Dashboard};
 use crate::fault::Fault;
 use crate::form::Form;
 use crate::http::{Request, Response};

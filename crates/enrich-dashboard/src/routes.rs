@@ -2,12 +2,12 @@
 
 use futures_util::future::LocalBoxFuture;
 
+use crate::assets;
 use crate::fault::Fault;
 use crate::http::Method::{self, Get, Post};
 use crate::http::{Body, Response};
 use crate::page::{
-    asset, bulk, calls, invitation, job, key, keys, overview, playground, preferences, sign_in,
-    usage,
+    bulk, calls, invitation, job, key, keys, overview, playground, preferences, sign_in, usage,
 };
 use crate::page_context::{OwnerContext, PageContext};
 
@@ -42,7 +42,7 @@ const fn row(method: Method, path: &'static str, handler: Handler) -> Route {
 /// pages.
 #[rustfmt::skip]
 pub(crate) static ROUTES: &[Route] = &[
-    row(Get,  "/account/assets/{hash}/{name}",       Open(|c| Box::pin(asset::show(c)))),
+    row(Get,  "/account/assets/{hash}/{name}",       Open(|c| Box::pin(assets::show(c)))),
     row(Get,  "/account/sign-in",                    Open(|c| Box::pin(sign_in::show(c)))),
     row(Post, "/account/sign-in",                    Open(|c| Box::pin(sign_in::submit(c)))),
     row(Get,  "/account/welcome",                    Open(|c| Box::pin(sign_in::welcome(c)))),

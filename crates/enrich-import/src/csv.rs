@@ -99,8 +99,7 @@ impl Column {
 
 /// The columns of the header that the splitter has read.
 fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, HeaderError> {
-    let names = splitter.fields().map(|name| std::str::from_utf8(name).map(str::trim));
-    let names: Vec<&str> = names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)?;
+    let names = splitter.names()?;
     let exact = |name: &str| {
         let named = Field::from_name(&name.to_ascii_lowercase())?;
         (named.field.name().eq_ignore_ascii_case(name)).then_some(named)

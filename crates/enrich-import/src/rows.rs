@@ -185,9 +185,8 @@ fn header(splitter: &mut Splitter, lines: &mut Lines) -> io::Result<Option<Vec<S
         let most = MAX_COLUMNS;
         return Err(io::Error::other(HeaderError::TooManyColumns { found, most }));
     }
-    let name = |name| std::str::from_utf8(name).map(|name| name.trim().to_owned());
-    let names: Result<Vec<String>, _> = splitter.fields().map(name).collect();
-    names.map(Some).map_err(|_| io::Error::other(HeaderError::NotUtf8))
+    let names = splitter.names().map_err(io::Error::other)?;
+    Ok(Some(names.into_iter().map(str::to_owned).collect()))
 }
 
 fn next_object(lines: &mut Lines) -> io::Result<Option<Row>> {

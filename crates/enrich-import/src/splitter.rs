@@ -182,6 +182,12 @@ impl Splitter {
         self.is_whole = true;
     }
 
+    /// The names of the columns, after the header was read.
+    pub(crate) fn names(&self) -> Result<Vec<&str>, HeaderError> {
+        let names = self.fields().map(|name| std::str::from_utf8(name).map(str::trim));
+        names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)
+    }
+
     /// The fields of the complete row.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;

@@ -14,7 +14,7 @@ use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
 use super::{Common, Console, Failure, Verdict, named};
-use crate::settings::{LeastByName, MaxEnrichmentItems};
+use crate::settings::LookUpSettings;
 use explanation::Looked;
 use shown::Explained;
 
@@ -44,9 +44,7 @@ pub(crate) struct Lookup {
     #[arg(value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
     #[command(flatten)]
-    least: LeastByName,
-    #[command(flatten)]
-    most: MaxEnrichmentItems,
+    settings: LookUpSettings,
     /// The country (alpha-2 code) that national phone numbers are read with
     #[arg(long, value_name = "CC", value_parser = named::country)]
     country: Option<Country>,
@@ -82,11 +80,11 @@ impl Lookup {
                 return Err(Failure::Impossible(format!("the field `{name}` is given twice")));
             }
         }
-        let least_by_name = self.least.min_confidence.0;
+        let least_by_name = self.settings.min_confidence.0;
         let store = self.common.data.open_with(Options { least_by_name, ..Options::default() })?;
         let (body, explanation, verdict) = match endpoint.read(&fields, self.country) {
             Ok(ask) => {
-                let ask = ask.bounded(endpoint.price, self.most.max_enrichment_items);
+                let ask = ask.bounded(endpoint.price, self.settings.max_enrichment_items);
                 let found =
                     pollster::block_on(store.directory.find(&ask.question, ask.projection))?;
                 let template = (endpoint.wire.write)(&ask, found.as_ref());

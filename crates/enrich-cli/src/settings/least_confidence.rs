@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use clap::Args;
 use enrich_core::Confidence;
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -33,20 +32,6 @@ impl FromStr for LeastConfidence {
         let confidence = text.parse().ok().and_then(Confidence::new);
         confidence.map(Self).ok_or_else(|| format!("it is {WANTED}"))
     }
-}
-
-// The setting for commands that look up in the data folder without a server. (A doc comment here
-// would become the help of each.)
-#[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct LeastByName {
-    /// How sure a match by name (of a company or a person) has to be, from 1 to 100
-    #[arg(
-        long,
-        env = "ENRICH_MIN_CONFIDENCE",
-        value_name = "PERCENT",
-        default_value_t = LeastConfidence::default()
-    )]
-    pub(crate) min_confidence: LeastConfidence,
 }
 
 impl<'de> Deserialize<'de> for LeastConfidence {

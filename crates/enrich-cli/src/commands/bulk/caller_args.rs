@@ -9,7 +9,7 @@ use enrich_store::Options;
 use enrich_text::Country;
 
 use super::super::{DataFolder, Failure, named};
-use crate::settings::{LeastByName, MaxEnrichmentItems};
+use crate::settings::LookUpSettings;
 
 // The caller. (A doc comment here would become the help of the command.)
 #[derive(Clone, Args)]
@@ -21,9 +21,7 @@ pub(super) struct CallerArgs {
     #[arg(long, value_name = "KEY", env = "ENRICH_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
-    least: LeastByName,
-    #[command(flatten)]
-    most: MaxEnrichmentItems,
+    settings: LookUpSettings,
     /// The country (alpha-2 code) that national phone numbers are read with; a server reads them
     /// with the account's own
     #[arg(long, value_name = "CC", value_parser = named::country, conflicts_with = "url")]
@@ -66,11 +64,11 @@ impl CallerArgs {
         connections: usize,
     ) -> Result<Box<dyn Caller>, Failure> {
         let Some(url) = &self.url else {
-            let least_by_name = self.least.min_confidence.0;
+            let least_by_name = self.settings.min_confidence.0;
             let store = self.data.open_with(Options { least_by_name, ..Options::default() })?;
             store.directory.prepare()?;
             let caller = DirectoryCaller::new(Arc::clone(&store.directory) as _, target);
-            let most = self.most.max_enrichment_items;
+            let most = self.settings.max_enrichment_items;
             return Ok(Box::new(caller.with_max_enrichment_items(most).in_country(self.country)));
         };
         let Some(key) = &self.key else {

@@ -1,0 +1,24 @@
+//! The settings of commands that look up in the data folder without a server.
+
+use std::num::NonZeroU64;
+
+use clap::Args;
+
+use super::LeastConfidence;
+
+// (A doc comment here would become the help of each command.)
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct LookUpSettings {
+    /// How sure a match by name (of a company or a person) has to be, from 1 to 100
+    #[arg(
+        long,
+        env = "ENRICH_MIN_CONFIDENCE",
+        value_name = "PERCENT",
+        default_value_t = LeastConfidence::default()
+    )]
+    pub(crate) min_confidence: LeastConfidence,
+    /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or /v1/cone
+    /// [default: all]
+    #[arg(long, env = "ENRICH_MAX_ENRICHMENT_ITEMS", value_name = "ITEMS")]
+    pub(crate) max_enrichment_items: Option<NonZeroU64>,
+}

@@ -118,8 +118,9 @@ pub(crate) fn ranked(
     name: &CompanyName,
     country: Option<Country>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
-    let candidates = candidates(view, name, country)?;
-    Ok(candidates.map(|candidates| rank(name, country, candidates)))
+    let (most, most_bare) = most_compared(country);
+    let holders = name_holders(view, name, most + most_bare + 1)?;
+    rank_holders(view, name, country, holders)
 }
 
 /// The company that a name means, if the confidence is high enough and no other may be meant.
@@ -192,20 +193,25 @@ pub(crate) fn find_all(
     likely.map(candidate_match).collect()
 }
 
-/// The companies with a name; reading many of them takes long.
+/// The companies with a name. If this thread may not search, it reads only a few.
 fn ranked_in(
     lookup: Lookup<'_>,
     name: &CompanyName,
     country: Option<Country>,
 ) -> Result<Option<Vec<Ranked>>, Stop> {
-    if !lookup.may_search {
-        let kind = IdentifierKind::CompanyName;
-        let holders = lookup.view.holders(kind, name.squashed(), FEW + 1)?;
-        if holders.len() > FEW {
-            return Err(Stop::NeedsSearch);
-        }
+    if lookup.may_search {
+        return Ok(ranked(lookup.view, name, country)?);
     }
-    Ok(ranked(lookup.view, name, country)?)
+    let holders = name_holders(lookup.view, name, FEW + 1)?;
+    if holders.len() > FEW {
+        return Err(Stop::NeedsSearch);
+    }
+    Ok(rank_holders(lookup.view, name, country, holders)?)
+}
+
+/// The first `most` companies with a name.
+fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Result<Vec<Holder>> {
+    view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
 /// The only company with a name: no other has it, and it is more than a single word that others may
@@ -262,19 +268,15 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     (!is_shared).then(|| best.id())
 }
 
-/// The companies to compare; `None` when there are too many. Companies of which only a name is held
-/// have no domain of any country.
-fn candidates(
+/// Reads the companies of a name and ranks them; `None` when there are too many. Companies of which
+/// only a name is held have no domain of any country.
+fn rank_holders(
     view: View<'_>,
     name: &CompanyName,
     country: Option<Country>,
-) -> rusqlite::Result<Option<Vec<(Company, Confidence)>>> {
-    let (most, most_bare) = match country {
-        None => (MOST_CANDIDATES, MOST_BARE),
-        Some(_) => (MOST_SEARCHED, 0),
-    };
-    let kind = IdentifierKind::CompanyName;
-    let mut holders = view.holders(kind, name.squashed(), most + most_bare + 1)?;
+    mut holders: Vec<Holder>,
+) -> rusqlite::Result<Option<Vec<Ranked>>> {
+    let (most, most_bare) = most_compared(country);
     // Companies of which only names are held have the last tier.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
@@ -291,7 +293,15 @@ fn candidates(
             return Ok(None);
         }
     }
-    Ok(Some(candidates))
+    Ok(Some(rank(name, country, candidates)))
+}
+
+/// The most companies that are compared: those of which more than a name is held, and the others.
+fn most_compared(country: Option<Country>) -> (usize, usize) {
+    match country {
+        None => (MOST_CANDIDATES, MOST_BARE),
+        Some(_) => (MOST_SEARCHED, 0),
+    }
 }
 
 fn is_in(company: &Company, country: Option<Country>) -> bool {

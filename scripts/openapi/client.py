@@ -3,8 +3,8 @@
 import sys
 
 from enrich_client import AuthenticatedClient, Client
-from enrich_client.api.generation_1 import v1_cuf, v1_dte
-from enrich_client.api.generation_2 import v2_name_to_domain
+from enrich_client.api.version_1 import v1_cuf, v1_dte
+from enrich_client.api.version_2 import v2_name_to_domain
 from enrich_client.models import (
     V1CufAnswer,
     V1CufRequest,

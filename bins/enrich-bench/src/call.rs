@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn generation_1_has_the_key_in_its_body() {
+    fn version_1_has_the_key_in_its_body() {
         let request = text(&domain_to_name("é.example", "É"), "secret", None);
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         assert_eq!(body, r#"{"apiKey":"secret","companyWebsite":"é.example"}"#);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn generation_2_has_the_key_in_a_header() {
+    fn version_2_has_the_key_in_a_header() {
         let call = Call::new("/v2/services/domain_to_name", "domain", "quill.example");
         let request = text(&call, "secret", Some("once"));
         let (head, body) = request.split_once("\r\n\r\n").unwrap();

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_balance_is_taken_out_of_an_answer_of_either_generation() {
+    fn the_balance_is_taken_out_of_an_answer_of_either_version() {
         let (text, balance) = without_balance(r#"{"query":"q","credit_count":939,"level":9}"#);
         assert_eq!(
             (text.as_str(), balance),

@@ -119,11 +119,11 @@ fn greeting(address: SocketAddr, begun: &Begun, folder: &Path) -> String {
     let key = begun.key.expose();
     let calls = [
         (
-            "A company's name to its domain (generation 1)",
+            "A company's name to its domain (version 1)",
             format!(r#"/v1/cuf -d '{{"apiKey":"{key}","companyName":"Telefónica"}}'"#),
         ),
         (
-            "The same in one country (generation 2)",
+            "The same in one country (version 2)",
             format!(
                 "/v2/services/name_to_domain -H 'x-api-key: {key}' \
                  -d 'company_name=Nestlé' -d country_code=CH"

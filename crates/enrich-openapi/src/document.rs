@@ -14,12 +14,12 @@ const DESCRIPTION: &str = "\
 Give one identifier of a company or a person, get a related one back. Each answer costs credits; a \
 look-up that finds nothing is free.
 
-Both generations read both encodings, and the key from the field `apiKey`, the header `x-api-key` \
+Both versions read both encodings, and the key from the field `apiKey`, the header `x-api-key` \
 or `Authorization: Bearer KEY`. Inputs are read the way people write them; what cannot be read as its kind is \
 refused with 422, never silently missed.
 
 A path that does not exist is refused with 404, another method with 405, both in the form of the \
-generation whose prefix the path has, else in that of generation 1.";
+version whose prefix the path has, else in that of version 1.";
 
 /// The document of these API versions, with examples from `calls`, in the order of the tables.
 pub fn document(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
@@ -54,12 +54,12 @@ fn rows(
 }
 
 fn tags(api_versions: &[&'static ApiVersion]) -> Value {
-    let of_generation = |api_version: &&ApiVersion| {
+    let tag_of = |api_version: &&ApiVersion| {
         let description = format!("The endpoints under `{}`.", api_version.prefix);
         json!({ "name": tag(api_version), "description": description })
     };
     let pages = json!({ "name": pages::TAG, "description": "Health and metrics." });
-    api_versions.iter().map(of_generation).chain([pages]).collect()
+    api_versions.iter().map(tag_of).chain([pages]).collect()
 }
 
 fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
@@ -79,7 +79,7 @@ fn components(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
                 "type": "apiKey",
                 "in": "header",
                 "name": "x-api-key",
-                "description": "The API key. Generation 1 has it in the field `apiKey` of the \
+                "description": "The API key. Version 1 has it in the field `apiKey` of the \
                     body, and takes it here as well.",
             },
             BEARER_SCHEME: {

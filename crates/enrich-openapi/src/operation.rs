@@ -16,7 +16,7 @@ pub(crate) const KEY_SCHEME: &str = "apiKey";
 pub(crate) const BEARER_SCHEME: &str = "bearer";
 
 pub(crate) fn tag(api_version: &ApiVersion) -> String {
-    format!("Generation {}", api_version.number)
+    format!("Version {}", api_version.number)
 }
 
 /// The prefix of an endpoint's schema names: `V1LcufEmployee`.

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_generations_own_place_counts_where_both_hold_a_key() {
+    fn the_versions_own_place_counts_where_both_hold_a_key() {
         let fields = fields(Some(Value::Text("body".into())));
         assert_eq!(sent(KeyPlace::Body, &fields, "header"), Some("body"));
         assert_eq!(sent(KeyPlace::Header, &fields, "header"), Some("header"));

@@ -34,7 +34,7 @@ export async function walkThroughReference(server, browser) {
   await page.waitForURL("**/account/");
   const key = await generate(page, server, "reference");
   for (const scheme of ["apiKey", "bearer"]) {
-    step(`/docs: authorized as ${scheme}, the example of an endpoint of each generation is answered`);
+    step(`/docs: authorized as ${scheme}, the example of an endpoint of each version is answered`);
     await page.goto(`${server.url}/docs`);
     await page.waitForSelector(".opblock");
     await authorize(page, scheme, key);

@@ -32,7 +32,7 @@ fn a_look_up_charges_nobody() {
 }
 
 #[test]
-fn a_look_up_of_generation_two_answers_in_its_envelope() {
+fn a_look_up_of_version_two_answers_in_its_envelope() {
     let fixture = Fixture::with_records();
     let ran = fixture.run(&["lookup", "domain_to_name", "domain=https://www.quill.example/"]);
     assert_eq!(ran.status, 0);

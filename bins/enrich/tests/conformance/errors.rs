@@ -7,7 +7,7 @@ use crate::world::World;
 use enrich_testkit::http::Call;
 
 #[test]
-fn errors_take_the_form_of_the_generation_whose_path_was_asked() {
+fn errors_take_the_form_of_the_version_whose_path_was_asked() {
     let world = World::new(&[]);
     let account = world.account(0);
     let big = "x".repeat(70_000);

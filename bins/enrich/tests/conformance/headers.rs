@@ -73,7 +73,7 @@ fn the_used_and_remaining_credits_are_those_of_the_call() {
     let reply = world.ask(&account, "/v1/dtpp", &[("companyDomain", "localhost")]);
     world.same("a fault in the fields", &used(&reply), &(Some(0), Some(97)));
     let reply = world.ask(&account, "/v2/services/domain_to_name", &[("domain", "nestle.ch")]);
-    world.same("generation 2", &used(&reply), &(Some(1), Some(96)));
+    world.same("version 2", &used(&reply), &(Some(1), Some(96)));
     let reply = world.send(&Call::post("/v1/dtpp"));
     world.same("no key", &used(&reply), &(Some(0), None));
     world.finish();

@@ -132,7 +132,7 @@ fn the_same_key_for_something_else_is_refused() {
         ("other fields", keyed("/v1/cuf", &[("companyName", "Nestlé")])),
         ("another path", keyed("/v1/lcuf", &fields)),
         (
-            "the other generation",
+            "the other version",
             keyed("/v2/services/name_to_domain", &[("company_name", "Telefónica")]),
         ),
     ] {

@@ -63,7 +63,7 @@ fn what_is_no_key_of_ours_is_unauthorised() {
         world.has_status(&format!("bad key {number} in the body"), &call, 401);
         let body = json!({ "apiKey": key, "domain": "nestle.ch" });
         let call = Call::post("/v2/services/domain_to_name").json(&body);
-        world.has_status(&format!("bad key {number} in generation 2's body"), &call, 401);
+        world.has_status(&format!("bad key {number} in version 2's body"), &call, 401);
         if let Some(key) = key.as_str().filter(|key| key.bytes().all(|byte| byte > 31)) {
             let call = Call::post("/v1/cuf").header("x-api-key", key);
             let call = call.json(&json!({ "companyName": "Telefónica" }));

@@ -36,7 +36,7 @@ fn the_window_is_shown_and_counts_down() {
 }
 
 #[test]
-fn both_generations_and_all_endpoints_share_a_keys_window() {
+fn both_versions_and_all_endpoints_share_a_keys_window() {
     let world = World::new(&[]);
     let account = world.account(200);
     await_room(&world, &account);

@@ -133,12 +133,12 @@ fn a_body_may_have_64_kib_and_not_a_byte_more() {
         }
     }
     let second = Call::post("/v2/services/domain_to_name").header("x-api-key", account.key.clone());
-    world.has_status("generation 2", &second.typed(FORM, "x".repeat(LIMIT + 1)), 413);
+    world.has_status("version 2", &second.typed(FORM, "x".repeat(LIMIT + 1)), 413);
     world.finish();
 }
 
 #[test]
-fn the_key_is_taken_from_the_generations_own_place_first() {
+fn the_key_is_taken_from_the_versions_own_place_first() {
     let world = World::new(&[]);
     let account = world.account(100);
     let good = account.key.as_str();
@@ -152,7 +152,7 @@ fn the_key_is_taken_from_the_generations_own_place_first() {
     found(&world, &account, first("", Some(good)));
     found(&world, &account, first("  ", Some(good)));
     found(&world, &account, first(&format!(" {good}\n"), None));
-    world.has_status("generation 1: the body counts", &first(bad, Some(good)), 401);
+    world.has_status("version 1: the body counts", &first(bad, Some(good)), 401);
 
     let second = |header: Option<&str>, body: serde_json::Value| {
         let call = Call::post("/v2/services/domain_to_name")
@@ -161,15 +161,15 @@ fn the_key_is_taken_from_the_generations_own_place_first() {
     };
     let answer = endpoint("/v2/services/domain_to_name").answer;
     for (what, call) in [
-        ("generation 2, key in both places", second(Some(good), json!(good))),
-        ("generation 2, a bad key in the body", second(Some(good), json!(bad))),
-        ("generation 2, a number as key in the body", second(Some(good), json!(7))),
-        ("generation 2, key in the body alone", second(None, json!(good))),
-        ("generation 2, key in the body, empty header", second(Some(""), json!(good))),
+        ("version 2, key in both places", second(Some(good), json!(good))),
+        ("version 2, a bad key in the body", second(Some(good), json!(bad))),
+        ("version 2, a number as key in the body", second(Some(good), json!(7))),
+        ("version 2, key in the body alone", second(None, json!(good))),
+        ("version 2, key in the body, empty header", second(Some(""), json!(good))),
     ] {
         world.answers_to(what, &account, &call, answer, 1);
     }
-    world.has_status("generation 2: the header counts", &second(Some(bad), json!(good)), 401);
+    world.has_status("version 2: the header counts", &second(Some(bad), json!(good)), 401);
     world.finish();
 }
 
@@ -186,7 +186,7 @@ fn a_bearer_token_is_a_key_where_no_other_place_holds_one() {
     let domain = json!({ "domain": "nestle.ch" });
     let second = "/v2/services/domain_to_name";
     let call = bearer(Call::post(second), good).json(&domain);
-    world.answers_to("generation 2", &account, &call, endpoint(second).answer, 1);
+    world.answers_to("version 2", &account, &call, endpoint(second).answer, 1);
     for path in ["/v1/cuf", second] {
         let call = bearer(Call::post(path), bad).json(&name);
         world.has_status("a bad token", &call, 401);

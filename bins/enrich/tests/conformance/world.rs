@@ -318,13 +318,13 @@ pub(crate) fn fields_of(reply: &Reply) -> Vec<String> {
 }
 
 /// The required body of this error, byte for byte, with its own message.
-fn error_body(reply: &Reply, second_generation: bool) -> Option<String> {
+fn error_body(reply: &Reply, is_version_2: bool) -> Option<String> {
     let body = reply.json();
     let kind = if reply.status >= 500 { "api_error" } else { "invalid_request" };
     let message = body["message"].as_str().filter(|message| !message.is_empty())?;
     let mut inner = format!("\"type\":\"{kind}\",\"message\":{}", json!(message));
     // `fields` is a non-empty map of texts, in the server's order.
-    let fields = if second_generation { body["errors"].get("fields") } else { body.get("fields") };
+    let fields = if is_version_2 { body["errors"].get("fields") } else { body.get("fields") };
     if let Some(fields) = fields {
         let texts = fields.as_object().filter(|texts| {
             reply.status == 422 && !texts.is_empty() && texts.values().all(Value::is_string)
@@ -338,7 +338,7 @@ fn error_body(reply: &Reply, second_generation: bool) -> Option<String> {
         }
         inner.push_str(&format!(",\"fields\":{raw}"));
     }
-    if !second_generation {
+    if !is_version_2 {
         return Some(format!("{{{inner}}}"));
     }
     let code = 1000 + u32::from(reply.status);

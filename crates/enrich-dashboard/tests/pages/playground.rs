@@ -50,7 +50,7 @@ fn a_call_is_charged_and_shown_as_curl_without_the_key() {
 }
 
 #[test]
-fn generation_2_has_its_key_in_a_header() {
+fn version_2_has_its_key_in_a_header() {
     let (world, mut owner) = world();
     let path = "/v2/services/name_to_domain";
     let seen = call(&world, &mut owner, path, &[("field.company_name", "Quill")]);

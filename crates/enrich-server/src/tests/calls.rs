@@ -4,7 +4,7 @@ use super::Site;
 use enrich_testkit::http::request;
 
 #[test]
-fn a_known_company_is_found_and_charged_on_both_generations() {
+fn a_known_company_is_found_and_charged_on_both_versions() {
     let site = Site::open();
     let mut client = site.client();
     let first = client.request("POST", "/v1/cuf", "", &site.known());
@@ -68,7 +68,7 @@ fn a_request_id_that_is_none_is_replaced() {
 }
 
 #[test]
-fn an_unknown_path_is_refused_in_the_form_of_its_generation() {
+fn an_unknown_path_is_refused_in_the_form_of_its_version() {
     let site = Site::open();
     for path in ["/", "/v1/cuf//", "/v1/nothing", "/v3/cuf", "/v1/CUF", "/v1/%63uf", "/v2"] {
         let answer = site.client().request("GET", path, "", "");

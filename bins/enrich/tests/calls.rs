@@ -40,7 +40,8 @@ fn endpoints() -> impl Iterator<Item = (&'static ApiVersion, &'static Endpoint)>
         .flat_map(|api_version| api_version.endpoints.iter().map(move |row| (api_version, row)))
 }
 
-/// The calls of `/v2/services/name_to_domain` are in `v2/name_to_domain`.
+/// The folder of an endpoint's recorded calls. For `/v2/services/name_to_domain` this is
+/// `fixtures/calls/v2/name_to_domain`.
 fn folder(endpoint: &Endpoint) -> PathBuf {
     let below = endpoint.path.trim_start_matches('/').replace("services/", "");
     fixtures().join("calls").join(below)
@@ -278,7 +279,7 @@ fn every_endpoint_shows_each_case_and_keeps_to_its_row() {
 }
 
 #[test]
-fn paths_are_unique_and_under_their_generations_prefix() {
+fn paths_are_unique_and_under_their_versions_prefix() {
     let mut paths = BTreeSet::new();
     for (api_version, endpoint) in endpoints() {
         assert!(endpoint.path.starts_with(api_version.prefix), "{}", endpoint.path);

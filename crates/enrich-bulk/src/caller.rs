@@ -43,7 +43,7 @@ pub type RowFields = [(&'static str, String)];
 #[async_trait]
 pub trait Caller: Send + Sync {
     /// Sends the row once. The same `idempotency` with the same fields is never charged twice.
-    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called;
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
 
     /// Whether answers cost credits.
     fn is_metered(&self) -> bool;
@@ -51,7 +51,7 @@ pub trait Caller: Send + Sync {
 
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Called {
+pub enum CallResult {
     /// Found.
     Found {
         /// The values of the answer's columns.
@@ -80,7 +80,7 @@ pub enum Called {
     Refused(String),
 }
 
-impl Called {
+impl CallResult {
     /// The answer in `body`, which was found and cost `credits`.
     pub(crate) fn found(answers: &Answers, body: &[u8], credits: Credits) -> Self {
         match answers.read(body) {

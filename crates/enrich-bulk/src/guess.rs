@@ -3,8 +3,8 @@
 use enrich_import::plain_name;
 use enrich_wire::Field;
 
-/// Usual names of columns, by a part of the field's name.
-const CALLED: [(&str, &[&str]); 11] = [
+/// Usual column names of a field, by a part of the field's name.
+const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
     ("companydomain", &["domain", "website", "web", "url", "site", "homepage"]),
     ("companywebsite", &["website", "domain", "web", "url", "site", "homepage"]),
     ("companyemail", &["email", "mail"]),
@@ -39,7 +39,7 @@ pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
 /// Usual column names of a field; none for an optional field.
 fn usual_names(field: &Field) -> impl Iterator<Item = &'static str> {
     let wanted = if field.is_required { plain_name(field.name) } else { String::new() };
-    let called = CALLED.iter().filter(move |(part, _)| wanted.contains(part));
+    let called = COLUMN_SYNONYMS.iter().filter(move |(part, _)| wanted.contains(part));
     called.flat_map(|(_, names)| names.iter().copied())
 }
 

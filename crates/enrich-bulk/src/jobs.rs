@@ -101,12 +101,12 @@ struct Entry {
     /// The number of suppressed values at the last search while the job ran.
     scrubbed_running: u64,
     /// The most recent preview.
-    foreseen: Option<Foreseen>,
+    cached_preview: Option<CachedPreview>,
 }
 
 /// A preview with its inputs.
 #[derive(Clone)]
-struct Foreseen {
+struct CachedPreview {
     endpoint: String,
     mapping: Mapping,
     country: Option<Country>,

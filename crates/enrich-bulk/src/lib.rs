@@ -28,10 +28,12 @@ mod workbook;
 
 pub use account_limit::{AccountLimit, AccountPermit};
 pub use caller::{
-    Called, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields, Target,
+    CallResult, Caller, DirectoryCaller, MeteredCaller, RemoteCaller, RemoteError, RowFields,
+    Target,
 };
 pub use enrich_import::{
-    Delimiter, Format, Layout, NoList, ReadAs, ReadError, Source, TextEncoding, told_by_name,
+    Delimiter, Format, Layout, NoList, ReadAs, ReadError, Source, TextEncoding,
+    format_from_file_name,
 };
 pub use export::Status;
 pub use guess::guess;

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use enrich_import::{Compression, Format, told_by_name};
+use enrich_import::{Compression, Format, format_from_file_name};
 
 use crate::run::Counts;
 use crate::{spreadsheet, workbook};
@@ -104,7 +104,7 @@ impl Part {
     ) -> Result<Opened, PartError> {
         let (part, job) = (with_ending(out, ".part"), with_ending(out, ".job"));
         let file_name = out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        let (named, compression) = told_by_name(&file_name);
+        let (named, compression) = format_from_file_name(&file_name);
         if named == Some(Format::Xlsx) && compression.is_some() {
             return Err(PartError::PackedWorkbook);
         }
@@ -265,7 +265,7 @@ pub fn rows_until_now(out: &Path) -> Result<Option<io::Take<File>>, PartError> {
     let Some(rows) = begun_rows(out)? else { return Ok(None) };
     let part = with_ending(out, ".part");
     let file_name = out.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    if told_by_name(&file_name).0 != Some(Format::Xlsx) || rows.limit() == 0 {
+    if format_from_file_name(&file_name).0 != Some(Format::Xlsx) || rows.limit() == 0 {
         return Ok(Some(rows));
     }
     let made = workbook_until_now(out, rows).map_err(failed_at(&part))?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use enrich_core::{Credits, Price};
 use tokio::time::{Instant, sleep};
 
-use crate::caller::{Called, Caller, RowFields};
+use crate::caller::{CallResult, Caller, RowFields};
 use crate::export::{Added, Status};
 use crate::stop::{End, Stop};
 
@@ -89,36 +89,36 @@ pub(crate) async fn ask(
     let mut failures = 0;
     for pauses in 0.. {
         let called = caller.call(fields, idempotency).await;
-        if !matches!(called, Called::Later { .. }) {
+        if !matches!(called, CallResult::Later { .. }) {
             waiting.answered();
         }
-        if let Called::Later { after: Some(after), is_rate_limited: true, .. } = &called {
+        if let CallResult::Later { after: Some(after), is_rate_limited: true, .. } = &called {
             waiting.limited_until.set(Some(Instant::now() + (*after).min(LONGEST_ASKED)));
         }
         let asked_pause = match called {
-            Called::Found { values, credits: Credits(credits) } => {
+            CallResult::Found { values, credits: Credits(credits) } => {
                 let (status, error) = (Status::Found, String::new());
                 return Ok(Added { status, values, error, credits });
             }
-            Called::NotFound => {
+            CallResult::NotFound => {
                 return Ok(Added::without_answer(Status::NotFound, String::new()));
             }
-            Called::Invalid(why) => {
+            CallResult::Invalid(why) => {
                 return Ok(Added::without_answer(Status::Invalid, why));
             }
-            Called::OutOfCredits(why) => return Err(End::OutOfCredits(why)),
-            Called::Refused(why) => return Err(End::Refused(why)),
-            Called::Failed(why) => {
+            CallResult::OutOfCredits(why) => return Err(End::OutOfCredits(why)),
+            CallResult::Refused(why) => return Err(End::Refused(why)),
+            CallResult::Failed(why) => {
                 failures += 1;
                 if failures == MAX_FAILURES {
                     return Ok(Added::without_answer(Status::Failed, why));
                 }
                 None
             }
-            Called::Later { after, why, .. } if waiting.is_over(after) => {
+            CallResult::Later { after, why, .. } if waiting.is_over(after) => {
                 return Err(End::Unreachable(why));
             }
-            Called::Later { after, .. } => after,
+            CallResult::Later { after, .. } => after,
         };
         tokio::select! {
             () = sleep(pause(pauses, asked_pause)) => {}

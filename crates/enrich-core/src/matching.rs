@@ -28,7 +28,7 @@ use crate::subject::Company;
 
 /// A candidate with its evidence and probability.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct ScoredCandidate {
     /// The company.
     pub company: Company,
     /// The company's best-fitting name.
@@ -41,7 +41,7 @@ pub struct Judged {
     pub probability: f64,
 }
 
-impl Judged {
+impl ScoredCandidate {
     /// The probability in percent, at most 99, because an inexact match is never certain.
     pub fn confidence(&self) -> Confidence {
         // The value is between 0 and 100, so the cast loses nothing.
@@ -56,13 +56,13 @@ pub fn judge(
     companies: impl IntoIterator<Item = Company>,
     rarity: &impl Rarity,
     weights: &Weights,
-) -> Vec<Judged> {
-    let mut all: Vec<Judged> = companies
+) -> Vec<ScoredCandidate> {
+    let mut all: Vec<ScoredCandidate> = companies
         .into_iter()
         .map(|company| {
             let (name, evidence) = candidate::of_company(asked, &company, rarity);
             let score = weights.score(&evidence);
-            Judged { company, name, evidence, score, probability: 0.0 }
+            ScoredCandidate { company, name, evidence, score, probability: 0.0 }
         })
         .collect();
     let chances = weights.chances(all.iter().map(|one| one.score));
@@ -75,7 +75,7 @@ pub fn judge(
         let together: f64 = together.map(|(_, chance)| chance).sum();
         all[at].probability = weights.calibrated(together.max(chances[at]));
     }
-    let by_probability = |one: &Judged, other: &Judged| {
+    let by_probability = |one: &ScoredCandidate, other: &ScoredCandidate| {
         let order = other.probability.total_cmp(&one.probability);
         order.then(other.score.total_cmp(&one.score)).then(one.company.id.cmp(&other.company.id))
     };
@@ -86,7 +86,7 @@ pub fn judge(
 /// The most likely candidate and its confidence; `None` if another one is equally likely.
 ///
 /// If another candidate is nearly as likely, the confidence is at most [`Confidence::AMBIGUOUS`].
-pub fn likeliest(judged: &[Judged]) -> Option<(&Judged, Confidence)> {
+pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confidence)> {
     let first = judged.first()?;
     let most = match rival(judged) {
         Some(rival) if first.score - rival.score < SAME => return None,
@@ -98,22 +98,22 @@ pub fn likeliest(judged: &[Judged]) -> Option<(&Judged, Confidence)> {
 
 /// Another company that is nearly as likely as the first, or that has an equally good name and no
 /// distinguishing place.
-pub fn rival(judged: &[Judged]) -> Option<&Judged> {
+pub fn rival(judged: &[ScoredCandidate]) -> Option<&ScoredCandidate> {
     let first = judged.first()?;
     judged.iter().skip(1).find(|next| {
         let is_other =
             next.company.domain() != first.company.domain() || first.company.domain().is_none();
         let is_near = first.score - next.score < TIED;
-        is_other && (is_near || (bear_one_name(first, next) && !is_told_apart(first, next)))
+        is_other && (is_near || (bear_one_name(first, next) && !is_distinguishable(first, next)))
     })
 }
 
-fn bear_one_name(first: &Judged, next: &Judged) -> bool {
+fn bear_one_name(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     [first, next].iter().all(|one| one.evidence.of(Feature::SameStripped) > 0.0)
 }
 
 /// Whether the requested name contains a place that matches the first candidate only.
-fn is_told_apart(first: &Judged, next: &Judged) -> bool {
+fn is_distinguishable(first: &ScoredCandidate, next: &ScoredCandidate) -> bool {
     const PLACES: [Feature; 5] = [
         Feature::CountryAgrees,
         Feature::RegionHere,

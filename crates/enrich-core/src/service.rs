@@ -5,8 +5,8 @@
 //!     → price of the result → charge → answer
 //! ```
 //!
-//! Section 1 of the interface decisions defines this order. The answer's bytes exist before the
-//! charge is requested. They are sent only after the ledger reports the charge as durable.
+//! This order is defined in docs/api-design.md, "Order of checks". The answer's bytes exist before
+//! the charge is requested. They are sent only after the ledger reports the charge as durable.
 
 mod call;
 mod canonical;

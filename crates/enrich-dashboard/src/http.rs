@@ -156,7 +156,7 @@ impl Response {
     }
 
     /// Redirects the browser to another page of the account page.
-    pub(crate) fn see(path: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn see_other(path: impl Into<Cow<'static, str>>) -> Self {
         let (headers, body) = (vec![("location", path.into())], ResponseBody::Whole(b"".into()));
         Self { status: 303, headers, body, error: None, call: None }
     }

@@ -92,7 +92,7 @@ impl Frame {
 
 impl PageContext<'_> {
     /// The only path parameter.
-    pub(crate) fn blank(&self) -> &str {
+    pub(crate) fn path_parameter(&self) -> &str {
         self.path_parameters.first().map_or("", String::as_str)
     }
 

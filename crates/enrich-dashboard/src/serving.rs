@@ -102,7 +102,7 @@ fn to_sign_in(request: &Request) -> Response {
     if request.is_from_script {
         return Response::html(401, String::new()).with("hx-redirect", path);
     }
-    Response::see(path)
+    Response::see_other(path)
 }
 
 /// Adds the security headers to every page.

@@ -27,14 +27,14 @@ const LEAST_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
 /// Why a list was not stored.
-pub(crate) enum NotTaken {
+pub(crate) enum UploadError {
     /// A message to show, with the status of its page.
-    Said(u16, String),
+    Message(u16, String),
     /// An error page.
     Fault(Fault),
 }
 
-impl<E: Into<Fault>> From<E> for NotTaken {
+impl<E: Into<Fault>> From<E> for UploadError {
     fn from(fault: E) -> Self {
         Self::Fault(fault.into())
     }
@@ -59,11 +59,11 @@ pub(crate) async fn take(
     account: AccountId,
     content_type: Option<&str>,
     body: Body,
-) -> Result<Job, NotTaken> {
+) -> Result<Job, UploadError> {
     let Some(_permit) = dashboard.upload_limit.take(account) else {
         let said =
             "Other files of this account are being uploaded. Wait until one of them is complete.";
-        return Err(NotTaken::Said(422, said.to_owned()));
+        return Err(UploadError::Message(422, said.to_owned()));
     };
     let boundary = multer::parse_boundary(content_type.unwrap_or_default())?;
     let limit = dashboard.job_settings.max_upload_bytes.saturating_add(AROUND);
@@ -109,7 +109,7 @@ async fn take_field(
     dashboard: &Dashboard,
     account: AccountId,
     mut form: Multipart<'_>,
-) -> Result<Job, NotTaken> {
+) -> Result<Job, UploadError> {
     let max_bytes = dashboard.job_settings.max_upload_bytes;
     while let Some(field) = form.next_field().await.map_err(|fault| broken(fault, max_bytes))? {
         let name = field.file_name().unwrap_or_default().to_owned();
@@ -117,7 +117,7 @@ async fn take_field(
             return store(dashboard, account, name, field).await;
         }
     }
-    Err(NotTaken::Said(422, "Choose a file first.".to_owned()))
+    Err(UploadError::Message(422, "Choose a file first.".to_owned()))
 }
 
 async fn store(
@@ -125,7 +125,7 @@ async fn store(
     account: AccountId,
     name: String,
     field: Field<'_>,
-) -> Result<Job, NotTaken> {
+) -> Result<Job, UploadError> {
     let (sender, pieces) = mpsc::channel(1);
     let jobs = Arc::clone(&dashboard.jobs);
     let mut list = Arriving { pieces, piece: Bytes::new(), is_whole: false };
@@ -137,27 +137,27 @@ async fn store(
         // It was not stored because it did not arrive.
         (Err(_), Err(fault)) => Err(broken(fault, dashboard.job_settings.max_upload_bytes)),
         (Err(error), _) => Err(match Fault::of_job(error) {
-            Ok(said) => NotTaken::Said(422, said),
-            Err(fault) => NotTaken::Fault(fault),
+            Ok(said) => UploadError::Message(422, said),
+            Err(fault) => UploadError::Fault(fault),
         }),
     }
 }
 
 /// Why a form was not read to its end.
-fn broken(fault: multer::Error, max_bytes: u64) -> NotTaken {
+fn broken(fault: multer::Error, max_bytes: u64) -> UploadError {
     match fault {
         multer::Error::StreamSizeExceeded { .. } => too_large(max_bytes),
         fault => Fault::from(fault).into(),
     }
 }
 
-fn too_large(max_bytes: u64) -> NotTaken {
+fn too_large(max_bytes: u64) -> UploadError {
     let most = max_bytes / (1024 * 1024);
     let said = format!(
         "The file is larger than {most} MiB, the most that can be uploaded. Split it, or compress it \
          (.gz or .zst)."
     );
-    NotTaken::Said(413, said)
+    UploadError::Message(413, said)
 }
 
 /// Forwards the pieces of a field until the receiver is gone.

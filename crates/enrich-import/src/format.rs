@@ -43,7 +43,7 @@ impl Compression {
 
 /// The format and compression by a file's name: `.jsonl`, `.ndjson`, `.csv`, `.tsv`, `.tab` or
 /// `.xlsx`, then `.gz` or `.zst`, in any case.
-pub fn told_by_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
+pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compression>) {
     let compressions = [(".gz", Compression::Gzip), (".zst", Compression::Zstd)];
     let (rest, compression) = without_ending(file_name, &compressions);
     let formats = [
@@ -92,7 +92,7 @@ mod tests {
             ("csv", None, None),
         ];
         for (file_name, format, compression) in cases {
-            assert_eq!(told_by_name(file_name), (format, compression), "{file_name}");
+            assert_eq!(format_from_file_name(file_name), (format, compression), "{file_name}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub use bounds::{Bounds, Halt};
 pub use content::{Content, NoList};
 pub use delimiter::Delimiter;
 pub use encoding::TextEncoding;
-pub use format::{Compression, Format, told_by_name};
+pub use format::{Compression, Format, format_from_file_name};
 pub use import::{Cause, ImportError, Progress, import};
 pub use layout::{Layout, ReadAs};
 pub use names::plain_name;

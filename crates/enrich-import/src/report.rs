@@ -47,12 +47,12 @@ pub struct Report {
     pub ignored_fields: BTreeSet<String>,
     /// The layout of the source, or of the first source; `None` for an empty one.
     pub layout: Option<Layout>,
-    unused: BTreeMap<String, Seen>,
+    unused: BTreeMap<String, ColumnSample>,
 }
 
 /// The examined values of an unused column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Seen {
+struct ColumnSample {
     values: u32,
     /// Those that are domains, URLs or email addresses.
     keys: u32,
@@ -80,7 +80,7 @@ impl Report {
     /// The unused columns with mostly domains, URLs or email addresses, in a sample of 200 values
     /// of each batch.
     pub fn unused_keys(&self) -> Vec<&str> {
-        let is_key = |seen: &Seen| seen.keys > 0 && 2 * seen.keys >= seen.values;
+        let is_key = |seen: &ColumnSample| seen.keys > 0 && 2 * seen.keys >= seen.values;
         let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));
         keys.map(|(name, _)| name.as_str()).collect()
     }
@@ -101,7 +101,7 @@ impl Report {
         for name in notes.ignored {
             add_name(&mut self.ignored_fields, name);
         }
-        add_seen(&mut self.unused, notes.unused);
+        add_samples(&mut self.unused, notes.unused);
         // The last batch knows the encoding best.
         self.layout = notes.layout.or(self.layout.take());
     }
@@ -131,7 +131,7 @@ impl AddAssign for Report {
         for name in other.ignored_fields {
             add_name(&mut self.ignored_fields, name);
         }
-        add_seen(&mut self.unused, other.unused);
+        add_samples(&mut self.unused, other.unused);
     }
 }
 
@@ -140,7 +140,7 @@ impl AddAssign for Report {
 pub(crate) struct Notes {
     dropped: Vec<DroppedValues>,
     ignored: BTreeSet<String>,
-    unused: BTreeMap<String, Seen>,
+    unused: BTreeMap<String, ColumnSample>,
     layout: Option<Layout>,
 }
 
@@ -170,7 +170,7 @@ impl Notes {
             return;
         }
         if !self.unused.contains_key(name) && self.unused.len() < MAX_IGNORED_FIELDS {
-            self.unused.insert(name.to_owned(), Seen::default());
+            self.unused.insert(name.to_owned(), ColumnSample::default());
         }
         let Some(seen) = self.unused.get_mut(name) else { return };
         if seen.values < MAX_SEEN_VALUES {
@@ -199,7 +199,7 @@ fn is_key(value: &str) -> bool {
         && (EmailAddress::parse(value).is_ok() || Domain::parse(value).is_ok())
 }
 
-fn add_seen(all: &mut BTreeMap<String, Seen>, more: BTreeMap<String, Seen>) {
+fn add_samples(all: &mut BTreeMap<String, ColumnSample>, more: BTreeMap<String, ColumnSample>) {
     for (name, seen) in more {
         if all.len() < MAX_IGNORED_FIELDS || all.contains_key(&name) {
             let known = all.entry(name).or_default();

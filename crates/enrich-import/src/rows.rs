@@ -159,12 +159,12 @@ impl Row {
 }
 
 fn of_member((name, value): &(String, Value)) -> usize {
-    size_of::<(String, Value)>() + name.capacity() + behind(value)
+    size_of::<(String, Value)>() + name.capacity() + heap_size(value)
 }
 
 /// The heap memory of a value.
-fn behind(value: &Value) -> usize {
-    let of_item = |item: &Value| size_of::<Value>() + behind(item);
+fn heap_size(value: &Value) -> usize {
+    let of_item = |item: &Value| size_of::<Value>() + heap_size(item);
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.capacity(),

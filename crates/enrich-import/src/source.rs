@@ -10,7 +10,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::bounds::{Bounded, Bounds};
 use crate::byte_count::{ByteCount, Counted};
-use crate::format::{Compression, Format, told_by_name};
+use crate::format::{Compression, Format, format_from_file_name};
 use crate::layout::ReadAs;
 use crate::opened::{Input, Opened};
 use crate::read_error::ReadError;
@@ -62,7 +62,7 @@ impl Source {
 
     /// Any reader. `file_name` has the meaning of a file's name without its folder.
     pub fn reader(file_name: &str, input: impl Read + Send + 'static) -> Self {
-        let (format, compression) = told_by_name(file_name);
+        let (format, compression) = format_from_file_name(file_name);
         Self {
             input: Box::new(input),
             file: None,

@@ -30,7 +30,8 @@ impl<T> Future for DetachOnDrop<T> {
 
 impl<T> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
-        // If the worker stops, this task stops too; charges are already in the ledger.
+        // The rest runs as a task of this worker thread and ends early only if the thread stops. A
+        // charge made before that is already in the ledger.
         if let Some(unfinished) = self.0.take() {
             actix_web::rt::spawn(unfinished);
         }

@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use enrich_core::matching::Judged;
+use enrich_core::matching::ScoredCandidate;
 use enrich_core::port::directory::{Directory, Tenant};
 use enrich_core::port::error::StoreError;
 use enrich_core::{
@@ -116,7 +116,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // The disk is full, or an import is running: reads may take a little longer.
+            // For example, the disk is full or an import is running. Reads then take a little longer
+            // (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -124,7 +125,7 @@ impl SqliteDirectory {
         if self.has_hash_index {
             helpers.push(hash_index::start(path, Arc::clone(&self.index))?);
         }
-        // If another thread was faster, these end here.
+        // If another thread has set its helpers first, these are dropped here, which stops them.
         let _ = self.helpers.set(helpers);
         Ok(())
     }
@@ -145,13 +146,13 @@ impl SqliteDirectory {
         &self,
         name: &CompanyName,
         country: Option<Country>,
-    ) -> Result<Vec<Judged>, StoreError> {
+    ) -> Result<Vec<ScoredCandidate>, StoreError> {
         self.readers.read(|connection| names::judged(View::of(connection), name, country))
     }
 
     /// Looks up on the caller's thread. The outer `None` means that the look-up may take long and
     /// must run on another thread.
-    fn find_here(
+    fn find_inline(
         &self,
         question: &Question,
         projection: Projection,
@@ -159,7 +160,7 @@ impl SqliteDirectory {
         let identifier = one_identifier(question);
         let mut hit = None;
         if let Some((kind, key)) = identifier {
-            match self.index.locate(kind, key, || self.generation_now().ok()) {
+            match self.index.locate(kind, key, || self.revision_now().ok()) {
                 IndexResult::Nowhere => return Ok(Some(None)),
                 IndexResult::At(it) => hit = Some(it),
                 IndexResult::Unknown => {}
@@ -190,8 +191,8 @@ impl SqliteDirectory {
         })
     }
 
-    /// Looks up on a thread for searches or lists.
-    async fn find_apart(
+    /// Looks up on a thread of the pool for searches or of the pool for lists.
+    async fn find_on_pool(
         &self,
         tenant: Tenant,
         question: &Question,
@@ -210,7 +211,7 @@ impl SqliteDirectory {
         .await
     }
 
-    fn generation_now(&self) -> Result<DirectoryRevision, StoreError> {
+    fn revision_now(&self) -> Result<DirectoryRevision, StoreError> {
         self.readers.read(|connection| View::of(connection).revision())
     }
 }
@@ -231,11 +232,11 @@ impl Directory for SqliteDirectory {
         question: &Question,
         projection: Projection,
     ) -> Result<Option<Found>, StoreError> {
-        if let Some(found) = self.find_here(question, projection)? {
+        if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
         // A future of its own: most calls are answered by now, and need no memory for it.
-        Box::pin(self.find_apart(tenant, question, projection)).await
+        Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
@@ -243,7 +244,7 @@ impl Directory for SqliteDirectory {
     }
 
     async fn revision(&self) -> Result<DirectoryRevision, StoreError> {
-        self.generation_now()
+        self.revision_now()
     }
 }
 

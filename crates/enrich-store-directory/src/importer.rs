@@ -29,7 +29,9 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{Importer, Load, Loading, Removed, SourceInfo, Suppressed};
 use enrich_core::{SourceName, Timestamp};
-use enrich_store_sqlite::{self as sqlite, Secrets, Statements, apart, in_use::InUse, store_error};
+use enrich_store_sqlite::{
+    self as sqlite, Secrets, Statements, in_use::InUse, run_on_new_thread, store_error,
+};
 use rusqlite::Connection;
 
 use crate::directory::hash_index;
@@ -68,7 +70,7 @@ impl SqliteImporter {
         write: impl FnOnce(&mut Writer<'_>) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let target = self.target.clone();
-        apart(move || {
+        run_on_new_thread(move || {
             let written = write_once(&target, at, write);
             target.index.clear();
             written.map_err(store_error)
@@ -105,13 +107,13 @@ impl Importer for SqliteImporter {
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError> {
         let path = self.target.path.clone();
         let list = move || sources::list(&sqlite::reader(&path)?);
-        apart(move || list().map_err(store_error)).await
+        run_on_new_thread(move || list().map_err(store_error)).await
     }
 
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError> {
         let (path, name) = (self.target.path.clone(), name.clone());
         let file = move || sources::file(&sqlite::reader(&path)?, &name);
-        apart(move || file().map_err(store_error)).await
+        run_on_new_thread(move || file().map_err(store_error)).await
     }
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {

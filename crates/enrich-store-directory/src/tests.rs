@@ -11,6 +11,6 @@ use crate::{DIRECTORY, DirectoryPorts};
 pub(crate) fn open(folder: &Path, options: Options) -> DirectoryPorts {
     drop(Store::open_or_create(folder).unwrap());
     let secrets = Secrets::load(&folder.join(SECRET_FILE)).unwrap();
-    let in_use = in_use::beside_others(folder).unwrap();
+    let in_use = in_use::lock_shared(folder).unwrap();
     crate::open(&folder.join(DIRECTORY.file), &secrets, &options, in_use).unwrap()
 }

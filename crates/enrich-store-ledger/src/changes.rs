@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use enrich_core::port::error::StoreError;
-use enrich_store_sqlite::{self as sqlite, Durability, OpenError, apart, store_error};
+use enrich_store_sqlite::{self as sqlite, Durability, OpenError, run_on_new_thread, store_error};
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -57,7 +57,7 @@ impl Changes {
             files.check().map_err(StoreError::failed)?;
             Ok(result)
         };
-        apart(move || {
+        run_on_new_thread(move || {
             make().map_err(|error| match error {
                 NotChanged::Sqlite(error) => store_error(error),
                 NotChanged::Other(error) => error,

@@ -87,7 +87,7 @@ use enrich_core::port::ledger::{
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
 use enrich_store_sqlite::{
-    self as sqlite, OpenError, Options, Readers, Secrets, Worker, apart, store_error,
+    self as sqlite, OpenError, Options, Readers, Secrets, Worker, run_on_new_thread, store_error,
 };
 use tokio::sync::{Semaphore, mpsc, mpsc::error::TrySendError};
 
@@ -341,7 +341,7 @@ impl Ledger for SqliteLedger {
     async fn verify(&self) -> Result<Verification, StoreError> {
         let (path, secrets) = (self.path.clone(), self.secrets.clone());
         let files = self.files();
-        apart(move || {
+        run_on_new_thread(move || {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,

@@ -24,13 +24,13 @@ pub struct InUse {
     _locked: File,
 }
 
-/// Uses a folder together with other processes.
-pub fn beside_others(folder: &Path) -> Result<InUse, OpenError> {
+/// Locks a folder for use together with other processes.
+pub fn lock_shared(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock_shared, |folder| OpenError::BeingReindexed(folder.into()))
 }
 
-/// Uses a folder exclusively.
-pub fn alone(folder: &Path) -> Result<InUse, OpenError> {
+/// Locks a folder for exclusive use.
+pub fn lock_exclusive(folder: &Path) -> Result<InUse, OpenError> {
     lock(folder, File::try_lock, |folder| OpenError::InUse(folder.into()))
 }
 
@@ -67,14 +67,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_use_a_folder_beside_each_other_and_one_alone() {
+    fn many_hold_the_shared_lock_and_one_the_exclusive_lock() {
         let folder = tempfile::tempdir().unwrap();
-        let (one, other) = (beside_others(folder.path()), beside_others(folder.path()));
-        assert!(matches!(alone(folder.path()), Err(OpenError::InUse { .. })));
+        let (one, other) = (lock_shared(folder.path()), lock_shared(folder.path()));
+        assert!(matches!(lock_exclusive(folder.path()), Err(OpenError::InUse { .. })));
         drop((one.unwrap(), other.unwrap()));
-        let only = alone(folder.path()).unwrap();
-        assert!(matches!(beside_others(folder.path()), Err(OpenError::BeingReindexed { .. })));
+        let only = lock_exclusive(folder.path()).unwrap();
+        assert!(matches!(lock_shared(folder.path()), Err(OpenError::BeingReindexed { .. })));
         drop(only);
-        beside_others(folder.path()).unwrap();
+        lock_shared(folder.path()).unwrap();
     }
 }

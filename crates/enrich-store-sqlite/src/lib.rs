@@ -21,7 +21,7 @@ pub use database::{
     prepare, reader, store_error, writer,
 };
 pub use error::OpenError;
-pub use log::{begin_log, beside, move_log, refuse_without_log, write_log_again};
+pub use log::{begin_log, move_log, refuse_without_log, wal_and_shm_paths, write_log_again};
 pub use options::{CountMisses, Options};
 pub use private::{check_space, private_file, private_folder, sync_folder};
 pub use refresh_gate::{Moment, RefreshGate};
@@ -30,4 +30,4 @@ pub use secret::{
 };
 pub use size::{DatabaseSize, bytes, database_size, file_bytes};
 pub use statements::Statements;
-pub use threads::{Background, Owner, Worker, apart};
+pub use threads::{Background, Owner, Worker, run_on_new_thread};

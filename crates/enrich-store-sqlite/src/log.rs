@@ -39,7 +39,7 @@ pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// The files beside the database at `path`: its write-ahead log, and the log's index, which all
 /// processes share.
-pub fn beside(path: &Path) -> [PathBuf; 2] {
+pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|end| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
@@ -54,7 +54,7 @@ pub fn beside(path: &Path) -> [PathBuf; 2] {
 /// The files are not opened: closing one would release the locks that this process has on it.
 pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
-    let [log, index] = beside(&path);
+    let [log, index] = wal_and_shm_paths(&path);
     let is_there =
         |file: &Path| file.try_exists().map_err(|source| OpenError::unusable(file, source));
     // Check the log again: another process may have opened the database meanwhile.
@@ -70,7 +70,7 @@ pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
 /// SQLite has no locks on the log, so closing it here releases none.
 pub fn write_log_again(path: &Path) -> io::Result<()> {
     // The log lies beside the file itself, not beside a link to it.
-    let [log, _] = beside(&path.canonicalize()?);
+    let [log, _] = wal_and_shm_paths(&path.canonicalize()?);
     let mut log = OpenOptions::new().read(true).write(true).open(log)?;
     let mut chunk = vec![0; LOG_CHUNK_BYTES];
     let mut at = 0;

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::database::reader;
-use crate::log::beside;
+use crate::log::wal_and_shm_paths;
 
 /// The size of a database on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn database_size(path: &Path) -> rusqlite::Result<DatabaseSize> {
 
 /// The size of a database on disk with its write-ahead log, in bytes; 0 where there is no file.
 pub fn file_bytes(path: &Path) -> u64 {
-    let [log, _] = beside(path);
+    let [log, _] = wal_and_shm_paths(path);
     let of = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
     of(path) + of(&log)
 }

@@ -84,7 +84,7 @@ impl Owner {
 /// # Errors
 ///
 /// Those of `work`, and when the system gives no thread.
-pub async fn apart<T: Send + 'static>(
+pub async fn run_on_new_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();

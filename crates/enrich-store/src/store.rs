@@ -76,7 +76,7 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_with(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
-        let (secrets, in_use) = folder::enter(folder, in_use::beside_others)?;
+        let (secrets, in_use) = folder::enter(folder, in_use::lock_shared)?;
         let ledger = ledger::open(&folder.join(LEDGER.file), &secrets, &options)?;
         let directory = directory::open(&folder.join(DIRECTORY.file), &secrets, &options, in_use)?;
         let DirectoryPorts { directory, importer } = directory;
@@ -162,7 +162,7 @@ impl Store {
     /// the file cannot be written. It can be run again then. The folder cannot be opened while it
     /// runs.
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
-        let (secrets, _in_use) = folder::enter(folder, in_use::alone)?;
+        let (secrets, _in_use) = folder::enter(folder, in_use::lock_exclusive)?;
         let path = folder.join(DIRECTORY.file);
         directory::derive_all(&path, &secrets, done)
             .map_err(|source| OpenError::of_sqlite(path, source))
@@ -264,6 +264,6 @@ impl Store {
 ///
 /// See [`CompactError`].
 pub fn compact(folder: &Path) -> Result<CompactReport, CompactError> {
-    let _entered = folder::enter(folder, in_use::beside_others)?;
+    let _entered = folder::enter(folder, in_use::lock_shared)?;
     directory::compact(&folder.join(DIRECTORY.file))
 }

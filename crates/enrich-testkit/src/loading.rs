@@ -1,6 +1,6 @@
 //! Imports records into a directory, and asks it questions.
 
-use enrich_core::port::importer::{Atomic, Effect, Load, Taken};
+use enrich_core::port::importer::{Atomic, Effect, ImportOutcome, Load};
 use enrich_core::{
     Company, CompanyRef, Found, Person, PersonRef, Projection, Question, Record, SourceName,
 };
@@ -18,7 +18,7 @@ pub fn source_name(name: &str) -> SourceName {
 }
 
 /// Imports records as one batch; returns the result of each.
-pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<Taken> {
+pub async fn take(ports: &Ports, source: &str, records: Vec<Record>) -> Vec<ImportOutcome> {
     let mut loading = ports.importer.begin(load_from(source)).await.expect("a load begins");
     let taken = loading.take(records).await.expect("a batch is taken");
     loading.finish().await.expect("a load ends");

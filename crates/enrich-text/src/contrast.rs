@@ -39,10 +39,10 @@ static SIDES: LazyLock<FxHashMap<String, (&'static str, &'static str)>> = LazyLo
 
 /// The side of a contrast that a word stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Side(Says);
+pub struct Side(SideValue);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Says {
+enum SideValue {
     Number(u32),
     /// The contrast, and the first word of the side.
     Word(&'static str, &'static str),
@@ -51,18 +51,20 @@ enum Says {
 impl Side {
     /// The side of a word; `None` for most words.
     pub fn of(word: &NameWord) -> Option<Self> {
-        let says = match number(word) {
-            Some(number) => Says::Number(number),
-            None => side(word).map(|(contrast, side)| Says::Word(contrast, side))?,
+        let value = match number(word) {
+            Some(number) => SideValue::Number(number),
+            None => side(word).map(|(contrast, side)| SideValue::Word(contrast, side))?,
         };
-        Some(Self(says))
+        Some(Self(value))
     }
 
     /// The contradiction between two sides; `None` if there is none.
     pub fn against(self, other: Self) -> Option<Contrast> {
         match (self.0, other.0) {
-            (Says::Number(one), Says::Number(other)) => (one != other).then_some(Contrast::Sides),
-            (Says::Word(contrast, side), Says::Word(of, other)) => {
+            (SideValue::Number(one), SideValue::Number(other)) => {
+                (one != other).then_some(Contrast::Sides)
+            }
+            (SideValue::Word(contrast, side), SideValue::Word(of, other)) => {
                 let kind =
                     if KINDS.contains(&contrast) { Contrast::Kinds } else { Contrast::Sides };
                 (contrast == of && side != other).then_some(kind)

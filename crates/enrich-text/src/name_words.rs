@@ -127,7 +127,7 @@ pub fn country_of_word(word: &NameWord) -> Option<Country> {
 static MISSPELT: LazyLock<FxHashMap<u64, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by_rest: FxHashMap<u64, Vec<&str>> = FxHashMap::default();
     for word in LISTS.roots.keys().filter(|word| is_long(word)) {
-        for rest in rests(word) {
+        for rest in deletion_hashes(word) {
             by_rest.entry(rest).or_default().push(word);
         }
     }
@@ -142,7 +142,7 @@ fn is_long(word: &str) -> bool {
 }
 
 /// Hashes (FNV-1a) of a word, and of the word with each one of its letters removed.
-fn rests(word: &str) -> impl Iterator<Item = u64> + '_ {
+fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     (0..=word.len()).map(move |missing| {
         let left = word.bytes().enumerate().filter(move |(at, _)| *at != missing);
         left.fold(0xcbf2_9ce4_8422_2325, |hash: u64, (_, byte)| {
@@ -156,7 +156,7 @@ pub fn misspelt_root(word: &str) -> Option<&'static str> {
     if word.len() + 1 < FEWEST_LETTERS || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return None;
     }
-    let found = rests(word).filter_map(|rest| MISSPELT.get(&rest)).flatten();
+    let found = deletion_hashes(word).filter_map(|rest| MISSPELT.get(&rest)).flatten();
     let mut roots =
         found.filter(|meant| is_within(1, meant, word)).filter_map(|meant| LISTS.roots.get(*meant));
     let root = roots.next()?;

@@ -12,7 +12,7 @@ use crate::input::{self, refuses_unreadable};
 use crate::network::Network;
 use crate::web_address::{self, Path, Written};
 
-pub(crate) use handle::{fold_case, shown, spelled};
+pub(crate) use handle::{fold_case, shown, valid_handle};
 
 /// A company page: a network and a handle.
 ///

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::input::{self, refuses_unreadable};
 use crate::network::Network;
-use crate::page::{fold_case, shown, spelled};
+use crate::page::{fold_case, shown, valid_handle};
 use crate::web_address::{self, Path, Written};
 
 /// A person's profile on LinkedIn.
@@ -123,7 +123,7 @@ fn is_old_suffix(part: &str) -> bool {
 }
 
 fn named(kind: &str, parts: &[&str]) -> Result<PersonPage, InvalidPersonPage> {
-    let parts: Option<Vec<&str>> = parts.iter().map(|part| spelled(part)).collect();
+    let parts: Option<Vec<&str>> = parts.iter().map(|part| valid_handle(part)).collect();
     let handle = parts.ok_or(InvalidPersonPage::BadHandle)?.join("/");
     Ok(PersonPage {
         text: format!("linkedin.com/{kind}/{}", shown(&handle)),

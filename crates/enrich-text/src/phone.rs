@@ -85,17 +85,18 @@ impl Phone {
         if digits.starts_with('0') {
             return national;
         }
-        let is_given_out = |number: &Result<Self, _>| number.as_ref().is_ok_and(Self::is_given_out);
+        let is_valid_number =
+            |number: &Result<Self, _>| number.as_ref().is_ok_and(Self::is_valid_number);
         let may_be_international =
             digits.starts_with(&code) || plain.bytes().all(|byte| byte.is_ascii_digit());
-        if may_be_international && is_given_out(&international) {
+        if may_be_international && is_valid_number(&international) {
             return international;
         }
-        if is_given_out(&national) { national } else { international.or(national) }
+        if is_valid_number(&national) { national } else { international.or(national) }
     }
 
     /// Whether its country's numbering plan assigns such numbers.
-    fn is_given_out(&self) -> bool {
+    fn is_valid_number(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
     }
 

@@ -1,5 +1,5 @@
-//! Version 2 of the interface: 3 endpoints under `/v2/services/`, the key in a header, answers in
-//! an envelope.
+//! Version 2 of the API: 3 endpoints under `/v2/services/`. The key is in a header, and answers are
+//! in an envelope.
 //!
 //! What is not here: HTTP, the order of checks (`enrich-core`), the parsing of bodies
 //! (`enrich-wire`), the other version.
@@ -7,7 +7,7 @@
 mod envelope;
 mod refusal;
 
-// The wire files, one for each endpoint, named after its path.
+// One module for each endpoint, named after the last part of its path.
 mod domain_to_name;
 mod name_to_domain;
 mod name_to_linkedin;

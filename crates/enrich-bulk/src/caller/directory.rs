@@ -10,7 +10,7 @@ use enrich_core::{Credits, Refusal};
 use enrich_text::Country;
 use enrich_wire::{Fields, Value};
 
-use super::{Called, Caller, RowFields, Target};
+use super::{CallResult, Caller, RowFields, Target};
 use crate::answer::Answers;
 
 /// Calls a directory.
@@ -46,23 +46,23 @@ impl DirectoryCaller {
 
 #[async_trait]
 impl Caller for DirectoryCaller {
-    async fn call(&self, fields: &RowFields, _idempotency: &str) -> Called {
+    async fn call(&self, fields: &RowFields, _idempotency: &str) -> CallResult {
         let endpoint = self.target.endpoint;
         let ask = match endpoint.read(&wire_fields(fields), self.country) {
             Ok(ask) => ask.bounded(endpoint.price, self.max_enrichment_items),
-            Err(invalid) => return Called::Invalid(Refusal::Fields(invalid).to_string()),
+            Err(invalid) => return CallResult::Invalid(Refusal::Fields(invalid).to_string()),
         };
         let found = match self.directory.find(&ask.question, ask.projection).await {
             Ok(found) => found,
-            Err(error @ StoreError::Overloaded) => return Called::later(error.to_string()),
-            Err(error) => return Called::Failed(error.to_string()),
+            Err(error @ StoreError::Overloaded) => return CallResult::later(error.to_string()),
+            Err(error) => return CallResult::Failed(error.to_string()),
         };
         let template = (endpoint.wire.write)(&ask, found.as_ref());
         if template.items == 0 {
-            return Called::NotFound;
+            return CallResult::NotFound;
         }
         let body = template.body.fill(Credits::ZERO);
-        Called::found(&self.answers, &body, Credits::ZERO)
+        CallResult::found(&self.answers, &body, Credits::ZERO)
     }
 
     fn is_metered(&self) -> bool {

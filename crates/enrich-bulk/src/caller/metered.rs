@@ -9,7 +9,7 @@ use enrich_core::{ApiKey, RequestId, Service};
 use enrich_wire::RequestRefusal;
 
 use super::directory::wire_fields;
-use super::{Called, Caller, RowFields, Target};
+use super::{CallResult, Caller, RowFields, Target};
 use crate::answer::Answers;
 
 /// Calls the metered service with an API key.
@@ -29,21 +29,21 @@ impl MeteredCaller {
 
 #[async_trait]
 impl Caller for MeteredCaller {
-    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult {
         let Target { api_version, endpoint } = self.target;
         let fields = wire_fields(fields);
         let request_id = RequestId::make(self.service.clock.now());
         let (service, key) = (&self.service, self.key.expose());
         let outcome = endpoint.call(service, key, &request_id, Some(idempotency), &fields).await;
         match outcome.result {
-            Ok(answer) if !answer.is_found => Called::NotFound,
+            Ok(answer) if !answer.is_found => CallResult::NotFound,
             // A replay is free; the row paid with its first charge.
-            Ok(answer) => Called::found(&self.answers, &answer.body, answer.first_charge),
+            Ok(answer) => CallResult::found(&self.answers, &answer.body, answer.first_charge),
             Err(refusal) => {
                 let refusal = RequestRefusal::from(refusal);
                 let (status, _) = (api_version.refuse)(&refusal);
                 let after = refusal.retry_after_seconds().map(u64::from).map(Duration::from_secs);
-                Called::refused(status, after, refusal.to_string())
+                CallResult::refused(status, after, refusal.to_string())
             }
         }
     }

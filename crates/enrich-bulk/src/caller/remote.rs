@@ -19,7 +19,7 @@ use hyper_util::rt::TokioExecutor;
 use rustls::{ClientConfig, RootCertStore};
 use serde::Serializer;
 
-use super::{Called, Caller, RowFields, Target};
+use super::{CallResult, Caller, RowFields, Target};
 use reply::{RemoteAnswers, Reply};
 
 /// Time limit for establishing a connection.
@@ -88,7 +88,7 @@ impl RemoteCaller {
         Ok(Self { client, answers: RemoteAnswers::of(target.endpoint), uri, key })
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Called, String> {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<CallResult, String> {
         let response = self.client.request(request).await.map_err(|error| explained(&error))?;
         let (head, body) = response.into_parts();
         let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
@@ -128,7 +128,7 @@ fn connector(
 
 #[async_trait]
 impl Caller for RemoteCaller {
-    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult {
         let request = Request::builder()
             .method(Method::POST)
             .uri(self.uri.clone())
@@ -138,13 +138,15 @@ impl Caller for RemoteCaller {
             .body(Full::new(Bytes::from(body(fields))));
         let request = match request {
             Ok(request) => request,
-            Err(error) => return Called::Failed(error.to_string()),
+            Err(error) => return CallResult::Failed(error.to_string()),
         };
         // Whether an interrupted call was answered is unknown; its idempotency key makes a retry
         // safe.
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
-            Ok(sent) => sent.unwrap_or_else(Called::later),
-            Err(_) => Called::later(format!("no answer within {} seconds", ANSWERING.as_secs())),
+            Ok(sent) => sent.unwrap_or_else(CallResult::later),
+            Err(_) => {
+                CallResult::later(format!("no answer within {} seconds", ANSWERING.as_secs()))
+            }
         }
     }
 
@@ -227,6 +229,6 @@ mod tests {
         let address = listener.local_addr().unwrap();
         drop(listener);
         let called = caller(&format!("http://{address}")).unwrap().call(&[], "row-1").await;
-        assert!(matches!(called, Called::Later { after: None, .. }), "{called:?}");
+        assert!(matches!(called, CallResult::Later { after: None, .. }), "{called:?}");
     }
 }

@@ -110,7 +110,7 @@ impl Entry {
             is_yielding: false,
             files: Arc::default(),
             scrubbed_running: 0,
-            foreseen: None,
+            cached_preview: None,
         }
     }
 

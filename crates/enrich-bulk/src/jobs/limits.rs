@@ -31,13 +31,13 @@ impl JobsState {
     }
 
     /// Fails if the file system is nearly full.
-    pub(super) fn see_space(&self) -> Result<(), JobError> {
+    pub(super) fn check_disk_space(&self) -> Result<(), JobError> {
         let left = fs4::available_space(&self.folder)?;
         if left < self.settings.min_free_bytes { Err(Refusal::NoSpace.into()) } else { Ok(()) }
     }
 
     /// Fails if the account has no room for a new job of this size.
-    pub(super) fn see_room(
+    pub(super) fn check_quota(
         &self,
         registry: &JobRegistry,
         account: AccountId,
@@ -54,8 +54,8 @@ impl JobsState {
     }
 
     /// Fails if a running job has no room to continue.
-    pub(super) fn see_room_of(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
-        self.see_space()?;
+    pub(super) fn check_job_quota(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
+        self.check_disk_space()?;
         let bytes = Record::held_bytes(id, &self.folder)?;
         let mut registry = self.registry.lock();
         if let Some(entry) = registry.jobs.get_mut(&id) {

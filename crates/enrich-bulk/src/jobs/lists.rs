@@ -11,7 +11,7 @@ use super::error::Refusal;
 use super::folder::ARRIVING;
 use super::limits::is_too_slow;
 use super::record::{self, JobId, Record};
-use super::{Entry, Foreseen, Job, JobError, Jobs, JobsState, Sample, State};
+use super::{CachedPreview, Entry, Job, JobError, Jobs, JobsState, Sample, State};
 use crate::mapping::Mapping;
 use crate::preview::{NationalNumbers, Preview, PreviewError, preview};
 use crate::run::Counts;
@@ -34,8 +34,8 @@ impl Jobs {
     ) -> Result<Job, JobError> {
         let shared = &*self.shared;
         let _permit = shared.uploading(account)?;
-        shared.see_room(&shared.registry.lock(), account, 0)?;
-        shared.see_space()?;
+        shared.check_quota(&shared.registry.lock(), account, 0)?;
+        shared.check_disk_space()?;
         let record = Record::new(account, file_name, shared.clock.now())?;
         let (id, arriving) = (record.id, shared.folder.join(ARRIVING));
         let taken = shared.arrive(&arriving, record, content);
@@ -89,7 +89,7 @@ impl Jobs {
         let (rows, layout) = (Some(rows), input.layout());
         let record = Record { read_as, rows, layout, ..entry.record.clone() };
         record.save(&shared.folder)?;
-        (entry.record, entry.foreseen) = (record, None);
+        (entry.record, entry.cached_preview) = (record, None);
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl Jobs {
         mapping: &Mapping,
     ) -> Result<Preview, JobError> {
         let shared = &*self.shared;
-        let known = shared.registry.lock().of(account, id)?.foreseen.clone();
+        let known = shared.registry.lock().of(account, id)?.cached_preview.clone();
         let country = pollster::block_on(shared.callers.country(account));
         let country = country.map_err(|error| io::Error::other(error.to_string()))?;
         if let Some(known) = known
@@ -128,7 +128,7 @@ impl Jobs {
         })?;
         if let Ok(entry) = shared.registry.lock().of_mut(account, id) {
             let (endpoint, mapping) = (endpoint.to_owned(), mapping.clone());
-            entry.foreseen = Some(Foreseen { endpoint, mapping, country, preview });
+            entry.cached_preview = Some(CachedPreview { endpoint, mapping, country, preview });
         }
         Ok(preview)
     }
@@ -153,8 +153,8 @@ impl JobsState {
             }
             if bytes - looked_at >= LOOK_EACH_BYTES {
                 looked_at = bytes;
-                self.see_room(&self.registry.lock(), record.account, bytes)?;
-                self.see_space()?;
+                self.check_quota(&self.registry.lock(), record.account, bytes)?;
+                self.check_disk_space()?;
             }
             Ok(())
         })?;
@@ -173,7 +173,7 @@ impl JobsState {
         if registry.is_closing {
             return Err(Refusal::Elsewhere.into());
         }
-        self.see_room(&registry, entry.record.account, entry.bytes)?;
+        self.check_quota(&registry, entry.record.account, entry.bytes)?;
         record::move_folder(arriving, &self.folder, entry.record.id)?;
         let job = entry.job();
         registry.jobs.insert(job.id, entry);

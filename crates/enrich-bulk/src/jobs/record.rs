@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use enrich_core::{AccountId, KeyId, Timestamp};
-use enrich_import::{Compression, Delimiter, Format, Layout, ReadAs, TextEncoding, told_by_name};
+use enrich_import::{
+    Compression, Delimiter, Format, Layout, ReadAs, TextEncoding, format_from_file_name,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JobError;
@@ -214,7 +216,7 @@ impl Record {
 
     /// The path of the list; its name shows format and compression.
     pub(super) fn list(&self, folder: &Path) -> PathBuf {
-        let (format, compression) = told_by_name(&self.file_name);
+        let (format, compression) = format_from_file_name(&self.file_name);
         let mut name = "list".to_owned();
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
@@ -258,7 +260,7 @@ impl Record {
     }
 
     fn ending(&self) -> &'static str {
-        match told_by_name(&self.file_name).0 {
+        match format_from_file_name(&self.file_name).0 {
             Some(Format::JsonLines) => ".jsonl",
             Some(Format::Tsv) => ".tsv",
             Some(Format::Xlsx) => ".xlsx",

@@ -172,7 +172,7 @@ fn run_job(
         let purpose = Purpose {
             endpoint: order.endpoint.clone(),
             mapping: order.mapping.clone(),
-            asked: "this service".to_owned(),
+            caller: "this service".to_owned(),
             ..Purpose::default()
         };
         let out = record.output(&shared.folder);
@@ -241,7 +241,7 @@ impl<'a> Watch<'a> {
             return;
         }
         self.looked = Some(Instant::now());
-        if let Err(error) = self.shared.see_room_of(self.account, self.id) {
+        if let Err(error) = self.shared.check_job_quota(self.account, self.id) {
             self.held_back = Some(in_words(&error));
             self.stop.now();
             return;

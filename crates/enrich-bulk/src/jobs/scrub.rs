@@ -13,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 use enrich_core::{AccountId, SuppressedSince, SuppressedValues, Timestamp, holds_suppressed};
-use enrich_import::{Delimiter, Format, Source, told_by_name};
+use enrich_import::{Delimiter, Format, Source, format_from_file_name};
 use parking_lot::Mutex;
 
 use super::record::{self, JobId, Record, State};
@@ -267,7 +267,7 @@ fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSin
 /// The format of the output rows. The rows of a workbook are CSV until it is complete.
 fn written(record: &Record) -> Written {
     let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
-    match told_by_name(&record.file_name).0 {
+    match format_from_file_name(&record.file_name).0 {
         Some(Format::JsonLines) => Written::Lines,
         Some(Format::Xlsx) => Written::Csv(Delimiter::Comma),
         Some(Format::Csv | Format::Tsv) | None => {

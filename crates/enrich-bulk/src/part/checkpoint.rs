@@ -18,8 +18,9 @@ pub struct Purpose {
     pub endpoint: String,
     /// The source of each field.
     pub mapping: crate::Mapping,
-    /// The caller, in words that distinguish callers.
-    pub asked: String,
+    /// A description of the caller. Different callers have different descriptions.
+    #[serde(rename = "asked")]
+    pub caller: String,
     /// Prefix of the added columns' names.
     #[serde(default)]
     pub prefix: String,
@@ -66,8 +67,8 @@ impl Checkpoint {
             format!("the endpoint {}", self.purpose.endpoint)
         } else if !self.purpose.mapping.is_same(&other.mapping) {
             format!("another mapping ({})", self.purpose.mapping)
-        } else if self.purpose.asked != other.asked {
-            self.purpose.asked.clone()
+        } else if self.purpose.caller != other.caller {
+            self.purpose.caller.clone()
         } else if self.purpose.prefix != other.prefix {
             match self.purpose.prefix.as_str() {
                 "" => "no prefix".to_owned(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use enrich_bulk::{
-    Called, Caller, Format, Input, Mapping, Opened, Options, Outcome, Output, Part, Purpose,
+    CallResult, Caller, Format, Input, Mapping, Opened, Options, Outcome, Output, Part, Purpose,
     RowFields, RunError, Source, Stop, Work, run,
 };
 use enrich_core::{Credits, Timestamp};
@@ -68,7 +68,7 @@ impl Books {
 
 #[async_trait]
 impl Caller for Books {
-    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult {
         let calls = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some((at, stop)) = &self.at_call
             && *at == calls
@@ -82,30 +82,34 @@ impl Caller for Books {
         self.at_once.fetch_sub(1, Ordering::SeqCst);
         if self.busy.load(Ordering::SeqCst) > 0 {
             self.busy.fetch_sub(1, Ordering::SeqCst);
-            return Called::Later { after: None, is_rate_limited: false, why: "busy".to_owned() };
+            return CallResult::Later {
+                after: None,
+                is_rate_limited: false,
+                why: "busy".to_owned(),
+            };
         }
         if self.limited.load(Ordering::SeqCst) > 0 {
             self.limited.fetch_sub(1, Ordering::SeqCst);
             let after = Some(Duration::from_secs(1));
-            return Called::Later { after, is_rate_limited: true, why: "too many".to_owned() };
+            return CallResult::Later { after, is_rate_limited: true, why: "too many".to_owned() };
         }
         let asked = fields.first().map(|(_, value)| value.clone()).unwrap_or_default();
         match asked.split(' ').next().unwrap_or_default() {
-            "bad" => Called::Invalid("`companyName` can't be read".to_owned()),
-            "broken" => Called::Failed("the request failed on our side".to_owned()),
-            "wrong" => Called::Refused("the API key is missing or invalid".to_owned()),
-            "gone" => Called::Later {
+            "bad" => CallResult::Invalid("`companyName` can't be read".to_owned()),
+            "broken" => CallResult::Failed("the request failed on our side".to_owned()),
+            "wrong" => CallResult::Refused("the API key is missing or invalid".to_owned()),
+            "gone" => CallResult::Later {
                 after: None,
                 is_rate_limited: false,
                 why: "connection refused".to_owned(),
             },
-            "nobody" => Called::NotFound,
+            "nobody" => CallResult::NotFound,
             _ => match self.charge(&asked, idempotency, 1) {
-                Some(credits) => Called::Found {
+                Some(credits) => CallResult::Found {
                     values: vec![Value::from(format!("{asked}.example")), 97.into()],
                     credits: Credits(credits),
                 },
-                None => Called::OutOfCredits("0 credits are left".to_owned()),
+                None => CallResult::OutOfCredits("0 credits are left".to_owned()),
             },
         }
     }
@@ -133,8 +137,8 @@ impl Fixture {
 
     pub(crate) fn purpose(&self) -> Purpose {
         let endpoint = self.endpoint.path.to_owned();
-        let asked = "the test's books".to_owned();
-        Purpose { endpoint, mapping: self.mapping.clone(), asked, ..Purpose::default() }
+        let caller = "the test's books".to_owned();
+        Purpose { endpoint, mapping: self.mapping.clone(), caller, ..Purpose::default() }
     }
 
     /// Runs `list`, named `name`, with the output `out`.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use enrich_bulk::jobs::{Callers, Job, JobId, Order, Settings, State};
-use enrich_bulk::{Called, Caller, Jobs, Mapping, RowFields, Target};
+use enrich_bulk::{CallResult, Caller, Jobs, Mapping, RowFields, Target};
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{AccountId, Clock, KeyId, SuppressedValues, Timestamp};
@@ -31,7 +31,7 @@ struct SharedCalls(Arc<Books>);
 
 #[async_trait]
 impl Caller for SharedCalls {
-    async fn call(&self, fields: &RowFields, idempotency: &str) -> Called {
+    async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult {
         self.0.call(fields, idempotency).await
     }
 

@@ -104,7 +104,8 @@ fn crashed_with_two_fields(list: &str) -> (Fixture, Books) {
     (fixture, books)
 }
 
-/// Removes all written rows and stored answers, as after a crash with all rows in flight.
+/// Resets the checkpoint to no written row and no stored answer, as after a crash while the first
+/// rows were in flight.
 fn crash_behind_the_first_rows(fixture: &Fixture) {
     let path = fixture.path("out.csv.job");
     let mut job: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();

@@ -20,7 +20,7 @@ use super::read_as::ReadAsArgs;
 use super::{Console, Failure, Format, Verdict};
 use caller_args::CallerArgs;
 use enrich_server::stop_signal;
-use outcome::{Foreseen, Outcome};
+use outcome::{CostEstimate, Outcome};
 use progress::Shown;
 
 /// Rows that `--preview` shows.
@@ -98,33 +98,33 @@ impl Bulk {
         let typed = mapping.map_err(|error| Failure::impossible(&error))?;
         let input = self.open()?;
         let mapping = typed.guessed(self.endpoint.endpoint, input.columns());
-        let foreseen = self.foresee(&mapping)?;
+        let estimate = self.estimate(&mapping)?;
         if self.preview {
-            let foreseen = foreseen.ok_or_else(|| {
+            let estimate = estimate.ok_or_else(|| {
                 Failure::Impossible(
                     "standard input can be read only once; preview a file".to_owned(),
                 )
             })?;
-            return console.show(&foreseen, self.format);
+            return console.show(&estimate, self.format);
         }
         let Some(out) = self.out.clone() else {
             return Err(Failure::Impossible("name the output with --out".to_owned()));
         };
-        let layout = foreseen.as_ref().and_then(|foreseen| foreseen.layout.clone());
+        let layout = estimate.as_ref().and_then(|estimate| estimate.layout.clone());
         if let Some(layout) = layout.or(input.layout()).filter(|layout| !layout.is_plain()) {
             console.note(&format!("{}: {layout}", self.list.display()));
         }
         for (field, column) in mapping.columns.iter().filter(|pair| !typed.columns.contains(pair)) {
             console.note(&format!("{field} is taken from the column `{column}`"));
         }
-        if let Some(foreseen) = &foreseen {
-            console.note(&foreseen.in_a_line());
+        if let Some(estimate) = &estimate {
+            console.note(&estimate.in_a_line());
         }
         let started = Instant::now();
         let purpose = Purpose {
             endpoint: self.endpoint.endpoint.path.to_owned(),
             mapping,
-            asked: self.caller.in_words(),
+            caller: self.caller.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
                 // Without the encoding, which may be detected only later in the list. The text of
@@ -143,7 +143,7 @@ impl Bulk {
                 }
             }
         };
-        let rows = foreseen.map(|foreseen| foreseen.rows());
+        let rows = estimate.map(|estimate| estimate.rows());
         let outcome = self.ask(input, output, rows, console)?;
         let outcome = Outcome::new(outcome, started.elapsed());
         self.show(&outcome, &out, console)?;
@@ -159,7 +159,7 @@ impl Bulk {
 
     /// The highest cost of the list; `None` if the list can be read only once. Also validates the
     /// mapping.
-    fn foresee(&self, mapping: &Mapping) -> Result<Option<Foreseen>, Failure> {
+    fn estimate(&self, mapping: &Mapping) -> Result<Option<CostEstimate>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(None);
         }
@@ -174,7 +174,7 @@ impl Bulk {
         let numbers = self.caller.national_numbers();
         let preview = preview(&mut input, self.endpoint.endpoint, mapping, numbers);
         let preview = preview.map_err(|error| Failure::of_file(&self.list, &error))?;
-        Ok(Some(Foreseen::new(preview, self.caller.is_metered(), &input, mapping, first_rows)))
+        Ok(Some(CostEstimate::new(preview, self.caller.is_metered(), &input, mapping, first_rows)))
     }
 
     fn ask(

@@ -15,7 +15,7 @@ use enrich_wire::{Fields, Value};
 
 use super::{Common, Console, Failure, Verdict, named};
 use crate::settings::LookUpSettings;
-use explanation::Looked;
+use explanation::LookUpToExplain;
 use shown::Explained;
 
 #[derive(Debug, Args)]
@@ -88,7 +88,7 @@ impl Lookup {
                 let found =
                     pollster::block_on(store.directory.find(&ask.question, ask.projection))?;
                 let template = (endpoint.wire.write)(&ask, found.as_ref());
-                let looked = Looked {
+                let looked = LookUpToExplain {
                     question: &ask.question,
                     found: found.as_ref(),
                     is_answered: template.items > 0,

@@ -97,31 +97,31 @@ fn of_labels(evidence: &mut Evidence, asked: &AskedName, pair: &Pair, labels: &L
     evidence.add(Feature::SlipAndLabel, slip * labels.like);
 }
 
-/// Where a domain contains the code of a region.
+/// Where a domain contains the code of a region (state or province).
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum RegionCodePosition {
     /// A label after the first is the code: `jackson.wi.us`.
-    Here,
+    OtherLabel,
     /// The first label ends with the code: `jacksonwi.gov`.
-    Behind,
+    FirstLabelEnd,
     Nothing,
 }
 
-fn said(domain: &str, Region { code, country }: Region) -> Said {
-    let Ok(domain) = Domain::parse(domain) else { return Said::Nothing };
+fn find_region_code(domain: &str, Region { code, country }: Region) -> RegionCodePosition {
+    let Ok(domain) = Domain::parse(domain) else { return RegionCodePosition::Nothing };
     // Under another country's domain the same letters have another meaning.
     if domain.country().is_some_and(|under| under != country) {
-        return Said::Nothing;
+        return RegionCodePosition::Nothing;
     }
     let mut labels = domain.as_str().split(['.', '-']);
     let first = labels.next().unwrap_or_default();
     // The top-level domain itself does not count: `.ca` is not California.
     let _top = labels.next_back();
     if labels.any(|label| label == code) {
-        return Said::Here;
+        return RegionCodePosition::OtherLabel;
     }
-    let is_behind = first.len() > code.len() + 2 && first.ends_with(code);
-    if is_behind { Said::Behind } else { Said::Nothing }
+    let is_at_end = first.len() > code.len() + 2 && first.ends_with(code);
+    if is_at_end { RegionCodePosition::FirstLabelEnd } else { RegionCodePosition::Nothing }
 }
 
 fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
@@ -136,9 +136,11 @@ fn of_places(evidence: &mut Evidence, asked: &AskedName, company: &Company) {
     });
     evidence.flag(Feature::AsideInDomain, is_in_domain);
     if let Some(region) = asked.region {
-        let said: Vec<Said> = domains().map(|domain| said(domain, region)).collect();
-        evidence.flag(Feature::RegionHere, said.contains(&Said::Here));
-        evidence.flag(Feature::RegionBehind, said.contains(&Said::Behind));
+        let positions: Vec<RegionCodePosition> =
+            domains().map(|domain| find_region_code(domain, region)).collect();
+        evidence.flag(Feature::RegionHere, positions.contains(&RegionCodePosition::OtherLabel));
+        evidence
+            .flag(Feature::RegionBehind, positions.contains(&RegionCodePosition::FirstLabelEnd));
     }
     let agrees = asked.countries.iter().any(|(_, country)| company.is_in(*country));
     let differs = !company.seats.is_empty()

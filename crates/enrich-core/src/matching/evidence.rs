@@ -5,7 +5,8 @@ macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
         /// A kind of evidence for or against a candidate. "Asked" is the requested name, "held" the
         /// candidate's name. Rarities are in tens of nats. A feature without a unit is 0 or 1, or a
-        /// share.
+        /// share. How well a label of a domain fits is 1 if it equals the name, and less if it only
+        /// contains or resembles it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
             $($(#[$doc])* $feature,)*
@@ -185,11 +186,11 @@ features! {
     ShapeBothLabel "shape_both_label",
     /// The asked name looks like an acronym.
     Acronym "acronym",
-    /// The asked name looks like an acronym and equals a label.
+    /// The asked name looks like an acronym: how well a label equals it.
     AcronymLabel "acronym_label",
     /// The asked name looks like an acronym and equals the held name's initials.
     AcronymInitials "acronym_initials",
-    /// The asked name equals the initials and a label.
+    /// The asked name equals the held name's initials: how well a label equals the asked name.
     InitialsAndLabel "initials_and_label",
     /// A word is misspelt: how well a label resembles the name.
     SlipAndLabel "slip_and_label",

@@ -43,8 +43,9 @@ impl Weights {
         Self { weights, calibration }
     }
 
-    /// Parses a table with `feature; weight` and `calibration; raw; right` lines. `#` starts a
-    /// comment.
+    /// Parses a table. A line is `feature; weight` or `calibration; raw; right`, where `raw` is a
+    /// raw probability and `right` the observed share of correct answers at it. Lines that begin
+    /// with `#` are comments.
     ///
     /// # Errors
     ///

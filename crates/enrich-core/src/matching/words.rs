@@ -87,7 +87,7 @@ pub(super) fn compare(
     let sums = if is_joined {
         likeness = Similarity::default();
         let all = |words: &[NameWord]| words.iter().map(|word| rarity.of(word)).sum::<f64>();
-        Sums::of_one(all(&form.words).max(all(&held.words)))
+        Sums::of_equal(all(&form.words).max(all(&held.words)))
     } else {
         Sums::of(&likeness, form, &held)
     };
@@ -122,7 +122,7 @@ pub(super) fn compare(
     if !is_same {
         of_contrasts(&mut evidence, &likeness, asked, &held);
     }
-    of_aside(&mut evidence, form, &held);
+    add_parenthetical_evidence(&mut evidence, form, &held);
 
     let same = [is_folded, is_stripped, is_squashed, is_sorted];
     let same = same.into_iter().filter(|is| *is).count() as f64;
@@ -235,7 +235,7 @@ fn of_contrasts(
     evidence.flag(Feature::ContrastKind, kinds);
 }
 
-fn of_aside(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
+fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
     let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
     // The name's own initials after it add nothing.
     let is_initials = matches!(aside.as_slice(), [word]
@@ -269,8 +269,9 @@ impl Sums {
         }
     }
 
-    /// The sums for equal names.
-    fn of_one(all: f64) -> Self {
+    /// The sums for two names that are equal without spaces. `all` is the sum of their words'
+    /// rarities.
+    fn of_equal(all: f64) -> Self {
         Self {
             agreed: all,
             specific: all,

@@ -41,7 +41,7 @@ pub enum Atomic {
 
 /// The result of importing one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct ImportOutcome {
     /// The effect of the record.
     pub effect: Effect,
     /// The number of values left out because they are suppressed.
@@ -122,8 +122,8 @@ pub trait Importer: Send + Sync {
 /// A running import. Dropping it unfinished discards what is not yet written.
 #[async_trait]
 pub trait Loading: Send {
-    /// Imports a batch. Returns one [`Taken`] for each record, in order.
-    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError>;
+    /// Imports a batch. Returns one [`ImportOutcome`] for each record, in order.
+    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError>;
 
     /// Ends the import and makes it durable.
     async fn finish(self: Box<Self>) -> Result<(), StoreError>;

@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::http::{Body, Response};
 use crate::page_context::{Frame, OwnerContext, PageContext, page};
 use crate::shown::{Number, Time, number, span};
-use crate::upload::{NotTaken, take};
+use crate::upload::{UploadError, take};
 
 #[derive(Template)]
 #[template(path = "bulk.html")]
@@ -131,9 +131,9 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
 pub(crate) async fn upload(context: &OwnerContext<'_>, body: Body) -> Result<Response, Fault> {
     let content_type = context.request.content_type.as_deref();
     match take(context.dashboard, context.session.account.id, content_type, body).await {
-        Ok(job) => Ok(Response::see(format!("/account/bulk/{}", job.id))),
-        Err(NotTaken::Said(status, said)) => shown(context, status, Some(said)).await,
-        Err(NotTaken::Fault(fault)) => Err(fault),
+        Ok(job) => Ok(Response::see_other(format!("/account/bulk/{}", job.id))),
+        Err(UploadError::Message(status, said)) => shown(context, status, Some(said)).await,
+        Err(UploadError::Fault(fault)) => Err(fault),
     }
 }
 

@@ -42,11 +42,11 @@ struct CallsPage<'a> {
     older: Option<String>,
     /// The query of the range, for the CSV.
     export: String,
-    /// How far a search came.
-    looked: Option<Looked>,
+    /// The rows that a search has read.
+    progress: Option<SearchProgress>,
 }
 
-struct Looked {
+struct SearchProgress {
     rows: Number,
     back_to: Option<Time>,
     is_whole: bool,
@@ -115,7 +115,7 @@ pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> 
         newest: before.map(|_| query(&range)),
         older: gathered.goes_on_before.map(at),
         export: query(&range[..2]),
-        looked: (!wanted.is_empty()).then_some(Looked {
+        progress: (!wanted.is_empty()).then_some(SearchProgress {
             rows: Number(gathered.looked_through),
             back_to: gathered.back_to,
             is_whole: gathered.goes_on_before.is_none(),

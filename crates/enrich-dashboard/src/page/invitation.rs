@@ -48,14 +48,14 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
         return not_good(context);
     }
     match begin(context, &sign_in, Some(&hash)).await? {
-        Some(cookie) => Ok(Response::see("/account/welcome").with("set-cookie", cookie)),
+        Some(cookie) => Ok(Response::see_other("/account/welcome").with("set-cookie", cookie)),
         // Another password was set at the same moment.
-        None => Ok(Response::see("/account/sign-in")),
+        None => Ok(Response::see_other("/account/sign-in")),
     }
 }
 
 async fn invited(context: &PageContext<'_>) -> Result<Option<(Token, SignIn)>, Fault> {
-    let Ok(token) = Token::parse(context.blank()) else { return Ok(None) };
+    let Ok(token) = Token::parse(context.path_parameter()) else { return Ok(None) };
     let sign_in = context.dashboard.sign_ins.invited(&token, context.now).await?;
     Ok(sign_in.map(|sign_in| (token, sign_in)))
 }

@@ -122,7 +122,7 @@ pub(crate) async fn delete(context: &OwnerContext<'_>) -> Result<Response, Fault
     }
     let deleted = on_files(context, move |jobs, account| jobs.delete(account, id)).await?;
     match deleted.map_err(Fault::of_job) {
-        Ok(()) => Ok(Response::see("/account/bulk")),
+        Ok(()) => Ok(Response::see_other("/account/bulk")),
         Err(said) => refused(context, said?).await,
     }
 }
@@ -152,7 +152,7 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
 
 /// The list id in the path.
 fn id(context: &PageContext<'_>) -> Result<JobId, Fault> {
-    context.blank().parse().map_err(|_| Fault::NoSuchPage)
+    context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)
 }
 
 /// Runs `work` on the account's jobs on the file threads, so that no worker waits for a disk.
@@ -187,7 +187,7 @@ async fn acted(
     changed: Result<(), JobError>,
 ) -> Result<Response, Fault> {
     match changed.map_err(Fault::of_job) {
-        Ok(()) => Ok(Response::see(format!("/account/bulk/{}", context.blank()))),
+        Ok(()) => Ok(Response::see_other(format!("/account/bulk/{}", context.path_parameter()))),
         Err(said) => refused(context, said?).await,
     }
 }

@@ -100,7 +100,7 @@ pub(crate) async fn rotate(context: &OwnerContext<'_>) -> Result<Response, Fault
     if let Some(said) = no_room(stored)? {
         return refused(context, &key, said).await;
     }
-    Ok(Response::see(format!("/account/keys/{id}?new")))
+    Ok(Response::see_other(format!("/account/keys/{id}?new")))
 }
 
 /// Revokes the key immediately.
@@ -111,17 +111,17 @@ pub(crate) async fn revoke(context: &OwnerContext<'_>) -> Result<Response, Fault
         return refused(context, &key, said).await;
     }
     context.dashboard.service.accounts.expire_key(key.id, context.now, context.now).await?;
-    Ok(Response::see("/account/keys"))
+    Ok(Response::see_other("/account/keys"))
 }
 
 /// Redirects to the key's page, with a note on what was saved.
 fn saved(id: KeyId, what: &str) -> Response {
-    Response::see(format!("/account/keys/{id}?saved={what}"))
+    Response::see_other(format!("/account/keys/{id}?saved={what}"))
 }
 
 /// The key named in the path, if it belongs to this account.
 async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
-    let id: KeyId = context.blank().parse().map_err(|_| Fault::NoSuchPage)?;
+    let id: KeyId = context.path_parameter().parse().map_err(|_| Fault::NoSuchPage)?;
     let key = context.dashboard.service.accounts.key(id).await?;
     key.filter(|key| key.account == context.session.account.id).ok_or(Fault::NoSuchPage)
 }

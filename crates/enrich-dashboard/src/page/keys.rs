@@ -67,7 +67,7 @@ pub(crate) async fn generate(context: &OwnerContext<'_>) -> Result<Response, Fau
     if let Some(said) = no_room(accounts.add_key(key, KeyLimit::PER_ACCOUNT).await?)? {
         return shown(context, 422, Some(said)).await;
     }
-    Ok(Response::see(format!("/account/keys/{id}?new")))
+    Ok(Response::see_other(format!("/account/keys/{id}?new")))
 }
 
 /// Parses the label; on failure, a message.

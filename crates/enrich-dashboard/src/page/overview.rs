@@ -42,7 +42,7 @@ struct DayRow {
 }
 
 pub(crate) async fn redirect(_: &OwnerContext<'_>) -> Result<Response, Fault> {
-    Ok(Response::see("/account/"))
+    Ok(Response::see_other("/account/"))
 }
 
 pub(crate) async fn show(context: &OwnerContext<'_>) -> Result<Response, Fault> {

@@ -80,7 +80,7 @@ pub(crate) async fn password(context: &OwnerContext<'_>) -> Result<Response, Fau
         .sign_ins
         .set_password(context.session.account.id, hash, Some(&context.session.token))
         .await?;
-    Ok(Response::see("/account/settings?done=password"))
+    Ok(Response::see_other("/account/settings?done=password"))
 }
 
 /// Ends all sessions except the current one.
@@ -90,16 +90,16 @@ pub(crate) async fn sessions(context: &OwnerContext<'_>) -> Result<Response, Fau
         .sign_ins
         .end_sessions(context.session.account.id, Some(&context.session.token))
         .await?;
-    Ok(Response::see("/account/settings?done=sessions"))
+    Ok(Response::see_other("/account/settings?done=sessions"))
 }
 
 /// Ends one session.
 pub(crate) async fn end_one(context: &OwnerContext<'_>) -> Result<Response, Fault> {
-    let id = SessionId::parse(context.blank()).ok_or(Fault::NoSuchPage)?;
+    let id = SessionId::parse(context.path_parameter()).ok_or(Fault::NoSuchPage)?;
     if !context.dashboard.sign_ins.end_session_of(context.session.account.id, id).await? {
         return Err(Fault::NoSuchPage);
     }
-    Ok(Response::see("/account/settings?done=session"))
+    Ok(Response::see_other("/account/settings?done=session"))
 }
 
 /// The active sessions of the account.

@@ -38,7 +38,7 @@ struct NoCookiePage {
 
 pub(crate) async fn show(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
-        return Ok(Response::see("/account/"));
+        return Ok(Response::see_other("/account/"));
     }
     let has_ended = context.query.has("ended");
     let to = returning::target(&context.query, context.is_account_page).unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) async fn submit(context: &PageContext<'_>) -> Result<Response, Fault>
                 none if none.is_empty() => "/account/welcome".to_owned(),
                 to => format!("/account/welcome?{to}"),
             };
-            Ok(Response::see(welcome).with("set-cookie", cookie))
+            Ok(Response::see_other(welcome).with("set-cookie", cookie))
         }
         None => refused(context, email),
     }
@@ -156,7 +156,7 @@ fn failed(
 pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
         let to = returning::target(&context.query, context.is_account_page);
-        return Ok(Response::see(to.unwrap_or_else(|| "/account/".to_owned())));
+        return Ok(Response::see_other(to.unwrap_or_else(|| "/account/".to_owned())));
     }
     page(200, &NoCookiePage { frame: context.open_frame() })
 }
@@ -167,5 +167,5 @@ pub(crate) async fn sign_out(context: &PageContext<'_>) -> Result<Response, Faul
         dashboard.sign_ins.end_session(&token).await?;
     }
     let forget = cookie::forget(context.request, dashboard.settings.public_url.as_deref());
-    Ok(Response::see("/account/sign-in").with("set-cookie", forget))
+    Ok(Response::see_other("/account/sign-in").with("set-cookie", forget))
 }

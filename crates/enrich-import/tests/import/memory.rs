@@ -7,7 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{
-    Atomic, Effect, Importer, Load, Loading, Removed, SourceInfo, Suppressed, Taken,
+    Atomic, Effect, ImportOutcome, Importer, Load, Loading, Removed, SourceInfo, Suppressed,
 };
 use enrich_core::{Record, SourceName, Timestamp};
 use enrich_import::{ImportError, Report, Source, import};
@@ -32,7 +32,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    fn judge(&mut self, record: &Record) -> Taken {
+    fn judge(&mut self, record: &Record) -> ImportOutcome {
         let is_suppressed = matches!(record, Record::Company(company)
             if self.suppressed_names.contains(&company.name.display()));
         let effect = if is_suppressed {
@@ -42,7 +42,7 @@ impl Held {
         } else {
             Effect::Unchanged
         };
-        Taken { effect, suppressed_values: self.suppressed_values }
+        ImportOutcome { effect, suppressed_values: self.suppressed_values }
     }
 }
 
@@ -81,7 +81,7 @@ impl Importer for Memory {
 
 #[async_trait]
 impl Loading for MemoryLoad {
-    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError> {
+    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError> {
         let mut held = self.held.lock();
         if held.fails_at == Some(held.batches) {
             return Err(StoreError::failed("the disk is full"));

@@ -8,7 +8,7 @@ use super::codes::{IdentifierKind, sql_id};
 use super::hash_index::{IndexHit, IndexResult};
 use super::holder::{Holder, holder_of};
 use super::profile::Profiled;
-use super::view::{View, generation_of, unreadable};
+use super::view::{View, revision_of, unreadable};
 
 impl View<'_> {
     /// The holders of an identifier, at most `limit`, ordered by tier and then by id.
@@ -106,7 +106,7 @@ impl View<'_> {
         )?;
         let mut rows = statement.query(params![sql_id(hit.subject), T::KIND])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        if generation_of(row)? != hit.revision {
+        if revision_of(row)? != hit.revision {
             return Ok(None);
         }
         let profile = row.get_ref(1)?.as_str()?;
@@ -129,7 +129,7 @@ impl View<'_> {
         )?;
         let mut rows = statement.query(params![kind, key, T::KIND])?;
         let Some(row) = rows.next()? else { return Ok(None) };
-        let (revision, first) = (generation_of(row)?, holder_of(row, 1)?);
+        let (revision, first) = (revision_of(row)?, holder_of(row, 1)?);
         let profile = row.get_ref(4)?.as_str()?;
         let subject = T::read(first.subject, profile).map_err(unreadable)?;
         let next_tier = rows.next()?.map(|row| row.get(2)).transpose()?;

@@ -14,7 +14,7 @@ pub(crate) mod search;
 
 pub(crate) use approximate::judged;
 
-use enrich_core::matching::{Judged, likeliest};
+use enrich_core::matching::{ScoredCandidate, likeliest};
 use enrich_core::{Company, Confidence, SubjectId};
 use enrich_text::{CompanyName, Country, Domain};
 
@@ -185,7 +185,7 @@ pub(crate) fn find_all(
     let judged = judged(lookup.view, name, country)?;
     let likely =
         judged.iter().take(MOST_EMPLOYERS).filter(|one| one.confidence() >= LEAST_EMPLOYER);
-    let candidate_match = |one: &Judged| {
+    let candidate_match = |one: &ScoredCandidate| {
         let (company, match_confidence) = (one.company.id, one.confidence());
         let source_confidence = trust(lookup.view, company, &one.name)?;
         Ok(CandidateMatch { company, match_confidence, source_confidence })

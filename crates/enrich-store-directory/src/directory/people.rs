@@ -35,21 +35,23 @@ struct NameConfidence {
     order: u8,
     /// At a company, one in five is another person with the same initial.
     initial: u8,
-    /// Names of three or more consonants seldom share them by chance, but vowels tell people apart
-    /// too.
+    /// Only the consonants were compared. Different names with three or more consonants seldom have
+    /// the same ones, but some such names differ only in their vowels.
     script: u8,
     /// One of two family names is often used alone, but in a country it is a common one.
     family_part: u8,
     /// Most people called Bob are Robert. Some short forms stand for several names, and two
     /// colleagues seldom use the short and the full form.
     short_form: u8,
-    /// Many sources leave it out, but two different suffixes are two people.
+    /// Many sources leave out the suffix. But it can also distinguish two people, such as father and
+    /// son.
     name_suffix: u8,
     /// Most sources leave middle names out.
     middle_name: u8,
-    /// It is left out only by mistake, and Berg and van den Berg are two families.
+    /// A particle is seldom left out: Berg and van den Berg are two different families.
     particle: u8,
-    /// The same name by rule, typed on another keyboard.
+    /// The spelling rules make the names equal, as `Müller` and `Mueller`, so they are most likely
+    /// the same name.
     spelling: u8,
 }
 

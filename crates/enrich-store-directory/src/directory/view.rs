@@ -56,7 +56,7 @@ impl<'c> View<'c> {
         let mut statement = self.connection.prepare_cached(REVISION)?;
         let mut rows = statement.query([])?;
         let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        let revision = generation_of(row)?;
+        let revision = revision_of(row)?;
         let index = index.filter(|index| index.revision() == revision);
         let result = read(Self { index, ..self }, revision);
         // The statement may end only now.
@@ -65,7 +65,7 @@ impl<'c> View<'c> {
     }
 
     pub(crate) fn revision(&self) -> rusqlite::Result<DirectoryRevision> {
-        self.connection.prepare_cached(REVISION)?.query_row([], generation_of)
+        self.connection.prepare_cached(REVISION)?.query_row([], revision_of)
     }
 
     /// The number of suppressed values.
@@ -231,7 +231,7 @@ impl<'c> View<'c> {
 }
 
 /// The revision in the first column of a row.
-pub(super) fn generation_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
+pub(super) fn revision_of(row: &Row<'_>) -> rusqlite::Result<DirectoryRevision> {
     let revision: i64 = row.get(0)?;
     Ok(DirectoryRevision(u64::try_from(revision).unwrap_or_default()))
 }

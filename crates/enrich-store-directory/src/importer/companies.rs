@@ -11,7 +11,7 @@
 //! Values are merged as the format says, also when a record of the same id comes again: the earlier
 //! values stay. Removing the source and importing it again replaces them.
 
-use enrich_core::port::importer::{Effect, Taken};
+use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId};
 use enrich_text::{CompanyName, Country};
 
@@ -35,9 +35,9 @@ impl Writer<'_> {
         &mut self,
         source: i64,
         mut record: CompanyRecord,
-    ) -> rusqlite::Result<(Taken, bool)> {
+    ) -> rusqlite::Result<(ImportOutcome, bool)> {
         let suppressed_values = self.screen_company(&mut record)?;
-        let taken = |effect| Taken { effect, suppressed_values };
+        let taken = |effect| ImportOutcome { effect, suppressed_values };
         let remembered = self.remembered(source, Kind::Company, &record.origin)?;
         let earlier = match remembered {
             Remembered::Same => return Ok((taken(Effect::Unchanged), false)),

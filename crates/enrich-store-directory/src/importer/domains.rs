@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use enrich_core::port::importer::{Effect, Taken};
+use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, Confidence, DomainRecord};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::params;
@@ -25,15 +25,15 @@ impl Writer<'_> {
         &mut self,
         source: i64,
         record: &DomainRecord,
-    ) -> rusqlite::Result<(Taken, bool)> {
+    ) -> rusqlite::Result<(ImportOutcome, bool)> {
         if self.is_domain_suppressed(&record.domain)? {
-            return Ok((Taken { effect: Effect::Suppressed, suppressed_values: 0 }, false));
+            return Ok((ImportOutcome { effect: Effect::Suppressed, suppressed_values: 0 }, false));
         }
         let claim = SourceClaim::of(source, &record.origin);
         let rank = record.page_rank.as_deref();
         let (effect, is_new) =
             self.assert_of_domain(&claim, record.domain.as_str(), record.ip, rank)?;
-        Ok((Taken { effect, suppressed_values: 0 }, is_new))
+        Ok((ImportOutcome { effect, suppressed_values: 0 }, is_new))
     }
 
     /// Writes a source's facts of a domain. A source has one value for each attribute, which is

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use enrich_core::Record;
 use enrich_core::port::error::StoreError;
-use enrich_core::port::importer::{Atomic, Load, Loading, Taken};
+use enrich_core::port::importer::{Atomic, ImportOutcome, Load, Loading};
 use enrich_store_sqlite::{Secrets, store_error};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -35,7 +35,7 @@ type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// A command to a load.
 enum Command {
-    Take(Vec<Record>, Answer<Vec<Taken>>),
+    Take(Vec<Record>, Answer<Vec<ImportOutcome>>),
     Finish(Answer<()>),
 }
 
@@ -91,7 +91,7 @@ impl SqliteLoading {
 
 #[async_trait]
 impl Loading for SqliteLoading {
-    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<Taken>, StoreError> {
+    async fn take(&mut self, records: Vec<Record>) -> Result<Vec<ImportOutcome>, StoreError> {
         self.send(|answer| Command::Take(records, answer)).await
     }
 
@@ -152,7 +152,7 @@ impl Run<'_> {
     fn transaction(
         &self,
         mut records: Vec<Record>,
-        mut answer: Answer<Vec<Taken>>,
+        mut answer: Answer<Vec<ImportOutcome>>,
         commands: &Receiver<Command>,
     ) -> Result<Option<Answer<()>>, Failure> {
         let begun = Instant::now();
@@ -248,7 +248,7 @@ fn take(
     writer: &mut Writer<'_>,
     load: &Load,
     records: Vec<Record>,
-) -> rusqlite::Result<Vec<Taken>> {
+) -> rusqlite::Result<Vec<ImportOutcome>> {
     if records.is_empty() {
         return Ok(Vec::new());
     }

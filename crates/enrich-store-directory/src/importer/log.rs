@@ -31,7 +31,7 @@ impl<'c> Log<'c> {
         let database = connection.path().map(PathBuf::from);
         let path = database.and_then(|path| path.canonicalize().ok());
         let path = path.map(|path| {
-            let [log, _] = sqlite::beside(&path);
+            let [log, _] = sqlite::wal_and_shm_paths(&path);
             log
         });
         Self { connection, path, longest, next: Cell::new(longest) }

@@ -5,7 +5,7 @@
 //! employer, counts only if at most one of the two has a page of its own: two pages are two people,
 //! however common their name, and even if they share a mailbox.
 
-use enrich_core::port::importer::{Effect, Taken};
+use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
 use enrich_text::{EmailAddress, PersonName, PersonPage};
 
@@ -25,14 +25,14 @@ impl Writer<'_> {
         &mut self,
         source: i64,
         mut record: PersonRecord,
-    ) -> rusqlite::Result<(Taken, bool)> {
+    ) -> rusqlite::Result<(ImportOutcome, bool)> {
         if let Some(page) = &record.page
             && self.is_page_suppressed(page)?
         {
-            return Ok((Taken { effect: Effect::Suppressed, suppressed_values: 0 }, false));
+            return Ok((ImportOutcome { effect: Effect::Suppressed, suppressed_values: 0 }, false));
         }
         let suppressed_values = self.screen_person(&mut record)?;
-        let taken = |effect| Taken { effect, suppressed_values };
+        let taken = |effect| ImportOutcome { effect, suppressed_values };
         let remembered = self.remembered(source, Kind::Person, &record.origin)?;
         let earlier = match remembered {
             Remembered::Same => return Ok((taken(Effect::Unchanged), false)),

@@ -65,7 +65,7 @@ impl Writer<'_> {
         let main = record.sites.first().cloned();
         dropped += retain(&mut record.sites, |(domain, _)| self.is_domain_suppressed(domain))?;
         if record.sites.first() != main.as_ref() {
-            // They belonged to the main domain, which is removed.
+            // The IP address and the page rank belong to the main domain, which was removed.
             dropped += u32::from(record.ip.take().is_some());
             dropped += u32::from(record.page_rank.take().is_some());
         }

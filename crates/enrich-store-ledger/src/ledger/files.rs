@@ -51,7 +51,7 @@ impl LedgerFiles {
         read.map_err(failed)?;
         // SQLite puts the log beside the file itself, not beside a link to it.
         let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
-        let [log, index] = sqlite::beside(&path);
+        let [log, index] = sqlite::wal_and_shm_paths(&path);
         Ok(Self {
             database: OpenFile::at(path),
             log: OpenFile::at(log),

@@ -2,9 +2,9 @@
 //!
 //! The rows are read once, in log order across accounts; the expected next row of each account is
 //! kept in memory. The sums are then compared with everything else that records account states, and
-//! with the tables beside the log ([`beside`]).
+//! with the tables related to the log ([`related_tables`]).
 
-mod beside;
+mod related_tables;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::ledger::row::{
     CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
 };
 use crate::ledger::seal::{LogPosition, Seal};
-use crate::ledger::verify::beside::Ids;
+use crate::ledger::verify::related_tables::Ids;
 
 /// The most faults that are reported; a wrong file could have one per row.
 const MAX_FAULTS: usize = 1000;
@@ -51,9 +51,9 @@ pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> 
     }
     walk.end()?;
     let Walk { mut found, ids, states, .. } = walk;
-    beside::check_ids(&moment, ids, &mut found)?;
-    beside::check_kept(&moment, secrets, &mut found)?;
-    beside::check_used(&moment, &states, &mut found)?;
+    related_tables::check_ids(&moment, ids, &mut found)?;
+    related_tables::check_kept(&moment, secrets, &mut found)?;
+    related_tables::check_used(&moment, &states, &mut found)?;
     let accounts = moment.query_row("SELECT count(*) FROM account", [], |row| row.get(0))?;
     Ok(found.into_verification(accounts))
 }

@@ -27,7 +27,7 @@ pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError
     let is_made = make(folder)?;
     // From here on no other process opens the folder: neither a server that still uses it, nor a
     // new one.
-    let lock = in_use::alone(folder)?;
+    let lock = in_use::lock_exclusive(folder)?;
     let report = match prepare(backup, folder, &manifest) {
         Ok(report) => report,
         Err(error) => {
@@ -52,7 +52,7 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
         Ok(false) | Err(OpenError::Incomplete { .. } | OpenError::NotOurs { .. }) => {
             if folder.join(in_use::FILE).exists() {
                 // If another process has it open, that is the better error.
-                drop(in_use::alone(folder)?);
+                drop(in_use::lock_exclusive(folder)?);
             }
             Err(BackupError::NotEmpty(folder.into()))
         }

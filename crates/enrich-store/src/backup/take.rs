@@ -40,7 +40,7 @@ pub fn back_up(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<BackupReport, BackupError> {
-    let (_, _in_use) = folder::enter(folder, in_use::beside_others)?;
+    let (_, _in_use) = folder::enter(folder, in_use::lock_shared)?;
     let paths = BackupPaths::of(into, folder)?;
     let needed =
         [DIRECTORY, LEDGER].map(|database| sqlite::file_bytes(&folder.join(database.file)));
@@ -103,7 +103,7 @@ impl BackupPaths {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(failed)?,
         }
-        let lock = in_use::alone(&self.unfinished).map_err(|error| match error {
+        let lock = in_use::lock_exclusive(&self.unfinished).map_err(|error| match error {
             OpenError::InUse { .. } => BackupError::UnderWay(self.complete.clone()),
             error => error.into(),
         })?;

@@ -64,7 +64,7 @@ macro_rules! directory_contract {
             a_person_is_found_by_one_of_two_family_names,
             people_of_like_names_are_not_found,
             the_very_name_wins_over_one_like_it_but_is_not_sure,
-            a_generation_tells_two_of_one_name_apart,
+            a_name_suffix_tells_two_of_one_name_apart,
             an_agreement_is_less_sure_in_a_country_than_at_a_company,
             a_rare_first_name_is_found_among_hundreds_of_one_family_name,
             a_person_is_found_by_name_at_a_company,
@@ -79,7 +79,7 @@ macro_rules! directory_contract {
             a_fact_of_a_domain_is_as_sure_as_its_own_source,
             employees_come_in_first_seen_order_up_to_the_limit,
             employees_are_read_only_when_asked_for,
-            an_answer_names_the_generation_it_was_read_from,
+            an_answer_names_the_revision_it_was_read_from,
         ]);
     };
 }
@@ -517,7 +517,7 @@ pub async fn employees_are_read_only_when_asked_for(harness: &dyn Harness) {
     assert_eq!(found.employees, []);
 }
 
-pub async fn an_answer_names_the_generation_it_was_read_from(harness: &dyn Harness) {
+pub async fn an_answer_names_the_revision_it_was_read_from(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let before = ports.directory.revision().await.unwrap();
     load(&ports, "a", vec![hashed(quill())]).await;

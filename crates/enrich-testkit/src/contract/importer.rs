@@ -67,7 +67,7 @@ macro_rules! importer_contract {
             a_whole_load_that_is_dropped_changes_nothing,
             a_whole_load_is_there_when_it_is_finished,
             two_loads_take_turns,
-            the_generation_grows_with_every_change_and_only_then,
+            the_revision_grows_with_every_change_and_only_then,
             what_was_taken_is_there_after_a_restart,
             sources_are_listed_with_what_they_gave,
             the_file_of_a_source_is_noted_with_its_first_batch,

@@ -1,6 +1,6 @@
 //! Facebook: handles, and pages identified only by a number.
 
-use super::handle::{fold_case, is_reserved, shown, spelled};
+use super::handle::{fold_case, is_reserved, shown, valid_handle};
 use super::{InvalidPage, Named, first_segment, segment_behind};
 use crate::network::Network;
 use crate::web_address::Path;
@@ -39,7 +39,7 @@ fn with_id(path: &Path<'_>) -> Result<Named, InvalidPage> {
         if !shown_path.is_empty() {
             shown_path.push('/');
         }
-        let kind_or_name = spelled(segment).ok_or(InvalidPage::BadHandle)?;
+        let kind_or_name = valid_handle(segment).ok_or(InvalidPage::BadHandle)?;
         shown_path.push_str(&shown(kind_or_name));
         let id =
             if is_id(kind_or_name) { Some(kind_or_name) } else { id_behind_name(kind_or_name) };
@@ -51,7 +51,7 @@ fn with_id(path: &Path<'_>) -> Result<Named, InvalidPage> {
 }
 
 fn named(handle: &str) -> Result<Named, InvalidPage> {
-    let handle = spelled(handle).ok_or(InvalidPage::BadHandle)?;
+    let handle = valid_handle(handle).ok_or(InvalidPage::BadHandle)?;
     let word = handle.to_lowercase();
     if word == "p" || is_kind(&word) || is_reserved(Network::Facebook, &word) {
         return Err(InvalidPage::NoPage);

@@ -24,22 +24,23 @@ pub(super) fn is_reserved(network: Network, word: &str) -> bool {
     RESERVED.contains(&(network.as_str(), word))
 }
 
-/// Checks that a handle has only characters that some network allows, including letters of all
-/// scripts.
-pub(crate) fn spelled(text: &str) -> Option<&str> {
+/// A handle without white space around it. `None` if it is too long, has no letter, digit or `_`,
+/// or has a character that no network allows. Letters of all scripts are allowed.
+pub(crate) fn valid_handle(text: &str) -> Option<&str> {
     let text = text.trim();
-    let is_sign =
-        |sign: char| sign.is_whitespace() || sign.is_control() || "/\\?#@<>[]{}|^\"".contains(sign);
-    let names_something = text.chars().any(|sign| sign.is_alphanumeric() || sign == '_');
+    let is_forbidden =
+        |c: char| c.is_whitespace() || c.is_control() || "/\\?#@<>[]{}|^\"".contains(c);
+    let has_name = text.chars().any(|c| c.is_alphanumeric() || c == '_');
     let fits = text.chars().nth(MAX_HANDLE).is_none();
-    (names_something && fits && !text.chars().any(is_sign)).then_some(text)
+    (has_name && fits && !text.chars().any(is_forbidden)).then_some(text)
 }
 
-/// Checks that a handle has only ASCII letters, digits and the given signs, at most `most`.
+/// Checks that a handle has at most `most` characters, all of them ASCII letters, digits or one of
+/// `signs`.
 pub(super) fn ascii<'a>(text: &'a str, signs: &str, most: usize) -> Result<&'a str, InvalidPage> {
     let fits = text.len() <= most
         && text.chars().all(|sign| sign.is_ascii_alphanumeric() || signs.contains(sign));
-    spelled(text).filter(|_| fits).ok_or(InvalidPage::BadHandle)
+    valid_handle(text).filter(|_| fits).ok_or(InvalidPage::BadHandle)
 }
 
 /// The display form of a handle: as given. Only the percent sign is encoded, so that the result

@@ -1,6 +1,6 @@
 //! LinkedIn: `/company/`, `/school/` and `/showcase/`.
 
-use super::handle::{fold_case, shown, spelled};
+use super::handle::{fold_case, shown, valid_handle};
 use super::{InvalidPage, Named, segment_behind};
 use crate::web_address::Path;
 
@@ -29,6 +29,6 @@ pub(super) fn bare(path: &Path<'_>) -> Result<Named, InvalidPage> {
 }
 
 fn named(kind: &str, handle: &str) -> Result<Named, InvalidPage> {
-    let handle = spelled(handle).ok_or(InvalidPage::BadHandle)?;
+    let handle = valid_handle(handle).ok_or(InvalidPage::BadHandle)?;
     Ok(Named { path: format!("{kind}/{}", shown(handle)), key: fold_case(handle) })
 }

@@ -1,6 +1,6 @@
 //! YouTube: `/@acme`, `/c/acme`, `/user/acme`, `/acme` and `/channel/UC…`.
 
-use super::handle::{fold_case, is_reserved, shown, spelled};
+use super::handle::{fold_case, is_reserved, shown, valid_handle};
 use super::{InvalidPage, Named, first_segment, segment_behind};
 use crate::network::Network;
 use crate::web_address::Path;
@@ -50,6 +50,6 @@ fn channel(id: &str) -> Named {
 }
 
 fn named(before: &str, handle: &str) -> Result<Named, InvalidPage> {
-    let handle = spelled(handle).ok_or(InvalidPage::BadHandle)?;
+    let handle = valid_handle(handle).ok_or(InvalidPage::BadHandle)?;
     Ok(Named { path: format!("{before}{}", shown(handle)), key: fold_case(handle) })
 }

@@ -298,7 +298,7 @@ fn names_that_cannot_be_the_same_person_disagree() {
 }
 
 #[test]
-fn a_generation_is_told_from_a_title() {
+fn a_name_suffix_is_told_from_a_title() {
     for (full, name_suffix) in [
         ("John Smith Jr.", Some("jr")),
         ("John Smith, Junior, PhD", Some("jr")),

@@ -8,7 +8,7 @@ use enrich_wire::Endpoint;
 use serde_json::{Map, Value};
 
 use crate::answer::Answers;
-use crate::caller::Called;
+use crate::caller::CallResult;
 
 /// The answer format and price of an endpoint.
 #[derive(Clone, Debug)]
@@ -28,25 +28,25 @@ pub(super) struct Reply<'a> {
 
 impl Reply<'_> {
     /// The result for a row.
-    pub(super) fn means(&self, answers: &RemoteAnswers) -> Called {
+    pub(super) fn means(&self, answers: &RemoteAnswers) -> CallResult {
         match self.status {
             200 => self.answer(answers),
-            status => Called::refused(status, self.retry_after, self.message()),
+            status => CallResult::refused(status, self.retry_after, self.message()),
         }
     }
 
-    fn answer(&self, answers: &RemoteAnswers) -> Called {
+    fn answer(&self, answers: &RemoteAnswers) -> CallResult {
         let Some(answer) = answers.answers.read(self.body) else {
-            return Called::unreadable(&answers.answers);
+            return CallResult::unreadable(&answers.answers);
         };
         let items = answers.items(&answer);
         if items == 0 {
-            return Called::NotFound;
+            return CallResult::NotFound;
         }
         // A replay is free, but the row paid for its first answer.
         let used = self.used.filter(|_| !self.is_replayed).map(Credits);
         let credits = used.unwrap_or_else(|| answers.price.of(items));
-        Called::Found { values: answers.answers.values(answer), credits }
+        CallResult::Found { values: answers.answers.values(answer), credits }
     }
 
     /// The error message of the reply, or its status if there is no readable message.
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    fn reply(status: u16, body: &str) -> Called {
+    fn reply(status: u16, body: &str) -> CallResult {
         let (retry_after, body) = (Some(Duration::from_secs(7)), body.as_bytes());
         let reply = Reply { status, retry_after, used: Some(1), is_replayed: false, body };
         reply.means(&RemoteAnswers::of(enrich_wire_v1::API_VERSION.endpoint("/v1/cuf").unwrap()))
@@ -195,17 +195,17 @@ mod tests {
         for status in [409, 429, 503] {
             let called = reply(status, r#"{"message":"busy"}"#);
             let is_rate_limited = status == 429;
-            assert_eq!(called, Called::Later { after, is_rate_limited, why: why.clone() });
+            assert_eq!(called, CallResult::Later { after, is_rate_limited, why: why.clone() });
         }
         assert_eq!(
             reply(400, r#"{"message":"none left"}"#),
-            Called::OutOfCredits("none left".into())
+            CallResult::OutOfCredits("none left".into())
         );
-        assert_eq!(reply(422, r#"{"message":"bad"}"#), Called::Invalid("bad".into()));
-        assert_eq!(reply(500, r#"{"message":"ours"}"#), Called::Failed("ours".into()));
+        assert_eq!(reply(422, r#"{"message":"bad"}"#), CallResult::Invalid("bad".into()));
+        assert_eq!(reply(500, r#"{"message":"ours"}"#), CallResult::Failed("ours".into()));
         let said = "the server answered with status 404".to_owned();
-        assert_eq!(reply(404, "<html>"), Called::Refused(said));
-        assert!(matches!(reply(200, "<html>"), Called::Refused(_)));
+        assert_eq!(reply(404, "<html>"), CallResult::Refused(said));
+        assert!(matches!(reply(200, "<html>"), CallResult::Refused(_)));
     }
 
     #[test]
@@ -214,7 +214,8 @@ mod tests {
         let endpoint = enrich_wire_v1::API_VERSION.endpoint("/v1/cuf").unwrap();
         for (used, is_replayed) in [(Some(0), true), (Some(1), false), (None, false)] {
             let reply = Reply { status: 200, retry_after: None, used, is_replayed, body };
-            let Called::Found { credits, .. } = reply.means(&RemoteAnswers::of(endpoint)) else {
+            let CallResult::Found { credits, .. } = reply.means(&RemoteAnswers::of(endpoint))
+            else {
                 panic!("not found")
             };
             assert_eq!(credits, Credits(1));

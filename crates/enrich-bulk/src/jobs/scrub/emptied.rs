@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use enrich_core::{SuppressedValues, holds_suppressed};
-use enrich_import::{Cells, Delimiter, ReadError, Row, told_by_name};
+use enrich_import::{Cells, Delimiter, ReadError, Row, format_from_file_name};
 
 use super::holding::{json_holds, row_holds};
 use super::staged::Staged;
@@ -109,7 +109,7 @@ impl JobsState {
         let mut input = self.input(&self.folder, record, &Stop::default())?;
         let delimiter = record.rewritten_delimiter();
         let (mut hash, mut rows) = (String::new(), 0);
-        let compression = told_by_name(&list.to_string_lossy()).1;
+        let compression = format_from_file_name(&list.to_string_lossy()).1;
         let (mut into, mut text) = (staged.begin(&list)?, Vec::new());
         if let Shape::Csv(columns) = input.shape() {
             let mut header = csv_writer(delimiter);

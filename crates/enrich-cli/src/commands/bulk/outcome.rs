@@ -17,7 +17,7 @@ const MAX_SHOWN_LETTERS: usize = 160;
 
 /// The preview of a list: its cost, and how it is read.
 #[derive(Serialize)]
-pub(super) struct Foreseen {
+pub(super) struct CostEstimate {
     #[serde(flatten)]
     preview: Preview,
     /// The layout, in words.
@@ -34,7 +34,7 @@ pub(super) struct Foreseen {
     is_metered: bool,
 }
 
-impl Foreseen {
+impl CostEstimate {
     /// The preview of a list that was read to its end.
     pub(super) fn new(
         preview: Preview,
@@ -79,7 +79,7 @@ impl Foreseen {
     }
 }
 
-impl Shown for Foreseen {
+impl Shown for CostEstimate {
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         Pairs::default()
             .add("rows", self.preview.rows)

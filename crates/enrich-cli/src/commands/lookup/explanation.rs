@@ -1,6 +1,6 @@
 //! Explains the answer of a look-up.
 
-use enrich_core::matching::{Judged, Weights, likeliest, rival};
+use enrich_core::matching::{ScoredCandidate, Weights, likeliest, rival};
 use enrich_core::port::directory::Directory;
 use enrich_core::port::error::StoreError;
 use enrich_core::{
@@ -14,7 +14,7 @@ use super::reading::{called, in_words};
 
 /// A look-up to explain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looked<'a> {
+pub(super) struct LookUpToExplain<'a> {
     /// The question.
     pub(super) question: &'a Question,
     /// The result.
@@ -101,7 +101,7 @@ pub(super) struct Weighed {
     pub(super) effect: f64,
 }
 
-impl Looked<'_> {
+impl LookUpToExplain<'_> {
     /// Explains the answer.
     pub(super) fn explained(self, directory: &SqliteDirectory) -> Result<Explanation, StoreError> {
         let company = match self.question {
@@ -173,7 +173,8 @@ impl Looked<'_> {
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
         // Mentioned only if one of them alone would have been sure enough.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
-        let is_in_the_way = |rival: &&Judged| first.probability + rival.probability >= least;
+        let is_in_the_way =
+            |rival: &&ScoredCandidate| first.probability + rival.probability >= least;
         if let Some(rival) = rival(judged).filter(is_in_the_way) {
             let (rival, most) = (&rival.company.name, Confidence::AMBIGUOUS.percent());
             reason.push_str(&format!(
@@ -216,7 +217,7 @@ struct Compared<'a> {
     country: Option<Country>,
     /// The only company with exactly this name, and the confidence of that match.
     only_bearer: Option<(Company, Confidence)>,
-    judged: Vec<Judged>,
+    judged: Vec<ScoredCandidate>,
 }
 
 impl<'a> Compared<'a> {
@@ -265,8 +266,8 @@ impl From<&Found> for Named {
     }
 }
 
-impl From<&Judged> for Candidate {
-    fn from(judged: &Judged) -> Self {
+impl From<&ScoredCandidate> for Candidate {
+    fn from(judged: &ScoredCandidate) -> Self {
         let weights = Weights::trained();
         let features = judged.evidence.features().iter();
         let mut features: Vec<Weighed> = features

@@ -61,12 +61,13 @@ pub(super) fn called(country: Country) -> String {
 fn parts(name: &PersonName) -> String {
     let family = format!("the family name \"{}\"", name.family().join(" "));
     let mut text = match name.given() {
-        // Names in Chinese, Japanese or Korean script may be undivided.
+        // A name in Chinese, Japanese or Korean script may have no split into given name and
+        // family name. Then `family` holds all of it.
         [] => format!("the name \"{}\"", name.family().join(" ")),
         given => format!("the given name \"{}\" and {family}", given.join(" ")),
     };
-    if let Some(api_version) = name.name_suffix() {
-        text.push_str(&format!(" ({api_version})"));
+    if let Some(suffix) = name.name_suffix() {
+        text.push_str(&format!(" ({suffix})"));
     }
     text
 }

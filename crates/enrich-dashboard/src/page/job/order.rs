@@ -19,7 +19,7 @@ pub(crate) struct OrderForm {
     pub(crate) title: &'static str,
     pub(crate) price: String,
     pub(crate) fields: Vec<FieldRow>,
-    pub(crate) foreseen: Result<Foreseen, String>,
+    pub(crate) estimate: Result<CostEstimate, String>,
     pub(crate) ceiling: Ceiling,
 }
 
@@ -35,14 +35,14 @@ pub(crate) struct FieldRow {
 }
 
 /// The estimated cost.
-pub(crate) struct Foreseen {
+pub(crate) struct CostEstimate {
     pub(crate) rows: Number,
     pub(crate) invalid: Number,
     pub(crate) highest: Option<Number>,
     pub(crate) balance: Number,
 }
 
-impl Foreseen {
+impl CostEstimate {
     /// Whether the account has enough credits for the whole list.
     pub(crate) fn is_covered(&self) -> bool {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
@@ -78,32 +78,32 @@ pub(super) async fn order_form(
 ) -> Result<Option<OrderForm>, Fault> {
     let Some(endpoint) = context.endpoint(fields.text("endpoint")) else { return Ok(None) };
     let rows = rows(endpoint, fields, columns);
-    let foreseen = match mapping(&rows) {
-        Ok(mapping) => foreseen(context, id, endpoint, mapping).await?,
+    let estimate = match mapping(&rows) {
+        Ok(mapping) => estimate(context, id, endpoint, mapping).await?,
         Err(said) => Err(said),
     };
-    let offered = foreseen.as_ref().map_or_else(|_| String::new(), Foreseen::ceiling);
+    let offered = estimate.as_ref().map_or_else(|_| String::new(), CostEstimate::ceiling);
     Ok(Some(OrderForm {
         path: endpoint.path,
         title: endpoint.title,
         price: endpoint.price.to_string(),
         fields: rows,
-        foreseen,
+        estimate,
         ceiling: Ceiling::of(fields, offered, complaint),
     }))
 }
 
 /// The estimated cost, or a message if it cannot be estimated.
-async fn foreseen(
+async fn estimate(
     context: &OwnerContext<'_>,
     id: JobId,
     endpoint: &'static Endpoint,
     mapping: Mapping,
-) -> Result<Result<Foreseen, String>, Fault> {
+) -> Result<Result<CostEstimate, String>, Fault> {
     let previewed =
         on_list(context, move |jobs, account| jobs.preview(account, id, endpoint.path, &mapping));
     match previewed.await? {
-        Ok(preview) => Ok(Ok(Foreseen {
+        Ok(preview) => Ok(Ok(CostEstimate {
             rows: Number(preview.rows),
             invalid: Number(preview.invalid),
             highest: preview.highest_credits.map(Number),

@@ -1,7 +1,7 @@
 //! Names that no company has exactly: candidates are searched and judged.
 
 use enrich_core::SubjectId;
-use enrich_core::matching::{AskedName, Judged, Weights, judge};
+use enrich_core::matching::{AskedName, ScoredCandidate, Weights, judge};
 use enrich_text::{CompanyName, Country};
 
 use super::search::{Candidates, search};
@@ -22,7 +22,7 @@ pub(crate) fn judged(
     view: View<'_>,
     name: &CompanyName,
     country: Option<Country>,
-) -> rusqlite::Result<Vec<Judged>> {
+) -> rusqlite::Result<Vec<ScoredCandidate>> {
     let asked = AskedName::new(name);
     let most = if country.is_some() { MOST_READ_IN_COUNTRY } else { MOST_COMPARED };
     let Candidates { ids, rarity } = search(view, &asked, most)?;

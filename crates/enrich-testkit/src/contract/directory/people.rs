@@ -349,7 +349,7 @@ pub async fn the_very_name_wins_over_one_like_it_but_is_not_sure(harness: &dyn H
     assert_eq!(who_at_quill(&ports, "Eva K. Bit").await, Some((3, 97)));
 }
 
-pub async fn a_generation_tells_two_of_one_name_apart(harness: &dyn Harness) {
+pub async fn a_name_suffix_tells_two_of_one_name_apart(harness: &dyn Harness) {
     let ports = colleagues(harness, &[("Robert", "Byte, Jr."), ("Robert", "Byte Sr.")]).await;
     assert_eq!(who_at_quill(&ports, "Robert Byte junior").await, Some((0, 97)));
     assert_eq!(who_at_quill(&ports, "Robert Byte, Sr.").await, Some((1, 97)));

@@ -69,7 +69,7 @@ pub async fn two_loads_take_turns(harness: &dyn Harness) {
     assert!(company.id < person.id && person.id < inkwell.id);
 }
 
-pub async fn the_generation_grows_with_every_change_and_only_then(harness: &dyn Harness) {
+pub async fn the_revision_grows_with_every_change_and_only_then(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let mut seen = vec![revision(&ports).await];
     load(&ports, "a", vec![hashed(quill()), hashed(ada())]).await;

@@ -57,7 +57,7 @@ pub async fn two_pages_are_two_people_of_one_address(harness: &dyn Harness) {
     let records = vec![one(Some("al-1"), "Al"), one(Some("cy-2"), "Cy"), one(None, "Al B.")];
     assert_eq!(load(&ports, "a", records).await, [Added, Added, Unchanged]);
     assert_eq!(with_page(&ports, "cy-2").await.expect("a person").first_name, "Cy");
-    // A person without a page gets it.
+    // A person without a page gets the page of a later record.
     let without = PersonRecord { emails: emails(&["di@x.example"]), ..person("Di", "Bo") };
     let with = PersonRecord { page: Some(person_page("di-4")), ..without.clone() };
     assert_eq!(load(&ports, "a", vec![hashed(without), hashed(with)]).await, [Added, Merged]);

@@ -18,12 +18,12 @@ use crate::catalogue::{self, Row};
 use crate::half::Half;
 use crate::queries;
 use asked::{REQUIRED, Tally, ask};
-use chosen::{AliasRow, FurtherDomain, Page, PageRow, normal};
+use chosen::{AliasRow, FurtherDomain, HeldPage, PageRow, normal};
 
 /// The data to import and the queries.
 struct Plan {
     records: Vec<Value>,
-    pages: Vec<Page>,
+    pages: Vec<HeldPage>,
     further: Vec<FurtherDomain>,
     /// Every main and further domain, with the main domain of its company.
     known: HashMap<String, String>,
@@ -132,7 +132,7 @@ fn plan(companies: Vec<Row>, half: &Half, out: &mut dyn Write) -> anyhow::Result
 /// catalogue gets a record of its own.
 fn records(
     companies: &[Row],
-    pages: &[Page],
+    pages: &[HeldPage],
     further: &[FurtherDomain],
 ) -> (Vec<Value>, HashMap<String, String>) {
     let mut records: Vec<Value> = companies.iter().map(Row::record).collect();
@@ -240,7 +240,7 @@ mod tests {
             {"id": "2", "name": "Quill", "domain": "quill.example", "country": "", "linkedin": ""},
         ]))
         .unwrap();
-        let page = |network, handle: &str, domain: &str| Page {
+        let page = |network, handle: &str, domain: &str| HeldPage {
             network,
             handle: handle.to_owned(),
             domain: domain.to_owned(),
@@ -250,7 +250,10 @@ mod tests {
             page(Network::LinkedIn, "quill", "quill.example"),
             page(Network::Twitter, "quill", "quill.example"),
             page(Network::Twitter, "inkwell", "inkwell.example"),
-            Page { name: String::new(), ..page(Network::Twitter, "nameless", "nameless.example") },
+            HeldPage {
+                name: String::new(),
+                ..page(Network::Twitter, "nameless", "nameless.example")
+            },
         ];
         let further = [FurtherDomain {
             text: "Quills.example".to_owned(),

@@ -26,5 +26,5 @@ mod upload;
 
 pub use dashboard::{Dashboard, Parts};
 pub use http::{Body, BodyFault, Call, Method, Request, Response, ResponseBody};
-pub use routes::{Page, pages};
+pub use routes::{PageRoute, pages};
 pub use settings::Settings;

@@ -121,7 +121,7 @@ fn path_parameters(pattern: &str, path: &str) -> Option<Vec<String>> {
 
 /// A row of the table, for callers that iterate over all pages.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub struct PageRoute {
     /// The method.
     pub method: Method,
     /// The path, with parameters in braces.
@@ -131,8 +131,8 @@ pub struct Page {
 }
 
 /// All pages.
-pub fn pages() -> impl Iterator<Item = Page> {
-    ROUTES.iter().map(|route| Page {
+pub fn pages() -> impl Iterator<Item = PageRoute> {
+    ROUTES.iter().map(|route| PageRoute {
         method: route.method,
         path: route.path,
         is_open: matches!(route.handler, Handler::Open(_)),

@@ -27,7 +27,7 @@ pub(crate) struct AliasRow {
 
 /// A page and the main domain of its company.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct HeldPage {
     pub(crate) network: Network,
     pub(crate) handle: String,
     pub(crate) domain: String,
@@ -60,7 +60,7 @@ pub(crate) fn normal(domain: &str) -> String {
 ///
 /// Handles are compared in lower case, not by the key of look-ups. So handles that the key wrongly
 /// treats as equal are looked up, and are reported.
-pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<Page> {
+pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {
         owners.entry((*network, same(*network, handle))).or_default().insert(normal(domain));
@@ -71,12 +71,12 @@ pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<
         let handle = row.handle.trim().trim_end_matches('/');
         let (key, domain) = ((network, same(network, handle)), normal(&row.reg_domain));
         owners.entry(key.clone()).or_default().insert(domain.clone());
-        let page = Page { network, handle: handle.to_owned(), domain, name: row.name.clone() };
+        let page = HeldPage { network, handle: handle.to_owned(), domain, name: row.name.clone() };
         pages.entry(key).or_insert(page);
     }
     let count = pages.len();
     let is_of_one = |key: &(Network, String)| owners.get(key).is_some_and(|of| of.len() == 1);
-    let all: Vec<Page> =
+    let all: Vec<HeldPage> =
         pages.into_iter().filter(|(key, _)| is_of_one(key)).map(|(_, page)| page).collect();
     Chosen { ambiguous: count - all.len(), all }
 }

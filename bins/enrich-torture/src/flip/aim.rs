@@ -21,10 +21,10 @@ pub(super) const TABLES: [&str; 7] = ["head", "mark", "seal", "kept", "api_key",
 
 /// The pages of a table and of its indexes.
 #[derive(Debug, Default)]
-pub(super) struct Pages(Vec<Page>);
+pub(super) struct Pages(Vec<DatabasePage>);
 
 #[derive(Clone, Copy, Debug)]
-struct Page {
+struct DatabasePage {
     number: usize,
     cells: usize,
     unused: usize,
@@ -55,7 +55,7 @@ impl Pages {
         let mut found: [Self; TABLES.len()] = Default::default();
         for (place, table) in TABLES.into_iter().enumerate() {
             let read = pages.query_map([table], |row| {
-                Ok(Page { number: row.get(0)?, cells: row.get(1)?, unused: row.get(2)? })
+                Ok(DatabasePage { number: row.get(0)?, cells: row.get(1)?, unused: row.get(2)? })
             })?;
             found[place] = Self(read.collect::<rusqlite::Result<_>>()?);
             let is_filled = found[place].0.iter().any(|page| page.cells > 0);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn an_aimed_byte_is_none_that_is_free() {
         let mut chance = Rng::with_seed(1);
-        let pages = Pages(vec![Page { number: 3, cells: 2, unused: 4000 }]);
+        let pages = Pages(vec![DatabasePage { number: 3, cells: 2, unused: 4000 }]);
         for _ in 0..1000 {
             let at = pages.byte(&mut chance).unwrap();
             assert_eq!(at / PAGE_BYTES, 2);

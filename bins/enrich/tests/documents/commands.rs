@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use crate::page::{Page, pages, root};
+use crate::page::{DocumentPage, pages, root};
 
 /// The commands on a page: lines of shell blocks, and code between backticks.
-fn typed(page: &Page) -> Vec<String> {
+fn typed(page: &DocumentPage) -> Vec<String> {
     let mut commands = page.inline_code();
     for block in page.blocks() {
         let text = block.lines.join("\n").replace("\\\n", " ");

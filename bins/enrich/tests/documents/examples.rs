@@ -14,7 +14,7 @@ use enrich_store::Store;
 use enrich_wire::Request;
 use tempfile::TempDir;
 
-use crate::page::{Page, pages};
+use crate::page::{DocumentPage, pages};
 
 /// Units of values that differ from run to run.
 const UNITS: [&str; 10] =
@@ -42,7 +42,7 @@ struct Fixture {
     default_id: String,
 }
 
-fn page(path: &str) -> Page {
+fn page(path: &str) -> DocumentPage {
     pages().into_iter().find(|page| page.path == Path::new(path)).unwrap()
 }
 

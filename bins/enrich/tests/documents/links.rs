@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::page::{Page, files, pages, root};
+use crate::page::{DocumentPage, files, pages, root};
 
 /// The targets of a page's links and images.
-fn targets(page: &Page) -> Vec<String> {
+fn targets(page: &DocumentPage) -> Vec<String> {
     let prose = page.prose().join("\n");
     let parts = prose.split("](").skip(1);
     parts.map(|part| part.split(')').next().unwrap().to_owned()).collect()
@@ -15,7 +15,7 @@ fn targets(page: &Page) -> Vec<String> {
 
 /// The anchors of a page: its headings in GitHub's form.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let page = Page { path: "".into(), text: text.to_owned() };
+    let page = DocumentPage { path: "".into(), text: text.to_owned() };
     let headings = page.prose().into_iter().filter(|line| line.starts_with('#'));
     let kept = |letter: char| match letter {
         ' ' => Some('-'),

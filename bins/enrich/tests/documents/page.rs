@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A Markdown file.
-pub(crate) struct Page {
+pub(crate) struct DocumentPage {
     /// Its path below the repository's root.
     pub(crate) path: PathBuf,
     pub(crate) text: String,
@@ -37,19 +37,19 @@ pub(crate) fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
 }
 
 /// All Markdown files of the repository, sorted by path.
-pub(crate) fn pages() -> Vec<Page> {
+pub(crate) fn pages() -> Vec<DocumentPage> {
     let root = root();
     let mut found = Vec::new();
     files(&root, &[".md"], &mut found);
     found.sort();
-    let read = |path: PathBuf| Page {
+    let read = |path: PathBuf| DocumentPage {
         text: fs::read_to_string(&path).unwrap(),
         path: path.strip_prefix(&root).unwrap().to_owned(),
     };
     found.into_iter().map(read).collect()
 }
 
-impl Page {
+impl DocumentPage {
     /// The fenced blocks, in order. The lines of an indented block are returned without the indent.
     pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
         let mut blocks: Vec<Block> = Vec::new();

@@ -1,12 +1,12 @@
 //! Other accounts can do nothing. The test tries every page of the table.
 
-use enrich_dashboard::{Method, Page, pages};
+use enrich_dashboard::{Method, PageRoute, pages};
 
 use crate::bulk::upload;
 use crate::world::{Browser, Owner, World, body};
 
 /// The page's path with another account's ids as parameters.
-fn path(page: Page, key: &str, token: &str, job: &str) -> String {
+fn path(page: PageRoute, key: &str, token: &str, job: &str) -> String {
     let path = page.path.replace("{id}", key).replace("{token}", token).replace("{job}", job);
     path.replace("{hash}", "0000000000000000").replace("{name}", "none.css")
 }
@@ -131,7 +131,7 @@ fn forged_posts_are_refused_by_every_page_that_changes_something() {
     let (_, _, token) = world.invited("Another", "ben@quill.example");
     let job = list(&world, &owner);
     let before = world.ports.state_text();
-    let changing: Vec<Page> = pages().filter(|page| page.method == Method::Post).collect();
+    let changing: Vec<PageRoute> = pages().filter(|page| page.method == Method::Post).collect();
     assert!(changing.len() > 10);
     let forged = [
         (Some("cross-site"), Some("https://evil.example")),

@@ -1,11 +1,11 @@
-//! Look-ups over SQLite: each is a few point reads of an index.
+//! Look-ups over SQLite. Most are a few point reads of an index.
 //!
-//! The facts are stored one row a value. What look-ups read is derived from them when they are
-//! written: a profile for each subject, and one index from every exact identifier to its subjects
-//! (`migrations/directory`). Reads run on the caller's thread, on read-only connections with
-//! prepared statements. Only reads that may take long, lists and names that many companies have,
-//! run on threads of their own. Each look-up sees one state of the directory, even during an
-//! import.
+//! The facts are stored with one row per value. Look-ups read rows that are derived whenever facts
+//! are written: a profile for each subject, and one index from every exact identifier to its
+//! subjects. Reads run on the caller's thread, on read-only connections with prepared statements.
+//! Reads that may take long run on separate threads: long lists, names that many companies share,
+//! and searches for names without an exact match. Each look-up sees one state of the directory,
+//! even during an import.
 
 pub(crate) mod codes;
 pub(crate) mod companies;

@@ -50,12 +50,13 @@ pub struct DirectoryPorts {
     pub importer: Arc<SqliteImporter>,
 }
 
-/// Opens the directory at `path`, which must exist and have its schema. The ports hold `in_use` for
-/// as long as they exist.
+/// Opens the directory at `path`, which must exist and have its schema. The ports keep
+/// `in_use`, so the folder counts as in use until they are dropped.
 ///
 /// # Errors
 ///
-/// [`OpenError::DerivedBefore`] when [`derive_all`] is due, and when the file cannot be read.
+/// [`OpenError::DerivedBefore`] when the derived rows were made by other rules than this program's;
+/// [`derive_all`] makes them again. Another error when the file cannot be read.
 pub fn open(
     path: &Path,
     secrets: &Secrets,
@@ -68,8 +69,8 @@ pub fn open(
     Ok(DirectoryPorts { directory: Arc::new(directory), importer: Arc::new(importer) })
 }
 
-/// Checks the directory at `path` in full: SQLite's own checks, the index of words, and the counts
-/// of rows.
+/// Checks the directory at `path`: SQLite's own checks, the index of words, and the counts of rows.
+/// The index of words is skipped when the file is damaged or [`derive_all`] has to run first.
 ///
 /// # Errors
 ///

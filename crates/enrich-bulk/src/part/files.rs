@@ -52,7 +52,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Other systems cannot open a folder, and do not need this.
+    // Unix only: other systems cannot open a folder, and do not need it synced.
     #[cfg(unix)]
     {
         File::open(folder_of(path))

@@ -1,4 +1,4 @@
-//! The outer middleware: creates the request's context, and closes the connection after a request
+//! The middleware: creates the request's context, and closes the connection after a request
 //! that was not read completely, so that its remaining bytes are never parsed as the next request.
 
 use actix_web::Error;

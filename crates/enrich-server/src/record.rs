@@ -1,5 +1,5 @@
-//! The inner middleware: refuses requests of connections beyond the limit, and records responses in
-//! the metrics and the log.
+//! The inner part of the middleware: refuses requests of connections beyond the limit, and records
+//! responses in the metrics and the log.
 //!
 //! Records hold no key, no input and no value of an answer. Paths without a route are not recorded,
 //! because callers choose their text.

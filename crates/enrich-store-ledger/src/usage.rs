@@ -181,6 +181,8 @@ struct UsageWriter {
     gathered: Arc<Mutex<Gathered>>,
     connection: Connection,
     asked: Receiver<Reply>,
+    /// Callers that asked during a round.
+    waiting: Vec<Reply>,
     /// The last use of keys, not yet written.
     unmarked: FxHashMap<KeyId, Timestamp>,
     marked_at: Instant,
@@ -220,6 +222,7 @@ impl UsageWriter {
             gathered,
             connection,
             asked,
+            waiting: Vec::new(),
             unmarked: FxHashMap::default(),
             marked_at: now,
             misses,
@@ -232,16 +235,17 @@ impl UsageWriter {
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {
-                Ok(reply) => {
-                    let written =
-                        self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                    // Nobody may be waiting any more; the counts are written in either case.
-                    let _ = reply.send(written.map_err(store_error));
-                }
+                Ok(reply) => self.waiting.push(reply),
                 Err(RecvTimeoutError::Timeout) => self.write_and_report(Pace::Steady),
                 Err(RecvTimeoutError::Disconnected) => {
                     return self.write_and_report(Pace::Hurried);
                 }
+            }
+            for reply in mem::take(&mut self.waiting) {
+                let written =
+                    self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
+                // Nobody may be waiting any more; the counts are written in either case.
+                let _ = reply.send(written.map_err(store_error));
             }
         }
     }
@@ -274,7 +278,7 @@ impl UsageWriter {
     }
 
     /// Writes the collected counts; those that cannot be written are collected again.
-    fn write(&mut self, pace: Pace) -> rusqlite::Result<()> {
+    fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
         let gathered = mem::take(&mut *self.gathered.lock());
         if gathered.lost > 0 {
             tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
@@ -297,9 +301,23 @@ impl UsageWriter {
                 some_marks.into_iter().chain(marks).for_each(|(key, at)| self.used(key, at));
                 return Err(error);
             }
-            pace.pause();
+            if pace == Pace::Steady {
+                pace = self.pause();
+            }
         }
         Ok(())
+    }
+
+    /// Pauses for charges, unless a caller starts to wait or the owner is gone.
+    fn pause(&mut self) -> Pace {
+        match self.asked.recv_timeout(PAUSE) {
+            Ok(reply) => {
+                self.waiting.push(reply);
+                Pace::Hurried
+            }
+            Err(RecvTimeoutError::Timeout) => Pace::Steady,
+            Err(RecvTimeoutError::Disconnected) => Pace::Hurried,
+        }
     }
 
     fn used(&mut self, key: KeyId, at: Timestamp) {

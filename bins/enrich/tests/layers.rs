@@ -18,9 +18,10 @@ mod imports;
 mod limits;
 
 /// Each crate with those of our crates that it may use. Tests and examples may use more.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 22] = [
     ("enrich-text", &[]),
     ("enrich-core", &["enrich-text"]),
+    ("enrich-secrets", &[]),
     ("enrich-sign-in", &["enrich-core", "enrich-text"]),
     ("enrich-wire", &["enrich-core", "enrich-text"]),
     ("enrich-wire-v1", &["enrich-core", "enrich-text", "enrich-wire"]),
@@ -34,18 +35,22 @@ const ARROWS: [(&str, &[&str]); 21] = [
         "enrich-store",
         &[
             "enrich-core",
+            "enrich-secrets",
             "enrich-store-directory",
             "enrich-store-ledger",
             "enrich-store-sqlite",
             "enrich-text",
         ],
     ),
-    ("enrich-store-directory", &["enrich-core", "enrich-store-sqlite", "enrich-text"]),
+    (
+        "enrich-store-directory",
+        &["enrich-core", "enrich-secrets", "enrich-store-sqlite", "enrich-text"],
+    ),
     (
         "enrich-store-ledger",
-        &["enrich-core", "enrich-sign-in", "enrich-store-sqlite", "enrich-text"],
+        &["enrich-core", "enrich-secrets", "enrich-sign-in", "enrich-store-sqlite", "enrich-text"],
     ),
-    ("enrich-store-sqlite", &["enrich-core"]),
+    ("enrich-store-sqlite", &["enrich-core", "enrich-secrets"]),
     ("enrich-import", &["enrich-core", "enrich-text"]),
     ("enrich-bulk", &["enrich-core", "enrich-import", "enrich-text", "enrich-wire"]),
     ("enrich-testkit", &["enrich-core", "enrich-sign-in", "enrich-text"]),

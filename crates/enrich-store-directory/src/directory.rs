@@ -34,9 +34,8 @@ use enrich_core::port::error::StoreError;
 use enrich_core::{
     Company, Confidence, DirectoryRevision, Found, Projection, Question, Subject, SuppressedValues,
 };
-use enrich_store_sqlite::{
-    self as sqlite, Background, OpenError, Options, Readers, Secrets, in_use::InUse,
-};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, Background, OpenError, Options, Readers, in_use::InUse};
 use enrich_text::{CompanyName, Country, Domain};
 use rusqlite::Connection;
 use tracing::debug;

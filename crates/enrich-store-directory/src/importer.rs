@@ -29,8 +29,9 @@ use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{Importer, Load, Loading, Removed, SourceInfo, Suppressed};
 use enrich_core::{SourceName, Timestamp};
+use enrich_secrets::Secrets;
 use enrich_store_sqlite::{
-    self as sqlite, Secrets, Statements, in_use::InUse, run_on_new_thread, store_error,
+    self as sqlite, Statements, in_use::InUse, run_on_new_thread, store_error,
 };
 use rusqlite::Connection;
 

@@ -10,8 +10,9 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
+use enrich_secrets::Secrets;
 use enrich_store_sqlite::{
-    self as sqlite, Database, DatabaseReport, OpenError, Options, Secrets, in_use::InUse,
+    self as sqlite, Database, DatabaseReport, OpenError, Options, in_use::InUse,
 };
 
 pub use compaction::{CompactError, CompactReport, compact};

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store::Store;
-use enrich_store_sqlite::{Options, SECRET_FILE, Secrets, in_use};
+use enrich_store_sqlite::{Options, in_use};
 
 use crate::{DIRECTORY, DirectoryPorts};
 

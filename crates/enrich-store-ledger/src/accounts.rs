@@ -18,10 +18,8 @@ use enrich_core::{
     Account, AccountChange, AccountId, AccountStatus, ApiKey, KeyId, KeyInfo, KeyLimit, NewKey,
     RateOverride, Timestamp,
 };
-use enrich_store_sqlite::{
-    self as sqlite, CannotDecrypt, Column, Durability, OpenError, Purpose, Readers, Secrets,
-    Statements,
-};
+use enrich_secrets::{CannotDecrypt, Purpose, Secrets};
+use enrich_store_sqlite::{self as sqlite, Column, Durability, OpenError, Readers, Statements};
 use enrich_text::Country;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row};

@@ -86,8 +86,9 @@ use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
 use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
+use enrich_secrets::Secrets;
 use enrich_store_sqlite::{
-    self as sqlite, OpenError, Options, Readers, Secrets, Worker, run_on_new_thread, store_error,
+    self as sqlite, OpenError, Options, Readers, Worker, run_on_new_thread, store_error,
 };
 use tokio::sync::{Semaphore, mpsc, mpsc::error::TrySendError};
 

@@ -11,7 +11,8 @@ mod usage;
 use std::path::Path;
 use std::sync::Arc;
 
-use enrich_store_sqlite::{self as sqlite, Database, DatabaseReport, OpenError, Options, Secrets};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, Database, DatabaseReport, OpenError, Options};
 
 pub use accounts::SqliteAccounts;
 pub use ledger::{SqliteLedger, begin, verify};

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use enrich_core::Timestamp;
 use enrich_core::port::misses::Misses;
-use enrich_store_sqlite::{CountMisses, Purpose, Secrets, Statements};
+use enrich_secrets::{Purpose, Secrets};
+use enrich_store_sqlite::{CountMisses, Statements};
 use enrich_text::CompanyName;
 use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -256,8 +257,9 @@ pub fn forget_missed(
 mod tests {
     use super::*;
     use crate::LEDGER;
+    use enrich_secrets::SECRET_FILE;
     use enrich_store::Store;
-    use enrich_store_sqlite::{self as sqlite, Durability, SECRET_FILE};
+    use enrich_store_sqlite::{self as sqlite, Durability};
 
     struct Fixture {
         _folder: tempfile::TempDir,

@@ -16,13 +16,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use enrich_core::port::error::StoreError;
 use enrich_core::{AccountId, Timestamp};
+use enrich_secrets::{CannotDecrypt, Purpose, Secrets};
 use enrich_sign_in::{
     EmailSet, ListedSession, PasswordHash, Session, SessionId, SignIn, SignIns, Token,
 };
-use enrich_store_sqlite::{
-    self as sqlite, CannotDecrypt, Column, Durability, OpenError, Purpose, Readers, Secrets,
-    Statements,
-};
+use enrich_store_sqlite::{self as sqlite, Column, Durability, OpenError, Readers, Statements};
 use enrich_text::EmailAddress;
 use rusqlite::{Connection, params};
 

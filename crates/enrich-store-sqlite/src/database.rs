@@ -14,7 +14,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
 use thread_local::ThreadLocal;
 
 use crate::OpenError;
-use crate::private::private_file;
+use enrich_secrets::private_file;
 
 /// One of the two databases of a data folder.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::secret::SecretError;
+use enrich_secrets::SecretError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use crate::OpenError;
-use crate::private::private_file;
+use enrich_secrets::private_file;
 
 /// The lock file. It is never written, replaced or removed: after that, processes would hold
 /// different locks. A copy of the folder does not need it.

@@ -3,13 +3,12 @@
 mod clock;
 mod columns;
 mod database;
+mod disk;
 mod error;
 pub mod in_use;
 mod log;
 mod options;
-mod private;
 mod refresh_gate;
-mod secret;
 mod size;
 mod statements;
 mod threads;
@@ -20,14 +19,11 @@ pub use database::{
     Database, DatabaseReport, Durability, Readers, check_version, create, examine, mapped_reader,
     prepare, reader, store_error, writer,
 };
+pub use disk::check_space;
 pub use error::OpenError;
 pub use log::{begin_log, move_log, refuse_without_log, wal_and_shm_paths, write_log_again};
 pub use options::{CountMisses, Options};
-pub use private::{check_space, private_file, private_folder, sync_folder};
 pub use refresh_gate::{Moment, RefreshGate};
-pub use secret::{
-    CannotDecrypt, FILE as SECRET_FILE, Purpose, SealError, Secret, SecretError, Secrets,
-};
 pub use size::{DatabaseSize, bytes, database_size, file_bytes};
 pub use statements::Statements;
 pub use threads::{Background, Owner, Worker, run_on_new_thread};

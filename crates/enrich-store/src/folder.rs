@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use enrich_secrets::{Purpose, SECRET_FILE, Secret, SecretError, Secrets};
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::{self as ledger, LEDGER};
 use enrich_store_sqlite::{
-    self as sqlite, Database, Durability, OpenError, Purpose, SECRET_FILE, Secret, SecretError,
-    Secrets,
+    self as sqlite, Database, Durability, OpenError,
     in_use::{self, InUse},
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
@@ -65,7 +65,7 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
 /// Creates a new folder and its files. A failure leaves a folder that is refused as incomplete.
 pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     let grown = grown_by(folder);
-    sqlite::private_folder()
+    enrich_secrets::private_folder()
         .recursive(true)
         .create(folder)
         .map_err(|source| OpenError::unusable(folder, source))?;
@@ -76,7 +76,8 @@ pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     }
     // The directory entries of the files and folders must survive a power failure too.
     for folder in std::iter::once(folder).chain(grown) {
-        sqlite::sync_folder(folder).map_err(|source| OpenError::unusable(folder, source))?;
+        enrich_secrets::sync_folder(folder)
+            .map_err(|source| OpenError::unusable(folder, source))?;
     }
     Ok(())
 }

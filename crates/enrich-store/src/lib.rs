@@ -5,6 +5,7 @@ mod folder;
 mod store;
 
 pub use backup::{BackupError, BackupReport, back_up, restore};
+pub use enrich_secrets::SecretError;
 pub use enrich_store_directory::{
     CompactError, CompactReport, DirectoryStatistics, KindStatistics, SqliteDirectory,
     SqliteImporter,
@@ -14,8 +15,7 @@ pub use enrich_store_ledger::{
     UseStatistics,
 };
 pub use enrich_store_sqlite::{
-    CountMisses, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SecretError,
-    SystemClock,
+    CountMisses, DatabaseReport, DatabaseSize, Durability, OpenError, Options, SystemClock,
 };
 pub use folder::read_through;
 pub use store::{CheckReport, Store, compact};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, MemoryWindows, Service, ServicePorts, Timestamp};
+use enrich_secrets::Secrets;
 use enrich_store_directory::{
     self as directory, CompactError, CompactReport, DIRECTORY, DirectoryPorts, DirectoryStatistics,
     SqliteDirectory, SqliteImporter,
@@ -16,7 +17,7 @@ use enrich_store_ledger::{
 };
 use enrich_store_sqlite::{
     self as sqlite, Database, DatabaseReport, DatabaseSize, Durability, OpenError, Options,
-    Secrets, SystemClock, in_use,
+    SystemClock, in_use,
 };
 use enrich_text::CompanyName;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{DirectoryRevision, SuppressedValues, Timestamp};
-use enrich_store_sqlite::Secrets;
+use enrich_secrets::Secrets;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 

@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use enrich_core::Timestamp;
-use enrich_store_sqlite::{Secrets, Statements};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::derive::{DERIVED_BY, Derived, Identifier, Strength};

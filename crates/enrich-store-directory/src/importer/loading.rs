@@ -15,7 +15,8 @@ use async_trait::async_trait;
 use enrich_core::Record;
 use enrich_core::port::error::StoreError;
 use enrich_core::port::importer::{Atomic, ImportOutcome, Load, Loading};
-use enrich_store_sqlite::{Secrets, store_error};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::store_error;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 

@@ -8,7 +8,8 @@
 //! with it.
 
 use enrich_core::{Origin, SubjectId};
-use enrich_store_sqlite::{Purpose, Secret, Statements};
+use enrich_secrets::{Purpose, Secret};
+use enrich_store_sqlite::Statements;
 use rusqlite::params;
 
 use super::subject_facts::Kind;

@@ -3,7 +3,8 @@
 
 use enrich_core::port::importer::Suppressed;
 use enrich_core::{CompanyRecord, PersonRecord};
-use enrich_store_sqlite::{Column, Purpose, Secret, Secrets, Statements};
+use enrich_secrets::{Purpose, Secret, Secrets};
+use enrich_store_sqlite::{Column, Statements};
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 use rusqlite::params;
 

@@ -7,8 +7,9 @@ use enrich_core::port::importer::{Atomic, Importer, Load, Suppressed};
 use enrich_core::{
     CompanyRecord, EmployerRecord, PersonRecord, Record, SourceName, SubjectId, Timestamp,
 };
+use enrich_secrets::{SECRET_FILE, Secrets};
 use enrich_store::{OpenError, Store};
-use enrich_store_sqlite::{self as sqlite, Durability, SECRET_FILE, Secrets};
+use enrich_store_sqlite::{self as sqlite, Durability};
 use enrich_testkit::records::{
     aliases, company, company_name, countries, country, domain, email, emails, hashed, page,
     person, person_page, phone, phones, sites, trusted,

@@ -1,7 +1,8 @@
 //! One transaction of the directory's only writer.
 
 use enrich_core::{Attribute, Confidence, Fact, SubjectId, Timestamp};
-use enrich_store_sqlite::{Column, Secrets, Statements};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{Column, Statements};
 use enrich_text::Country;
 use rusqlite::types::FromSqlError;
 use rusqlite::{Connection, params};

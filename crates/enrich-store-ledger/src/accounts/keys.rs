@@ -3,7 +3,8 @@
 use enrich_core::port::accounts::KeyStored;
 use enrich_core::port::error::StoreError;
 use enrich_core::{ApiKey, KeyId, KeyInfo, KeyLimit, NewKey, RateOverride, Timestamp};
-use enrich_store_sqlite::{Column, Purpose, Secret, Statements};
+use enrich_secrets::{Purpose, Secret};
+use enrich_store_sqlite::{Column, Statements};
 use jiff::SignedDuration;
 use rusqlite::{Connection, Row, named_params};
 

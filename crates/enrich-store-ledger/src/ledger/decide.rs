@@ -5,7 +5,8 @@
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
-use enrich_store_sqlite::{Column, Secrets, Statements};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, ErrorCode};
 
 use crate::ledger::idempotency_store::{

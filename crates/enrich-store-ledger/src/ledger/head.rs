@@ -1,7 +1,8 @@
 //! The head of an account: its last row and its balance.
 
 use enrich_core::{AccountId, Credits, Timestamp};
-use enrich_store_sqlite::{Column, Purpose, Secret, Secrets, Statements};
+use enrich_secrets::{Purpose, Secret, Secrets};
+use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, params};
 
 use crate::ledger::row::{Chain, NO_ROW};

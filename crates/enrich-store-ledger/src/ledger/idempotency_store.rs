@@ -13,7 +13,8 @@ use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, StoredResponse,
     Timestamp,
 };
-use enrich_store_sqlite::{CannotDecrypt, Column, Purpose, SealError, Secret, Secrets, Statements};
+use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
+use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
 /// Length of the hash that authenticates a record's balance and charge.

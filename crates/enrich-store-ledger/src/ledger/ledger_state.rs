@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use enrich_core::AccountId;
-use enrich_store_sqlite::{Column, Moment, RefreshGate, Secrets, Statements};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{Column, Moment, RefreshGate, Statements};
 use parking_lot::RwLock;
 use rusqlite::{CachedStatement, Connection};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use enrich_core::{
     AccountId, ChargeId, Credits, DirectoryRevision, Entry, EntryKind, KeyId, Price, Timestamp,
 };
-use enrich_store_sqlite::{Column, Purpose, Secret};
+use enrich_secrets::{Purpose, Secret};
+use enrich_store_sqlite::Column;
 use rusqlite::{Statement, params};
 
 /// The hash that chains a row to the one before it.

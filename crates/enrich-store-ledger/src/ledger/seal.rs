@@ -4,7 +4,8 @@
 //! seal that fits a log with rows removed or reordered. An older copy of the whole file has an
 //! older seal that fits; no file can show that by itself.
 
-use enrich_store_sqlite::{Purpose, Secret, Secrets, Statements};
+use enrich_secrets::{Purpose, Secret, Secrets};
+use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 
 use crate::ledger::row::{Chain, NO_ROW};

@@ -13,7 +13,8 @@ use std::path::Path;
 
 use enrich_core::port::ledger::Verification;
 use enrich_core::{AccountId, Credits, EntryKind};
-use enrich_store_sqlite::{self as sqlite, Column, Secrets, Statements};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, Column, Statements};
 use rusqlite::Connection;
 
 use crate::ledger::head::MARK_ROWS;

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use enrich_core::port::ledger::ChargeError;
-use enrich_store_sqlite::{self as sqlite, OpenError, Options, Secrets};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::{self as sqlite, OpenError, Options};
 use rusqlite::{Connection, ErrorCode};
 use tokio::sync::mpsc::Receiver;
 

@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use enrich_store_sqlite::{self as sqlite, private_file, private_folder, sync_folder};
+use enrich_secrets::{private_file, private_folder, sync_folder};
+use enrich_store_sqlite::{self as sqlite};
 
 use super::BackupError;
 use super::file_entry::FileEntry;

@@ -7,9 +7,9 @@ use std::path::{Component, Path};
 
 use enrich_core::Timestamp;
 use enrich_core::port::ledger::Verification;
+use enrich_secrets::{SECRET_FILE, private_file};
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::LEDGER;
-use enrich_store_sqlite::{SECRET_FILE, private_file};
 use serde::{Deserialize, Serialize};
 
 use super::file_entry::FileEntry;

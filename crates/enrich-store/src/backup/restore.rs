@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use enrich_secrets::SECRET_FILE;
 use enrich_store_directory::DIRECTORY;
 use enrich_store_ledger::LEDGER;
-use enrich_store_sqlite::{self as sqlite, OpenError, SECRET_FILE, in_use};
+use enrich_store_sqlite::{self as sqlite, OpenError, in_use};
 
 use super::file_entry::FileEntry;
 use super::manifest::Manifest;
@@ -62,10 +63,11 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
 
 /// Creates the folder; returns whether it is new.
 fn make(folder: &Path) -> Result<bool, BackupError> {
-    match sqlite::private_folder().create(folder) {
+    match enrich_secrets::private_folder().create(folder) {
         Ok(()) => {
             let parent = folder.parent().unwrap_or(Path::new("."));
-            sqlite::sync_folder(parent).map_err(|source| BackupError::file(parent, source))?;
+            enrich_secrets::sync_folder(parent)
+                .map_err(|source| BackupError::file(parent, source))?;
             Ok(true)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
@@ -80,7 +82,9 @@ fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupRe
     clear(folder)?;
     files::check_space(folder, manifest.files.iter().map(|file| file.bytes).sum())?;
     let unfinished = folder.join(UNFINISHED_RESTORE);
-    sqlite::private_folder().create(&unfinished).map_err(|e| BackupError::file(&unfinished, e))?;
+    enrich_secrets::private_folder()
+        .create(&unfinished)
+        .map_err(|e| BackupError::file(&unfinished, e))?;
     copy(backup, &unfinished, &manifest.files)?;
     let (ledger, last_entry_at) = check(&unfinished)?;
     Ok(manifest.report(ledger, last_entry_at))
@@ -119,7 +123,7 @@ fn copy(backup: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> 
     for file in all {
         let (source, target) = (backup.join(&file.name), to.join(&file.name));
         if let Some(parent) = target.parent().filter(|parent| !parent.is_dir()) {
-            let created = sqlite::private_folder().recursive(true).create(parent);
+            let created = enrich_secrets::private_folder().recursive(true).create(parent);
             created.map_err(|source| BackupError::file(parent, source))?;
         }
         let copied = files::copy(&source, &target, &file.name)
@@ -140,7 +144,7 @@ fn sync_all(folder: &Path) -> Result<(), BackupError> {
             sync_all(&entry.path())?;
         }
     }
-    sqlite::sync_folder(folder).map_err(failed)
+    enrich_secrets::sync_folder(folder).map_err(failed)
 }
 
 /// Moves the restored files to their places, the ledger last: until then the folder is refused.
@@ -154,9 +158,9 @@ fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError>
         fs::rename(from.join(name), to.join(name)).map_err(failed)?;
     }
     sync_all(from)?;
-    sqlite::sync_folder(to).map_err(failed)?;
+    enrich_secrets::sync_folder(to).map_err(failed)?;
     fs::rename(from.join(LEDGER.file), to.join(LEDGER.file)).map_err(failed)?;
-    sqlite::sync_folder(to).map_err(failed)?;
+    enrich_secrets::sync_folder(to).map_err(failed)?;
     // The folder is complete. The rest is empty except for locks, and harmless.
     let _ = fs::remove_dir_all(from);
     Ok(())

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use enrich_core::port::ledger::Verification;
 use enrich_core::{Clock, Timestamp};
+use enrich_secrets::SECRET_FILE;
 use enrich_store_directory::{self as directory, DIRECTORY};
 use enrich_store_ledger::{self as ledger, LEDGER};
-use enrich_store_sqlite::{self as sqlite, Column, Database, OpenError, SECRET_FILE, in_use};
+use enrich_store_sqlite::{self as sqlite, Column, Database, OpenError, in_use};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
@@ -99,7 +100,7 @@ impl BackupPaths {
     /// Creates the folder to write to, and removes the files of an interrupted backup.
     fn begin(&self, others: &[&str]) -> Result<in_use::InUse, BackupError> {
         let failed = |source| BackupError::file(&self.unfinished, source);
-        match sqlite::private_folder().create(&self.unfinished) {
+        match enrich_secrets::private_folder().create(&self.unfinished) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(failed)?,
         }
@@ -137,7 +138,7 @@ impl BackupPaths {
     fn finish(&self) -> Result<(), BackupError> {
         let failed = |source| BackupError::file(&self.complete, source);
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
-        sqlite::sync_folder(&self.parent).map_err(failed)?;
+        enrich_secrets::sync_folder(&self.parent).map_err(failed)?;
         for file in in_use::FILES {
             // A remaining lock file is not part of the backup and is harmless.
             let _ = fs::remove_file(self.complete.join(file));
@@ -182,7 +183,7 @@ fn write(
     }
     let manifest = Manifest::new(made_at, ledger.entries, written);
     manifest.write(to)?;
-    sqlite::sync_folder(to).map_err(|source| BackupError::file(to, source))?;
+    enrich_secrets::sync_folder(to).map_err(|source| BackupError::file(to, source))?;
     Ok(manifest.report(ledger, last_entry_at))
 }
 
@@ -224,7 +225,7 @@ fn copy_database(
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), BackupError> {
     let failed = |error: rusqlite::Error| BackupError::file(to, error);
-    let file = sqlite::private_file()
+    let file = enrich_secrets::private_file()
         .create_new(true)
         .open(to)
         .map_err(|source| BackupError::file(to, source))?;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 
 use enrich_core::{AccountId, ChargeId};
-use enrich_store_sqlite::{Column, Secrets};
+use enrich_secrets::Secrets;
+use enrich_store_sqlite::Column;
 use rusqlite::Connection;
 
 use crate::ledger::idempotency_store;

@@ -6,8 +6,9 @@ use enrich_core::{
     Account, AccountId, ApiKey, BodyTemplate, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
     IdempotencyRecord, KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
 };
+use enrich_secrets::SECRET_FILE;
 use enrich_store::Store;
-use enrich_store_sqlite::{Durability, SECRET_FILE};
+use enrich_store_sqlite::Durability;
 use pollster::block_on;
 use tempfile::TempDir;
 use tokio::sync::mpsc::{self, error::TrySendError};

@@ -1,41 +1,11 @@
-//! Files and folders that only their owner may use, and their disk.
+//! The space of a disk.
 
-use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
 /// Disk space left free beyond what is written.
 const RESERVE_BYTES: u64 = 16_000_000;
 const MEGABYTE: u64 = 1_000_000;
-
-/// Options that open a file for writing; a new file is readable by its owner alone.
-pub fn private_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-/// A builder of folders that only their owner may open.
-pub fn private_folder() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-}
-
-/// Syncs the entries of a folder; an empty path is the current folder.
-///
-/// # Errors
-///
-/// The system's.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Other systems cannot open a folder as a file; they write entries with the files.
-    #[cfg(unix)]
-    File::open(or_here(folder))?.sync_all()?;
-    Ok(())
-}
 
 /// Checks that the disk of a folder has space for a number of bytes. If not, returns the space
 /// needed and the free space, in megabytes.

@@ -85,7 +85,8 @@ use enrich_core::port::error::StoreError;
 use enrich_core::port::ledger::{
     Charge, ChargeError, Charged, Grant, Granted, Ledger, Verification,
 };
-use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, Price, StoredResponse, Timestamp};
+use enrich_core::{AccountId, Credits, Entry, IdempotencyKey, StoredResponse, Timestamp};
+use enrich_ledger::{check_price, response_names, seal_response};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{
     self as sqlite, OpenError, Options, Readers, Worker, run_on_new_thread, store_error,
@@ -113,13 +114,6 @@ pub struct SqliteLedger {
     is_charging: Arc<AtomicBool>,
     queue: mpsc::Sender<Job>,
     _writer: Worker,
-}
-
-/// Why a charge cannot be decided at all.
-#[derive(Debug, thiserror::Error)]
-enum Unfit {
-    #[error("one credit for every 0 items is no price")]
-    NoPrice,
 }
 
 /// The writer ended without a decision, so the outcome is unknown.
@@ -195,7 +189,7 @@ impl SqliteLedger {
 
     /// The account's balance, if it is in memory.
     fn known_balance(&self, account: AccountId) -> Option<Credits> {
-        self.heads.get(account).map(|head| head.balance)
+        self.heads.get(account).map(|head| head.last.balance)
     }
 
     /// The account's head, with all rows up to it visible to every reader; `None` when there is no
@@ -228,13 +222,11 @@ impl SqliteLedger {
 
     /// Asks for the decision of a charge.
     fn ask_to_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
-        if charge.price == Price::PerItems(0) {
-            return Err(ChargeError::NotTaken(Unfit::NoPrice.into()));
-        }
+        check_price(charge.price).map_err(|unfit| ChargeError::NotTaken(unfit.into()))?;
         // Encrypted here and not on the ledger's single thread.
         let record = match charge.idempotency.take() {
             Some(idempotency) => Some(
-                idempotency_store::seal(&self.secrets, charge.account, &idempotency, charge.at)
+                seal_response(&self.secrets, charge.account, &idempotency, charge.at)
                     .map_err(|error| ChargeError::NotTaken(error.into()))?,
             ),
             None => None,
@@ -283,7 +275,7 @@ impl Ledger for SqliteLedger {
         question: &[u8],
         now: Timestamp,
     ) -> Result<Option<StoredResponse>, StoreError> {
-        let names = idempotency_store::names(&self.secrets, account, key, question);
+        let names = response_names(&self.secrets, account, key, question);
         let record_state = self.readers.read(|connection| {
             idempotency_store::find(connection, &self.secrets, account, &names, now)
         })?;

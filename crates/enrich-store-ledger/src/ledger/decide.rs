@@ -5,16 +5,14 @@
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
+use enrich_ledger::{ChargeDecision, RecordedCharge, SealedResponse, decide_charge, decide_grant};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, ErrorCode};
 
-use crate::ledger::idempotency_store::{
-    self, RecordCount, RecordError, RecordState, RecordedCharge, SealedRecord,
-};
+use crate::ledger::idempotency_store::{self, RecordCount, RecordError, RecordState};
 use crate::ledger::ledger_state::WriteBatch;
 use crate::ledger::ledger_state_error::LedgerStateError;
-use crate::ledger::row::{self, Row, kind};
 
 /// Decides the jobs of one group.
 pub(super) struct GroupDecider<'a> {
@@ -40,7 +38,7 @@ impl GroupDecider<'_> {
     pub(super) fn charge(
         &mut self,
         charge: &Charge,
-        record: Option<&SealedRecord>,
+        record: Option<&SealedResponse>,
     ) -> Decided<Charged> {
         if let Some(record) = record {
             let (names, at) = (&record.names, charge.at);
@@ -63,15 +61,20 @@ impl GroupDecider<'_> {
             Err(LedgerStateError::Read(error)) => return self.sort_out(error),
             Err(altered) => return Ok(Err(ChargeError::NotTaken(altered.into()))),
         };
-        let price = charge.credits();
-        let Some(balance) = head.balance.minus(price) else {
-            return Ok(Ok(Charged::Insufficient { balance: head.balance }));
+        let before = head.last.balance;
+        let (balance, is_charged) = match decide_charge(charge, before) {
+            ChargeDecision::Insufficient => {
+                return Ok(Ok(Charged::Insufficient { balance: before }));
+            }
+            ChargeDecision::Free => (before, false),
+            ChargeDecision::Row(row) => {
+                let balance = row.balance;
+                if let Err(error) = self.batch.add(row, &head) {
+                    return self.sort_out(error);
+                }
+                (balance, true)
+            }
         };
-        let is_charged = charge.items > 0;
-        if is_charged && let Err(error) = self.batch.add(charge_row(charge, price, balance), &head)
-        {
-            return self.sort_out(error);
-        }
         if let Some(record) = record {
             let (account, at) = (charge.account, charge.at);
             let recorded = RecordedCharge { balance, charge: is_charged.then_some(charge.id) };
@@ -103,7 +106,7 @@ impl GroupDecider<'_> {
     /// The account's balance; `None` when there is no such account.
     pub(super) fn balance(&mut self, account: AccountId) -> Decided<Option<Credits>> {
         match self.batch.head(account) {
-            Ok(head) => Ok(Ok(head.map(|head| head.balance))),
+            Ok(head) => Ok(Ok(head.map(|head| head.last.balance))),
             Err(LedgerStateError::Read(error)) => self.sort_out(error),
             Err(altered) => Ok(Err(ChargeError::NotTaken(altered.into()))),
         }
@@ -127,10 +130,11 @@ impl GroupDecider<'_> {
         {
             return Ok(Granted::NoSuchEntry);
         }
-        let Some(balance) = head.balance.changed_by(grant.credits) else {
-            return Ok(Granted::OutOfRange { balance: head.balance });
+        let Some(row) = decide_grant(grant, head.last.balance) else {
+            return Ok(Granted::OutOfRange { balance: head.last.balance });
         };
-        self.batch.add(grant_row(grant, balance), &head)?;
+        let balance = row.balance;
+        self.batch.add(row, &head)?;
         Ok(Granted::Written { balance })
     }
 
@@ -157,51 +161,5 @@ impl GroupDecider<'_> {
         } else {
             Err(GroupFailed(error))
         }
-    }
-}
-
-/// The row of a charge, without its position.
-fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
-    Row {
-        account: charge.account,
-        sequence: 0,
-        id: charge.id,
-        kind: kind::CHARGE.into(),
-        corrects: None,
-        // A price taken from a balance fits: a balance is at most `i64::MAX`.
-        credits: i64::try_from(price.0).map_or(i64::MIN, |price| -price),
-        balance,
-        endpoint: Some(charge.endpoint.into()),
-        items: Some(charge.items),
-        price: Some(row::price_text(charge.price)),
-        api_key: Some(charge.key),
-        request_id: Some(charge.request_id.as_str().into()),
-        revision: Some(charge.revision.0),
-        note: "".into(),
-        at: charge.at,
-        secret: 0,
-    }
-}
-
-/// The row of a grant, without its position.
-fn grant_row(grant: &Grant, balance: Credits) -> Row<'_> {
-    let kind = if grant.corrects.is_some() { kind::ADJUSTMENT } else { kind::GRANT };
-    Row {
-        account: grant.account,
-        sequence: 0,
-        id: grant.id,
-        kind: kind.into(),
-        corrects: grant.corrects,
-        credits: grant.credits,
-        balance,
-        endpoint: None,
-        items: None,
-        price: None,
-        api_key: None,
-        request_id: None,
-        revision: None,
-        note: grant.note.as_str().into(),
-        at: grant.at,
-        secret: 0,
     }
 }

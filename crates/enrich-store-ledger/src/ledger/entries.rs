@@ -15,7 +15,7 @@ use rusqlite::{Connection, Params, params};
 use crate::ledger::NotAsWritten;
 use crate::ledger::head::{Head, MARK_ROWS, Span};
 use crate::ledger::ledger_state_error::LedgerStateError;
-use crate::ledger::row::{Link, Row, link_columns, row_columns};
+use crate::ledger::row::{self, Link, link_columns, row_columns};
 
 const ROW: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry WHERE position = ?1");
@@ -32,7 +32,7 @@ pub(super) fn entries(
     after: u64,
     limit: u32,
 ) -> Result<Vec<Entry>, LedgerStateError> {
-    let last = head.sequence.min(after.saturating_add(limit.into()));
+    let last = head.last.sequence.min(after.saturating_add(limit.into()));
     let mut entries = back_from(connection, account, head, last, after)?;
     entries.reverse();
     Ok(entries)
@@ -47,7 +47,8 @@ pub(super) fn newest(
     before: Option<u64>,
     limit: u32,
 ) -> Result<Vec<Entry>, LedgerStateError> {
-    let last = before.map_or(head.sequence, |before| head.sequence.min(before.saturating_sub(1)));
+    let last = before
+        .map_or(head.last.sequence, |before| head.last.sequence.min(before.saturating_sub(1)));
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
@@ -64,15 +65,16 @@ pub(super) fn first_at(
 ) -> Result<u64, LedgerStateError> {
     let first = "SELECT sequence, position FROM mark
                  WHERE account = ?1 AND sequence <= ?2 AND latest >= ?3 ORDER BY sequence LIMIT 1";
-    let mark = find_mark(connection, first, params![Column(account), head.sequence, Column(at)])?;
-    let (end, mut first) = (mark.unwrap_or((head.sequence, head.position)), None);
+    let mark =
+        find_mark(connection, first, params![Column(account), head.last.sequence, Column(at)])?;
+    let (end, mut first) = (mark.unwrap_or((head.last.sequence, head.position)), None);
     back_through_block(connection, account, end, |sequence, written_at| {
         first = if written_at >= at { Some(sequence) } else { first };
         ControlFlow::Continue(())
     })?;
     match first {
         Some(first) => Ok(first),
-        None if mark.is_none() => Ok(head.sequence + 1),
+        None if mark.is_none() => Ok(head.last.sequence + 1),
         None => Err(unreadable(account, end.0).into()),
     }
 }
@@ -97,15 +99,16 @@ pub(super) fn end_before(
         Ok::<_, LedgerStateError>(last)
     };
     // The rows after the last index entry first.
-    if !head.sequence.is_multiple_of(MARK_ROWS)
-        && let Some(last) = last_of_block((head.sequence, head.position))?
+    if !head.last.sequence.is_multiple_of(MARK_ROWS)
+        && let Some(last) = last_of_block((head.last.sequence, head.position))?
     {
         return Ok(last + 1);
     }
     let last = "SELECT sequence, position FROM mark
                 WHERE account = ?1 AND sequence <= ?2 AND earliest < ?3
                 ORDER BY sequence DESC LIMIT 1";
-    let mark = find_mark(connection, last, params![Column(account), head.sequence, Column(at)])?;
+    let mark =
+        find_mark(connection, last, params![Column(account), head.last.sequence, Column(at)])?;
     let Some(mark) = mark else { return Ok(1) };
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
@@ -173,7 +176,7 @@ fn back_from(
     let mut entries = Vec::new();
     while sequence > after {
         let fault = || unreadable(account, sequence);
-        let read = |row: &rusqlite::Row<'_>| Ok((Row::read(row)?, Link::read(row)?));
+        let read = |row: &rusqlite::Row<'_>| Ok((row::read(row)?, Link::read(row)?));
         let (row, link) = connection.find(ROW, [position], read)?.ok_or_else(fault)?;
         if row.account != account || row.sequence != sequence {
             return Err(fault().into());
@@ -217,6 +220,6 @@ fn begin_at(
 ) -> rusqlite::Result<(u64, u64)> {
     let next = "SELECT sequence, position FROM mark
                 WHERE account = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT 1";
-    let mark = find_mark(connection, next, params![Column(account), last, head.sequence])?;
-    Ok(mark.unwrap_or((head.sequence, head.position)))
+    let mark = find_mark(connection, next, params![Column(account), last, head.last.sequence])?;
+    Ok(mark.unwrap_or((head.last.sequence, head.position)))
 }

@@ -1,11 +1,11 @@
 //! The head of an account: its last row and its balance.
 
-use enrich_core::{AccountId, Credits, Timestamp};
+use enrich_core::{AccountId, Timestamp};
+use enrich_ledger::LastRow;
 use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, params};
 
-use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
 
 /// Interval of the sequence index, in rows of an account.
@@ -14,14 +14,10 @@ pub(super) const MARK_ROWS: u64 = 256;
 /// The state of an account after one of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The row's sequence in the account; 0 before the first.
-    pub(super) sequence: u64,
-    /// The balance after the row.
-    pub(super) balance: Credits,
+    /// The row's sequence, balance and hash.
+    pub(super) last: LastRow,
     /// The row's position in the log; 0 before the first.
     pub(super) position: u64,
-    /// The row's hash.
-    pub(super) chain: Chain,
     /// The times of the rows after the last index entry. Unknown when the head was read from a
     /// checkpoint.
     pub(super) span: Option<Span>,
@@ -62,8 +58,7 @@ const LAYOUT: u8 = 1;
 
 impl Head {
     /// The head of an account without rows.
-    pub(super) const NEW: Self =
-        Self { sequence: 0, balance: Credits::ZERO, position: 0, chain: NO_ROW, span: None };
+    pub(super) const NEW: Self = Self { last: LastRow::NONE, position: 0, span: None };
 
     /// The account's head at the last checkpoint; `None` when there is no such account.
     pub(super) fn read(
@@ -79,7 +74,8 @@ impl Head {
                 let Some(sequence) = row.get(0)? else { return Ok(None) };
                 let Column(balance) = row.get(1)?;
                 let (position, chain) = (row.get(2)?, row.get(3)?);
-                let head = Self { sequence, balance, position, chain, span: None };
+                let last = LastRow { sequence, balance, chain };
+                let head = Self { last, position, span: None };
                 Ok(Some((head, row.get::<_, u32>(4)?, row.get::<_, [u8; 32]>(5)?)))
             },
         );
@@ -112,10 +108,10 @@ impl Head {
                  chain = excluded.chain, secret = excluded.secret, hash = excluded.hash",
             params![
                 Column(account),
-                self.sequence,
-                Column(self.balance),
+                self.last.sequence,
+                Column(self.last.balance),
                 self.position,
-                self.chain,
+                self.last.chain,
                 secret.id(),
                 self.hash(account, secret),
             ],
@@ -127,10 +123,10 @@ impl Head {
         let mut bytes = Vec::with_capacity(80);
         bytes.push(LAYOUT);
         bytes.extend_from_slice(account.0.as_bytes());
-        for number in [self.sequence, self.balance.0, self.position] {
+        for number in [self.last.sequence, self.last.balance.0, self.position] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        bytes.extend_from_slice(&self.chain);
+        bytes.extend_from_slice(&self.last.chain);
         bytes.extend_from_slice(&secret.id().to_le_bytes());
         secret.hash_bytes(Purpose::LedgerHead, &bytes)
     }

@@ -2,16 +2,17 @@
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, Credits, Timestamp};
+use enrich_ledger::SealedResponse;
 use tokio::sync::oneshot;
 
 use crate::ledger::decide::{GroupDecider, GroupFailed};
-use crate::ledger::idempotency_store::{self, RecordCount, SealedRecord};
+use crate::ledger::idempotency_store::{self, RecordCount};
 
 /// A job for the writer.
 #[derive(Debug)]
 pub(super) enum Job {
     /// A charge, and the response to store for it.
-    Charge(Open<(Charge, Option<SealedRecord>), Charged>),
+    Charge(Open<(Charge, Option<SealedResponse>), Charged>),
     /// A grant.
     Grant(Open<Grant, Granted>),
     /// An account's balance, with other processes' rows; writes nothing.

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use enrich_core::AccountId;
+use enrich_ledger::Row;
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{Column, Moment, RefreshGate, Statements};
 use parking_lot::RwLock;
@@ -18,7 +19,7 @@ use crate::ledger::NotAsWritten;
 use crate::ledger::entries;
 use crate::ledger::head::{Head, MARK_ROWS, Span};
 use crate::ledger::ledger_state_error::LedgerStateError;
-use crate::ledger::row::{self, Link, Row, link_columns, row_columns};
+use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
 /// Rows between two checkpoints: the most rows that are read when the ledger is opened, and the
@@ -147,7 +148,7 @@ impl LedgerState {
         let mut select = connection.prepare_cached(ROWS_BEHIND)?;
         let mut rows = select.query([log_end.position])?;
         while let Some(row) = rows.next()? {
-            let read = Row::read(row).and_then(|read| Ok((read, Link::read(row)?)));
+            let read = row::read(row).and_then(|read| Ok((read, Link::read(row)?)));
             let (row, link) = read.map_err(|_| {
                 NotAsWritten::new(format!("row {} of the log cannot be read", log_end.position + 1))
             })?;
@@ -189,22 +190,13 @@ impl LedgerState {
             NotAsWritten::new(format!("row {} of the log is not as it was written", link.position))
         };
         let secret = self.secrets.with_id(row.secret).ok_or_else(fault)?;
-        let fits = link.position == log_end.position + 1
-            && link.previous == head.position
-            && row.sequence == head.sequence + 1
-            && head.balance.changed_by(row.credits) == Some(row.balance)
-            && row.chain(&head.chain, secret) == link.chain;
-        if !fits {
+        if link.position != log_end.position + 1 || link.previous != head.position {
             return Err(fault());
         }
+        let last = head.last.follow(row, &link.chain, &self.secrets).map_err(|_| fault())?;
         *log_end = log_end.after(&link.chain, secret);
-        Ok(Head {
-            sequence: row.sequence,
-            balance: row.balance,
-            position: link.position,
-            chain: link.chain,
-            span: Span::with_next(head.sequence, head.span, row.at),
-        })
+        let span = Span::with_next(head.last.sequence, head.span, row.at);
+        Ok(Head { last, position: link.position, span })
     }
 
     fn forget(&mut self) {
@@ -302,19 +294,18 @@ impl WriteBatch<'_> {
     /// Adds a row after `head`, the head of its account.
     pub(super) fn add(&mut self, mut row: Row<'_>, head: &Head) -> rusqlite::Result<()> {
         let secret = self.ledger_state.secrets.current();
-        let (account, sequence) = (row.account, head.sequence + 1);
-        let span = Span::with_next(head.sequence, head.span, row.at);
-        (row.sequence, row.secret) = (sequence, secret.id());
-        let chain = row.chain(&head.chain, secret);
-        let log_end = self.written.seal.end.after(&chain, secret);
-        let position = log_end.position;
-        row.insert(&mut self.insert, &Link { chain, position, previous: head.position })?;
+        let span = Span::with_next(head.last.sequence, head.span, row.at);
+        let last = head.last.append(&mut row, secret);
+        let log_end = self.written.seal.end.after(&last.chain, secret);
+        let (chain, position) = (last.chain, log_end.position);
+        let link = Link { chain, position, previous: head.position };
+        row::insert(&row, &mut self.insert, &link)?;
+        let (account, sequence) = (row.account, last.sequence);
         if sequence.is_multiple_of(MARK_ROWS) {
             self.written.marks.push(SequenceIndexEntry { account, sequence, position, span });
         }
         self.written.seal.end = log_end;
-        let head = Head { sequence, balance: row.balance, position, chain, span };
-        self.written.heads.insert(account, head);
+        self.written.heads.insert(account, Head { last, position, span });
         Ok(())
     }
 

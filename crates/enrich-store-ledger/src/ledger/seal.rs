@@ -4,11 +4,11 @@
 //! seal that fits a log with rows removed or reordered. An older copy of the whole file has an
 //! older seal that fits; no file can show that by itself.
 
+use enrich_ledger::{Chain, NO_ROW};
 use enrich_secrets::{Purpose, Secret, Secrets};
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
 
-use crate::ledger::row::{Chain, NO_ROW};
 use crate::ledger::{NotAsWritten, read_whole};
 
 /// A hash of all rows of the log up to one, in order.

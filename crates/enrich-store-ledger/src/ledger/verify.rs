@@ -13,15 +13,14 @@ use std::path::Path;
 
 use enrich_core::port::ledger::Verification;
 use enrich_core::{AccountId, Credits, EntryKind};
+use enrich_ledger::{Chain, LastRow, NO_ROW, Row};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{self as sqlite, Column, Statements};
 use rusqlite::Connection;
 
 use crate::ledger::head::MARK_ROWS;
 use crate::ledger::head::{Head, Span};
-use crate::ledger::row::{
-    CHAIN_COLUMN, Chain, Link, NO_ROW, POSITION_COLUMN, Row, link_columns, row_columns,
-};
+use crate::ledger::row::{self, CHAIN_COLUMN, Link, POSITION_COLUMN, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 use crate::ledger::verify::related_tables::Ids;
 
@@ -141,7 +140,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         };
         let before = self.step_to(account, sequence)?;
-        let read = Row::read(raw).and_then(|row| Ok((row, Link::read(raw)?)));
+        let read = row::read(raw).and_then(|row| Ok((row, Link::read(raw)?)));
         let Ok((row, link)) = read else {
             let at = At(account, sequence);
             self.found.fault(format_args!("{at}: cannot be read"));
@@ -340,11 +339,12 @@ impl<'a> Walk<'a> {
             return Ok(true);
         };
         let AccountState { sequence, position, .. } = *state;
-        if head != (Head { sequence, balance, position, chain, span: None }) {
+        let last = LastRow { sequence, balance, chain };
+        if head != (Head { last, position, span: None }) {
             self.found.fault(format_args!(
                 "account {account}: its checkpoint says {} at row {}, its rows say {balance} at row \
                  {sequence}",
-                head.balance, head.sequence
+                head.last.balance, head.last.sequence
             ));
         }
         Ok(head != Head::NEW)

@@ -6,6 +6,7 @@ use enrich_core::{
     Account, AccountId, ApiKey, BodyTemplate, ChargeId, Credits, DirectoryRevision, IdempotencyKey,
     IdempotencyRecord, KeyId, NewKey, Price, RateOverride, RequestId, Timestamp,
 };
+use enrich_ledger::seal_response;
 use enrich_secrets::SECRET_FILE;
 use enrich_store::Store;
 use enrich_store_sqlite::Durability;
@@ -15,7 +16,6 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 
 use super::*;
 use crate::LEDGER;
-use crate::ledger::idempotency_store;
 use crate::ledger::job::Open;
 
 const IO_ERROR_FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
@@ -78,8 +78,7 @@ impl WriterFixture {
             .map(|mut charge| {
                 let idempotency = charge.idempotency.take();
                 let record = idempotency.map(|idempotency| {
-                    idempotency_store::seal(&secrets, charge.account, &idempotency, charge.at)
-                        .unwrap()
+                    seal_response(&secrets, charge.account, &idempotency, charge.at).unwrap()
                 });
                 let (open, decision) = Open::new((charge, record));
                 (Job::Charge(open), decision)

@@ -1,0 +1,69 @@
+//! An account's last row, as far as its next row depends on it.
+
+use enrich_core::Credits;
+use enrich_secrets::{Secret, Secrets};
+
+use crate::row::{Chain, NO_ROW, Row};
+
+/// An account's last row, as far as its next row depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastRow {
+    /// The row's sequence in the account; 0 before the first.
+    pub sequence: u64,
+    /// The balance after the row.
+    pub balance: Credits,
+    /// The row's hash.
+    pub chain: Chain,
+}
+
+/// Why a stored row does not follow the row before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DoesNotFollow {
+    /// The row was made with a secret that was not loaded.
+    #[error("the row was made with secret {0}, which is not in secret.key")]
+    UnknownSecret(u32),
+    /// The row or the row before it was altered, or a row between them is missing.
+    #[error("the row does not follow the row before it")]
+    Altered,
+}
+
+impl LastRow {
+    /// The state of an account without rows.
+    pub const NONE: Self = Self { sequence: 0, balance: Credits::ZERO, chain: NO_ROW };
+
+    /// Completes `row` as the account's next row: sets its sequence and its secret. Returns the
+    /// account's state after it, whose `chain` is the hash to store with the row.
+    ///
+    /// The row already has its balance, from [`decide_charge`](crate::decide_charge) or
+    /// [`decide_grant`](crate::decide_grant) with this state's balance.
+    pub fn append(&self, row: &mut Row<'_>, secret: &Secret) -> Self {
+        row.sequence = self.sequence.saturating_add(1);
+        row.secret = secret.id();
+        self.after(row, row.chain(&self.chain, secret))
+    }
+
+    /// Checks that a stored row with the hash `chain` is the account's next row: by its sequence,
+    /// its credits and balance, and its keyed hash. Returns the account's state after it.
+    ///
+    /// The account of `row` must be the one of this state.
+    ///
+    /// # Errors
+    ///
+    /// When the row is not what was written after this one, or was made with an unknown secret.
+    pub fn follow(
+        &self,
+        row: &Row<'_>,
+        chain: &Chain,
+        secrets: &Secrets,
+    ) -> Result<Self, DoesNotFollow> {
+        let secret = secrets.with_id(row.secret).ok_or(DoesNotFollow::UnknownSecret(row.secret))?;
+        let follows = self.sequence.checked_add(1) == Some(row.sequence)
+            && self.balance.changed_by(row.credits) == Some(row.balance)
+            && row.chain(&self.chain, secret) == *chain;
+        if follows { Ok(self.after(row, *chain)) } else { Err(DoesNotFollow::Altered) }
+    }
+
+    fn after(&self, row: &Row<'_>, chain: Chain) -> Self {
+        Self { sequence: row.sequence, balance: row.balance, chain }
+    }
+}

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod decide;
+mod last_row;
+mod response;
+mod row;
+
+#[cfg(test)]
+mod tests;
+
+pub use decide::{ChargeDecision, NoPrice, check_price, decide_charge, decide_grant};
+pub use last_row::{DoesNotFollow, LastRow};
+pub use response::{
+    RecordedCharge, ResponseName, SealedResponse, StoredRecord, has_expired, response_names,
+    seal_response, share_of,
+};
+pub use row::{Chain, Malformed, NO_ROW, Row, kind, parse_price, price_text};

@@ -1,0 +1,210 @@
+//! Responses stored for repeats: how they are found, and how they are encrypted.
+//!
+//! A database holds neither the caller's idempotency key nor the question, only keyed hashes of
+//! them. The account is part of both hashes, so that equal keys of two accounts look different. The
+//! caller's thread encrypts the response and binds it to these hashes and its time. The balance and
+//! the charge are known only when the call is decided; a keyed hash after the encrypted response
+//! authenticates them. So an altered record cannot be opened: it is an error for its repeat, and a
+//! fault for the ledger's verification.
+
+use enrich_core::{
+    AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, Timestamp,
+};
+use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
+
+/// Length of the hash that authenticates a record's balance and charge.
+const TAG_BYTES: usize = 32;
+/// Marks the place of the balance in an encrypted response. It occurs nowhere before it: JSON
+/// escapes control characters, and the answers to programs begin with the balance.
+const BALANCE_MARK: u8 = 0;
+/// Once half of the space is used, an account may have at most a sixteenth of it.
+const SHARES: u64 = 16;
+
+/// What finds and identifies a record, under one secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseName {
+    /// The number of the secret.
+    pub secret: u32,
+    /// The keyed hash of the account and its idempotency key: finds the record.
+    pub key_hash: [u8; 32],
+    /// The keyed hash of the account and its question: equal for the same question.
+    pub asked_hash: [u8; 32],
+}
+
+/// What a response reported beside its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedCharge {
+    /// The reported balance.
+    pub balance: Credits,
+    /// The charge for the response; absent when nothing was found.
+    pub charge: Option<ChargeId>,
+}
+
+/// A response ready to be stored, without its balance and charge.
+#[derive(Clone, Debug)]
+pub struct SealedResponse {
+    /// The names under every secret, the current one first; never empty. The record is stored under
+    /// the first, in place of an expired one under any of them.
+    pub names: Vec<ResponseName>,
+    sealed: Vec<u8>,
+}
+
+/// A record as stored.
+#[derive(Clone, Debug)]
+pub struct StoredRecord<'a> {
+    /// The account.
+    pub account: AccountId,
+    /// The record's name.
+    pub name: ResponseName,
+    /// The result of [`SealedResponse::bytes_with`].
+    pub sealed: &'a [u8],
+    /// The balance and charge that the response reported.
+    pub recorded: RecordedCharge,
+    /// When it was made.
+    pub at: Timestamp,
+}
+
+/// The names that a record can have, one for each secret, the current one first.
+pub fn response_names(
+    secrets: &Secrets,
+    account: AccountId,
+    key: &IdempotencyKey,
+    asked: &[u8],
+) -> Vec<ResponseName> {
+    let name = |secret: &Secret| {
+        let account = &account.0.as_bytes()[..];
+        ResponseName {
+            secret: secret.id(),
+            key_hash: secret.hash(Purpose::IdempotencyKey, &[account, key.as_str().as_bytes()]),
+            asked_hash: secret.hash(Purpose::Asked, &[account, asked]),
+        }
+    };
+    secrets.newest_first().map(name).collect()
+}
+
+/// Encrypts a response under its name, with the current secret. `at` is the time of its charge.
+///
+/// # Errors
+///
+/// When the system gives no randomness, and for a response of 256 GB.
+pub fn seal_response(
+    secrets: &Secrets,
+    account: AccountId,
+    idempotency: &IdempotencyRecord,
+    at: Timestamp,
+) -> Result<SealedResponse, SealError> {
+    let names = response_names(secrets, account, &idempotency.key, &idempotency.question);
+    let associated_data =
+        names.first().map(|name| associated_data(account, name, at)).unwrap_or_default();
+    let sealed = secrets.current().seal(
+        Purpose::ResponseSeal,
+        &associated_data,
+        &encoded(&idempotency.body),
+    )?;
+    Ok(SealedResponse { names, sealed })
+}
+
+impl SealedResponse {
+    /// The bytes to store: the encrypted response, then the hash that authenticates its balance and
+    /// charge. `account`, `at` and `secrets` are those it was encrypted with.
+    pub fn bytes_with(
+        &self,
+        secrets: &Secrets,
+        account: AccountId,
+        recorded: RecordedCharge,
+        at: Timestamp,
+    ) -> Vec<u8> {
+        let associated_data =
+            self.names.first().map(|name| associated_data(account, name, at)).unwrap_or_default();
+        let tag = charge_tag(secrets.current(), &associated_data, recorded);
+        [&self.sealed[..], &tag].concat()
+    }
+}
+
+impl StoredRecord<'_> {
+    /// Decrypts the response.
+    ///
+    /// # Errors
+    ///
+    /// When the record was altered, or its secret is not among `secrets`.
+    pub fn open(&self, secrets: &Secrets) -> Result<BodyTemplate, CannotDecrypt> {
+        let secret = secrets.with_id(self.name.secret).ok_or(CannotDecrypt)?;
+        let associated_data = associated_data(self.account, &self.name, self.at);
+        let opened = match self.sealed.split_last_chunk() {
+            Some((sealed, tag)) if *tag == charge_tag(secret, &associated_data, self.recorded) => {
+                secret.open(Purpose::ResponseSeal, &associated_data, sealed)
+            }
+            // Written by a build before schema 4 of SQLite's ledger, or altered. Such a record
+            // expires within a day, and is deleted by the next call that stores a response.
+            _ => secret.open(Purpose::OldResponseSeal, &associated_data, self.sealed),
+        };
+        opened.map(decoded)
+    }
+}
+
+/// Whether a record made at `at` has expired at `now`: after 24 hours.
+pub fn has_expired(at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
+}
+
+/// The number of records with which an account may store no more, when there are `records` of at
+/// most `most`; `None` when every account may store another one.
+///
+/// The first half of the space is open to every account. After that, an account that has a
+/// sixteenth of `most` may store no more, so that the rest is left for the others. There are no
+/// shares where a share would be less than one record.
+pub fn share_of(most: u64, records: u64) -> Option<u64> {
+    let share = most / SHARES;
+    (share > 0 && records >= most / 2).then_some(share)
+}
+
+/// A response as it is encrypted: with [`BALANCE_MARK`] in the place of the balance.
+fn encoded(body: &BodyTemplate) -> Vec<u8> {
+    let mut bytes = body.bytes().to_vec();
+    if let Some(at) = body.balance_at() {
+        bytes.insert(at, BALANCE_MARK);
+    }
+    bytes
+}
+
+fn decoded(mut bytes: Vec<u8>) -> BodyTemplate {
+    let balance_at = bytes.iter().position(|&byte| byte == BALANCE_MARK);
+    if let Some(at) = balance_at {
+        bytes.remove(at);
+    }
+    BodyTemplate::new(bytes, balance_at)
+}
+
+/// The keyed hash of the balance and charge of the record with this associated data.
+fn charge_tag(
+    secret: &Secret,
+    associated_data: &[u8],
+    recorded: RecordedCharge,
+) -> [u8; TAG_BYTES] {
+    let balance = recorded.balance.0.to_le_bytes();
+    let charge = recorded.charge.as_ref().map(|charge| &charge.0.as_bytes()[..]);
+    secret.hash(Purpose::ResponseTag, &[associated_data, &balance, charge.unwrap_or_default()])
+}
+
+/// The associated data of an encrypted response: account, hashes, and time in microseconds since
+/// 1970.
+fn associated_data(account: AccountId, name: &ResponseName, at: Timestamp) -> Vec<u8> {
+    let at = at.as_microsecond().to_le_bytes();
+    [&account.0.as_bytes()[..], &name.key_hash, &name.asked_hash, &at].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_response_keeps_the_place_of_its_balance() {
+        for (stored, filled) in
+            [(&b"{\"n\":\0}"[..], &b"{\"n\":7}"[..]), (b"{}", b"{}"), (b"\0", b"7")]
+        {
+            let body = decoded(stored.to_vec());
+            assert_eq!(encoded(&body), stored);
+            assert_eq!(body.fill(Credits(7)), filled);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A ledger row as stored, and the hash that chains it to the account's row before.
+
+use std::borrow::Cow;
+
+use enrich_core::{
+    AccountId, ChargeId, Credits, DirectoryRevision, Entry, EntryKind, KeyId, Price, Timestamp,
+};
+use enrich_secrets::{Purpose, Secret};
+
+/// The hash that chains a row to the one before it.
+pub type Chain = [u8; 32];
+
+/// The hash before the first row of an account.
+pub const NO_ROW: Chain = [0; 32];
+
+/// The version of [`Row::bytes`]; another layout takes another number.
+const LAYOUT: u8 = 1;
+
+/// A row whose content is not checked yet. Columns that its kind does not have are absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// The account.
+    pub account: AccountId,
+    /// Its place among the account's rows, from 1; 0 until it is
+    /// [completed](crate::LastRow::append).
+    pub sequence: u64,
+    /// The id of the entry.
+    pub id: ChargeId,
+    /// The name of its [`kind`].
+    pub kind: Cow<'a, str>,
+    /// The entry that an adjustment corrects.
+    pub corrects: Option<ChargeId>,
+    /// The change of the balance; negative for a charge.
+    pub credits: i64,
+    /// The balance after it.
+    pub balance: Credits,
+    /// The path of a charge's endpoint.
+    pub endpoint: Option<Cow<'a, str>>,
+    /// The number of items that a charge pays for.
+    pub items: Option<u64>,
+    /// A charge's price, as [`price_text`] writes it.
+    pub price: Option<String>,
+    /// The key that made a charged call.
+    pub api_key: Option<KeyId>,
+    /// The request id of a charged call.
+    pub request_id: Option<Cow<'a, str>>,
+    /// The directory revision that a charged answer was read from.
+    pub revision: Option<u64>,
+    /// The operator's note; empty for a charge.
+    pub note: Cow<'a, str>,
+    /// The time of the charge or grant.
+    pub at: Timestamp,
+    /// The number of the secret of its hash; 0 until it is [completed](crate::LastRow::append).
+    pub secret: u32,
+}
+
+/// A row whose content does not fit its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is no row of its kind")]
+pub struct Malformed;
+
+/// The names of the kinds of rows, as stored.
+pub mod kind {
+    /// Credits granted or taken back.
+    pub const GRANT: &str = "grant";
+    /// Credits charged for an answer.
+    pub const CHARGE: &str = "charge";
+    /// A grant that corrects an earlier entry.
+    pub const ADJUSTMENT: &str = "adjustment";
+}
+
+impl Row<'_> {
+    /// The keyed hash of this row and of the hash in the account's row before it.
+    pub fn chain(&self, before: &Chain, secret: &Secret) -> Chain {
+        secret.hash_bytes(Purpose::LedgerChain, &self.bytes(before))
+    }
+
+    /// The bytes of the row and the hash before it, different for different rows: the layout's
+    /// number, then each column in order with its length. An absent column has a length that no
+    /// value has.
+    fn bytes(&self, before: &Chain) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(384);
+        bytes.push(LAYOUT);
+        bytes.extend_from_slice(before);
+        let mut column = |value: Option<&[u8]>| {
+            let length = value.map_or(u64::MAX, |value| value.len() as u64);
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(value.unwrap_or_default());
+        };
+        column(Some(self.account.0.as_bytes()));
+        column(Some(&self.sequence.to_le_bytes()));
+        column(Some(self.id.0.as_bytes()));
+        column(Some(self.kind.as_bytes()));
+        column(self.corrects.as_ref().map(|id| &id.0.as_bytes()[..]));
+        column(Some(&self.credits.to_le_bytes()));
+        column(Some(&self.balance.0.to_le_bytes()));
+        column(self.endpoint.as_ref().map(|text| text.as_bytes()));
+        column(self.items.map(u64::to_le_bytes).as_ref().map(|items| &items[..]));
+        column(self.price.as_ref().map(|text| text.as_bytes()));
+        column(self.api_key.as_ref().map(|id| &id.0.as_bytes()[..]));
+        column(self.request_id.as_ref().map(|text| text.as_bytes()));
+        column(self.revision.map(u64::to_le_bytes).as_ref().map(|number| &number[..]));
+        column(Some(self.note.as_bytes()));
+        column(Some(&self.at.as_microsecond().to_le_bytes()));
+        column(Some(&self.secret.to_le_bytes()));
+        bytes
+    }
+
+    /// The row's content.
+    ///
+    /// # Errors
+    ///
+    /// When a column is missing that its kind has, and for an unknown kind or price.
+    pub fn entry(self) -> Result<Entry, Malformed> {
+        let kind = match self.kind.as_ref() {
+            kind::GRANT => EntryKind::Grant,
+            kind::ADJUSTMENT => EntryKind::Adjustment { corrects: self.corrects.ok_or(Malformed)? },
+            kind::CHARGE => EntryKind::Charge {
+                endpoint: self.endpoint.ok_or(Malformed)?.into_owned(),
+                items: self.items.ok_or(Malformed)?,
+                price: self.price.as_deref().and_then(parse_price).ok_or(Malformed)?,
+                key: self.api_key.ok_or(Malformed)?,
+                request_id: self.request_id.ok_or(Malformed)?.into_owned(),
+                revision: DirectoryRevision(self.revision.ok_or(Malformed)?),
+            },
+            _ => return Err(Malformed),
+        };
+        Ok(Entry {
+            account: self.account,
+            sequence: self.sequence,
+            id: self.id,
+            kind,
+            credits: self.credits,
+            balance: self.balance,
+            note: self.note.into_owned(),
+            at: self.at,
+        })
+    }
+}
+
+/// The price as text for a row. The ledger has its own form, since the displayed form may
+/// change but hashed bytes must not.
+pub fn price_text(price: Price) -> String {
+    match price {
+        Price::PerAnswer(credits) => format!("answer/{credits}"),
+        Price::PerItems(items) => format!("items/{items}"),
+    }
+}
+
+/// Reads [`price_text`] back; `None` for any other text, including a credit for every 0 items.
+pub fn parse_price(text: &str) -> Option<Price> {
+    let (kind, number) = text.split_once('/')?;
+    let number: u64 = number.parse().ok()?;
+    match kind {
+        "answer" => Some(Price::PerAnswer(number)),
+        "items" if number > 0 => Some(Price::PerItems(number)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_reads_back() {
+        for price in [Price::PerAnswer(3), Price::PerItems(5)] {
+            assert_eq!(parse_price(&price_text(price)), Some(price));
+        }
+        for text in ["", "answer", "items/0", "items/-1", "answers/1", "answer/x"] {
+            assert_eq!(parse_price(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_absent_column_is_not_an_empty_one() {
+        let row = Row {
+            account: AccountId(uuid::Uuid::nil()),
+            sequence: 1,
+            id: ChargeId(uuid::Uuid::nil()),
+            kind: kind::GRANT.into(),
+            corrects: None,
+            credits: 5,
+            balance: Credits(5),
+            endpoint: None,
+            items: None,
+            price: None,
+            api_key: None,
+            request_id: None,
+            revision: None,
+            note: "".into(),
+            at: Timestamp::UNIX_EPOCH,
+            secret: 1,
+        };
+        let with_empty = Row { endpoint: Some("".into()), ..row.clone() };
+        let moved = Row { request_id: Some("".into()), ..row.clone() };
+        assert_ne!(row.bytes(&NO_ROW), with_empty.bytes(&NO_ROW));
+        assert_ne!(with_empty.bytes(&NO_ROW), moved.bytes(&NO_ROW));
+    }
+}

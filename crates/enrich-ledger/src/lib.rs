@@ -4,6 +4,7 @@ mod decide;
 mod last_row;
 mod response;
 mod row;
+mod verify;
 
 #[cfg(test)]
 mod tests;
@@ -15,3 +16,4 @@ pub use response::{
     seal_response, share_of,
 };
 pub use row::{Chain, Malformed, NO_ROW, Row, kind, parse_price, price_text};
+pub use verify::{AccountCheck, At, Correction, Fault, Findings};

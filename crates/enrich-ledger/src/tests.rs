@@ -1,9 +1,11 @@
 //! The bytes that databases hold, and the steps from one row to the next.
 
+mod verification;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use enrich_core::port::ledger::{Charge, Grant};
+use enrich_core::port::ledger::{Charge, Grant, Verification};
 use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, DirectoryRevision, EntryKind, IdempotencyKey,
     IdempotencyRecord, KeyId, Price, RequestId, Timestamp,

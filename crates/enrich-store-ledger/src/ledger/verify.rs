@@ -7,13 +7,12 @@
 mod related_tables;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::mem;
 use std::path::Path;
 
+use enrich_core::AccountId;
 use enrich_core::port::ledger::Verification;
-use enrich_core::{AccountId, Credits, EntryKind};
-use enrich_ledger::{Chain, LastRow, NO_ROW, Row};
+use enrich_ledger::{AccountCheck, At, Fault, Findings, Row};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::{self as sqlite, Column, Statements};
 use rusqlite::Connection;
@@ -23,9 +22,6 @@ use crate::ledger::head::{Head, Span};
 use crate::ledger::row::{self, CHAIN_COLUMN, Link, POSITION_COLUMN, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 use crate::ledger::verify::related_tables::Ids;
-
-/// The most faults that are reported; a wrong file could have one per row.
-const MAX_FAULTS: usize = 1000;
 
 const ROWS: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
@@ -58,23 +54,12 @@ pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> 
     Ok(found.into_verification(accounts))
 }
 
-/// What has been found so far.
-#[derive(Default)]
-struct Found {
-    entries: u64,
-    granted: i128,
-    charged: i128,
-    charges: u64,
-    faults: Vec<String>,
-    more_faults: u64,
-}
-
 /// A walk along the log.
 struct Walk<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
     seal: Option<Seal>,
-    found: Found,
+    found: Findings,
     /// The ids of the rows; absent after a row that cannot be read.
     ids: Option<Ids>,
     /// The position after the last row, as long as the log up to there has no fault.
@@ -90,27 +75,14 @@ struct Walk<'a> {
 /// The state of one account during the walk.
 #[derive(Clone, Copy)]
 struct AccountState {
-    /// The sequence of its last row, and that row's position.
-    sequence: u64,
+    /// What its rows say.
+    check: AccountCheck,
+    /// The position of its last row.
     position: u64,
-    /// The balance; absent after a row that is missing or cannot be read.
-    balance: Option<Credits>,
-    /// The last row's hash; absent in the same cases.
-    chain: Option<Chain>,
-    /// The times of the rows after the last index entry; absent in the same cases.
+    /// The times of the rows after the last index entry; absent after a row that is missing or
+    /// cannot be read.
     span: Option<Span>,
-    /// The sum of its charges.
-    charged: i128,
 }
-
-const START: AccountState = AccountState {
-    sequence: 0,
-    position: 0,
-    balance: Some(Credits::ZERO),
-    chain: Some(NO_ROW),
-    span: None,
-    charged: 0,
-};
 
 impl<'a> Walk<'a> {
     fn begin(connection: &'a Connection, secrets: &'a Secrets, seal: Option<Seal>) -> Self {
@@ -118,7 +90,7 @@ impl<'a> Walk<'a> {
             connection,
             secrets,
             seal,
-            found: Found::default(),
+            found: Findings::default(),
             ids: Some(Ids::default()),
             log_end: Some(LogPosition::BEGINNING),
             states: HashMap::new(),
@@ -129,7 +101,7 @@ impl<'a> Walk<'a> {
 
     /// Checks one row. Fails only when the file cannot be read.
     fn row(&mut self, raw: &rusqlite::Row<'_>) -> rusqlite::Result<()> {
-        self.found.entries += 1;
+        self.found.count_row();
         let position: u64 = raw.get(POSITION_COLUMN).unwrap_or_default();
         self.pass_checkpoint(position);
         self.check_position(position);
@@ -142,13 +114,10 @@ impl<'a> Walk<'a> {
         let before = self.step_to(account, sequence)?;
         let read = row::read(raw).and_then(|row| Ok((row, Link::read(raw)?)));
         let Ok((row, link)) = read else {
-            let at = At(account, sequence);
-            self.found.fault(format_args!("{at}: cannot be read"));
             (self.log_end, self.ids) = (None, None);
-            let chain = raw.get(CHAIN_COLUMN).ok();
-            let state =
-                AccountState { sequence, position, balance: None, chain, span: None, ..before };
-            self.states.insert(account, state);
+            let (at, chain) = (At(account, sequence), raw.get(CHAIN_COLUMN).ok());
+            let check = before.check.after_unreadable(at, chain, &mut self.found);
+            self.states.insert(account, AccountState { check, position, span: None });
             return Ok(());
         };
         let span = Span::with_next(sequence.saturating_sub(1), before.span, row.at);
@@ -157,10 +126,16 @@ impl<'a> Walk<'a> {
         }
         self.ids.iter_mut().for_each(|ids| ids.add(row.id, position));
         self.check_links(&row, &link, &before);
-        let (balance, chain) = (Some(row.balance), Some(link.chain));
-        let charged = before.charged + self.check_kind(row)?;
-        self.states
-            .insert(account, AccountState { sequence, position, balance, chain, span, charged });
+        let (check, correction) = before.check.after(row, &link.chain, &mut self.found);
+        self.states.insert(account, AccountState { check, position, span });
+        if let Some(correction) = correction {
+            let earlier = self.connection.find(
+                "SELECT sequence FROM entry WHERE id = ?1 AND account = ?2",
+                (Column(correction.corrects), Column(account)),
+                |row| row.get(0),
+            )?;
+            correction.check(earlier, &mut self.found);
+        }
         Ok(())
     }
 
@@ -203,82 +178,32 @@ impl<'a> Walk<'a> {
             None => {
                 let select = "SELECT 1 FROM account WHERE id = ?1";
                 if !self.connection.has(select, [Column(account)])? {
-                    self.found.fault(format_args!("account {account}: has rows and is not there"));
+                    self.found.fault(Fault::NoAccount(account));
                 }
-                START
+                AccountState { check: AccountCheck::START, position: 0, span: None }
             }
         };
-        if sequence == before.sequence.saturating_add(1) {
-            return Ok(before);
-        }
-        let from = At(account, before.sequence.saturating_add(1));
-        self.found.fault(format_args!("{from}: missing, the next row is {sequence}"));
-        Ok(AccountState { balance: None, chain: None, span: None, ..before })
+        let check = before.check.step_to(account, sequence, &mut self.found);
+        let span = before.span.filter(|_| check.balance.is_some());
+        Ok(AccountState { check, span, ..before })
     }
 
     /// Checks the links of a row to the row before it in its account and in the log.
     fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &AccountState) {
-        let at = At(row.account, row.sequence);
-        let secret = self.secrets.with_id(row.secret);
+        let (check, found) = (&before.check, &mut self.found);
+        let secret = check.check_chain(row, &link.chain, self.secrets, found);
         self.log_end = match (self.log_end, secret) {
             (Some(log_end), Some(secret)) => Some(log_end.after(&link.chain, secret)),
             _ => None,
         };
-        let Some(secret) = secret else {
-            let number = row.secret;
-            return self.found.fault(format_args!("{at}: secret {number} is not in secret.key"));
-        };
-        if let Some(chain) = before.chain
-            && row.chain(&chain, secret) != link.chain
-        {
-            self.found.fault(format_args!("{at}: is not as it was written"));
+        if secret.is_none() {
+            return;
         }
-        if before.chain.is_some() && link.previous != before.position {
-            self.found.fault(format_args!("{at}: does not lead to the row before it"));
+        if check.chain.is_some() && link.previous != before.position {
+            let at = At(row.account, row.sequence);
+            found.fault(format_args!("{at}: does not lead to the row before it"));
         }
-        if let Some(balance) = before.balance
-            && balance.changed_by(row.credits) != Some(row.balance)
-        {
-            self.found.fault(format_args!(
-                "{at}: {} and {:+} credits do not make the balance {}",
-                balance, row.credits, row.balance
-            ));
-        }
-    }
-
-    /// Checks a row by itself and adds it up. Returns its charge.
-    fn check_kind(&mut self, row: Row<'_>) -> rusqlite::Result<i128> {
-        let at = At(row.account, row.sequence);
-        let Ok(entry) = row.entry() else {
-            self.found.fault(format_args!("{at}: is no row of its kind"));
-            return Ok(0);
-        };
-        let credits = i128::from(entry.credits);
-        match entry.kind {
-            EntryKind::Charge { items, price, .. } => {
-                self.found.charges += 1;
-                self.found.charged -= credits;
-                if credits != -i128::from(price.of(items).0) || items == 0 {
-                    self.found.fault(format_args!(
-                        "{at}: {credits:+} credits for {items} items at {price}"
-                    ));
-                }
-                return Ok(-credits);
-            }
-            EntryKind::Grant => self.found.granted += credits,
-            EntryKind::Adjustment { corrects } => {
-                self.found.granted += credits;
-                let earlier = self.connection.find(
-                    "SELECT sequence FROM entry WHERE id = ?1 AND account = ?2",
-                    (Column(corrects), Column(entry.account)),
-                    |row| row.get(0),
-                )?;
-                if earlier.is_none_or(|earlier: u64| earlier >= entry.sequence) {
-                    self.found.fault(format_args!("{at}: corrects {corrects}, no row before it"));
-                }
-            }
-        }
-        Ok(0)
+        check.check_balance(row, found);
     }
 
     /// Compares the sums with the seal, the heads and the sequence index.
@@ -335,54 +260,13 @@ impl<'a> Walk<'a> {
         };
         // A missing account is already reported.
         let Some(head) = head else { return Ok(false) };
-        let (Some(balance), Some(chain)) = (state.balance, state.chain) else {
-            return Ok(true);
-        };
-        let AccountState { sequence, position, .. } = *state;
-        let last = LastRow { sequence, balance, chain };
-        if head != (Head { last, position, span: None }) {
+        let Some(last) = state.check.last_row() else { return Ok(true) };
+        if head != (Head { last, position: state.position, span: None }) {
             self.found.fault(format_args!(
-                "account {account}: its checkpoint says {} at row {}, its rows say {balance} at row \
-                 {sequence}",
-                head.last.balance, head.last.sequence
+                "account {account}: its checkpoint says {} at row {}, its rows say {} at row {}",
+                head.last.balance, head.last.sequence, last.balance, last.sequence
             ));
         }
         Ok(head != Head::NEW)
-    }
-}
-
-impl Found {
-    fn fault(&mut self, fault: impl fmt::Display) {
-        if self.faults.len() < MAX_FAULTS {
-            self.faults.push(fault.to_string());
-        } else {
-            self.more_faults += 1;
-        }
-    }
-
-    fn into_verification(mut self, accounts: u64) -> Verification {
-        if self.more_faults > 0 {
-            self.faults.push(format!("and {} more", self.more_faults));
-        }
-        // Sums that do not fit have already shown as faults of single rows.
-        let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
-        Verification {
-            accounts,
-            entries: self.entries,
-            granted: most(self.granted, i64::MAX.into(), i64::MIN.into()) as i64,
-            charged: most(self.charged, u64::MAX.into(), 0) as u64,
-            charges: self.charges,
-            faults: self.faults,
-        }
-    }
-}
-
-/// A row, as faults name it.
-#[derive(Clone, Copy)]
-struct At(AccountId, u64);
-
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "account {}, row {}", self.0, self.1)
     }
 }

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 
 use enrich_core::{AccountId, ChargeId};
+use enrich_ledger::{At, Fault, Findings};
 use enrich_secrets::Secrets;
 use enrich_store_sqlite::Column;
 use rusqlite::Connection;
 
 use crate::ledger::idempotency_store;
-use crate::ledger::verify::{AccountState, At, Found};
+use crate::ledger::verify::AccountState;
 
 /// The rows and their ids as a sum that does not depend on their order. Other rows have the same
 /// sum with a chance of 1 in 2⁶⁴; each sum uses new random keys.
@@ -32,7 +33,7 @@ impl Ids {
 pub(super) fn check_ids(
     connection: &Connection,
     in_log: Option<Ids>,
-    found: &mut Found,
+    found: &mut Findings,
 ) -> rusqlite::Result<()> {
     let mut in_index = in_log.as_ref().map(|ids| Ids { sum: 0, ..ids.clone() });
     let mut statement =
@@ -55,7 +56,7 @@ pub(super) fn check_ids(
             ids.add(id.0, row.get(1).unwrap_or_default());
         }
     }
-    let entries = found.entries;
+    let entries = found.rows();
     if count != entries {
         found.fault(format_args!("the index of ids: {count} ids for {entries} rows"));
     } else if let (Some(in_log), Some(in_index)) = (in_log, in_index)
@@ -70,20 +71,18 @@ pub(super) fn check_ids(
 pub(super) fn check_kept(
     connection: &Connection,
     secrets: &Secrets,
-    found: &mut Found,
+    found: &mut Findings,
 ) -> rusqlite::Result<()> {
     kept_without_charge(connection, found)?;
     check_kept_counts(connection, found)?;
     idempotency_store::check(connection, secrets, |account| match account {
-        Some(account) => {
-            found.fault(format_args!("account {account}: a kept answer is not as it was written"))
-        }
-        None => found.fault("the kept answers: one that cannot be read"),
+        Some(account) => found.fault(Fault::ResponseAltered(account)),
+        None => found.fault(Fault::ResponseUnreadable),
     })
 }
 
 /// Checks the number of stored responses of each account.
-fn check_kept_counts(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT account, max(counted), max(kept) FROM (
              SELECT account, answers AS counted, 0 AS kept FROM kept_count
@@ -105,7 +104,7 @@ fn check_kept_counts(connection: &Connection, found: &mut Found) -> rusqlite::Re
 }
 
 /// Checks that a stored response was written with its charge and names the same balance.
-fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::Result<()> {
+fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry
              ON entry.id = kept.charge AND entry.account = kept.account
@@ -117,17 +116,12 @@ fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::
         let (Ok(Column::<AccountId>(account)), Ok(Column::<ChargeId>(charge))) =
             (row.get(0), row.get(1))
         else {
-            found.fault("the kept answers: one that cannot be read");
+            found.fault(Fault::ResponseUnreadable);
             continue;
         };
         match row.get::<_, Option<u64>>(2)? {
-            Some(sequence) => found.fault(format_args!(
-                "{}: the answer kept for it names another balance or time",
-                At(account, sequence)
-            )),
-            None => found.fault(format_args!(
-                "account {account}: the charge {charge} is missing, its answer is kept"
-            )),
+            Some(sequence) => found.fault(Fault::ResponseDiffers(At(account, sequence))),
+            None => found.fault(Fault::ResponseWithoutCharge { account, charge }),
         }
     }
     Ok(())
@@ -137,7 +131,7 @@ fn kept_without_charge(connection: &Connection, found: &mut Found) -> rusqlite::
 pub(super) fn check_used(
     connection: &Connection,
     states: &HashMap<AccountId, AccountState>,
-    found: &mut Found,
+    found: &mut Findings,
 ) -> rusqlite::Result<()> {
     let mut statement =
         connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
@@ -149,15 +143,13 @@ pub(super) fn check_used(
             (Ok(Column(account)), Ok(used)) => {
                 *used_by.entry(account).or_default() += i128::from(used)
             }
-            _ => found.fault("the usage counters: one that cannot be read"),
+            _ => found.fault(Fault::UsageUnreadable),
         }
     }
     for (account, used) in used_by {
-        let charged = states.get(&account).map_or(0, |state| state.charged);
+        let charged = states.get(&account).map_or(0, |state| state.check.charged);
         if used > charged {
-            found.fault(format_args!(
-                "account {account}: {used} credits are counted as used, {charged} were charged"
-            ));
+            found.fault(Fault::UsedTooMuch { account, used, charged });
         }
     }
     Ok(())
@@ -182,9 +174,10 @@ mod tests {
         let faults_where = |positions: [u64; 3]| {
             let mut in_log = Ids::default();
             ids.into_iter().zip(positions).for_each(|(id, position)| in_log.add(id, position));
-            let mut found = Found { entries: 3, ..Found::default() };
+            let mut found = Findings::default();
+            ids.iter().for_each(|_| found.count_row());
             check_ids(&connection, Some(in_log), &mut found).unwrap();
-            found.faults
+            found.into_verification(0).faults
         };
         assert_eq!(faults_where([1, 2, 3]), [] as [&str; 0]);
         assert_eq!(faults_where([2, 1, 3]).len(), 1);

@@ -1,0 +1,304 @@
+//! Verification: the checks of each row against the account's row before it, the sums, and the
+//! texts of faults.
+//!
+//! A store reads the rows of each account in order; rows of other accounts may come in between.
+//! Checks that only one store has (of its indexes, say) add their own faults.
+
+use std::fmt;
+
+use enrich_core::port::ledger::Verification;
+use enrich_core::{AccountId, ChargeId, Credits, EntryKind, Price};
+use enrich_secrets::{Secret, Secrets};
+
+use crate::last_row::LastRow;
+use crate::row::{Chain, NO_ROW, Row};
+
+/// The most faults that are reported; a wrong database could have one per row.
+const MAX_FAULTS: usize = 1000;
+
+/// A row, as faults name it: its account and sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At(pub AccountId, pub u64);
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "account {}, row {}", self.0, self.1)
+    }
+}
+
+/// A fault that every store can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Rows of an account that does not exist.
+    #[error("account {0}: has rows and is not there")]
+    NoAccount(AccountId),
+    /// Missing rows, from the first one to the one before `next`.
+    #[error("{first}: missing, the next row is {next}")]
+    Missing {
+        /// The first missing row.
+        first: At,
+        /// The sequence of the row after them.
+        next: u64,
+    },
+    /// A row with a value that Enrich never writes.
+    #[error("{0}: cannot be read")]
+    Unreadable(At),
+    /// A row made with a secret that is not there.
+    #[error("{at}: secret {secret} is not in secret.key")]
+    UnknownSecret {
+        /// The row.
+        at: At,
+        /// The secret's number.
+        secret: u32,
+    },
+    /// A row whose hash does not fit it and the row before it.
+    #[error("{0}: is not as it was written")]
+    Altered(At),
+    /// A row whose balance does not come from the balance before it.
+    #[error("{at}: {before} and {credits:+} credits do not make the balance {balance}")]
+    WrongBalance {
+        /// The row.
+        at: At,
+        /// The balance before it.
+        before: Credits,
+        /// The row's credits.
+        credits: i64,
+        /// The row's balance.
+        balance: Credits,
+    },
+    /// A row whose content does not fit its kind.
+    #[error("{0}: is no row of its kind")]
+    Malformed(At),
+    /// A charge whose credits are not its price, or which has no items.
+    #[error("{at}: {credits:+} credits for {items} items at {price}")]
+    WrongPrice {
+        /// The row.
+        at: At,
+        /// Its credits.
+        credits: i64,
+        /// Its number of items.
+        items: u64,
+        /// Its price.
+        price: Price,
+    },
+    /// An adjustment of an entry that is not before it.
+    #[error("{at}: corrects {corrects}, no row before it")]
+    CorrectsNothing {
+        /// The row.
+        at: At,
+        /// The id that it corrects.
+        corrects: ChargeId,
+    },
+    /// A stored response that was altered.
+    #[error("account {0}: a kept answer is not as it was written")]
+    ResponseAltered(AccountId),
+    /// A stored response whose account cannot be read either.
+    #[error("the kept answers: one that cannot be read")]
+    ResponseUnreadable,
+    /// A stored response that differs from its charge.
+    #[error("{0}: the answer kept for it names another balance or time")]
+    ResponseDiffers(At),
+    /// A stored response without its charge.
+    #[error("account {account}: the charge {charge} is missing, its answer is kept")]
+    ResponseWithoutCharge {
+        /// The account.
+        account: AccountId,
+        /// The id of the charge.
+        charge: ChargeId,
+    },
+    /// A usage counter with a value that Enrich never writes.
+    #[error("the usage counters: one that cannot be read")]
+    UsageUnreadable,
+    /// More credits are counted as used than were charged.
+    #[error("account {account}: {used} credits are counted as used, {charged} were charged")]
+    UsedTooMuch {
+        /// The account.
+        account: AccountId,
+        /// The credits of its usage counters.
+        used: i128,
+        /// The sum of its charges.
+        charged: i128,
+    },
+}
+
+/// What a verification has found so far.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    entries: u64,
+    granted: i128,
+    charged: i128,
+    charges: u64,
+    faults: Vec<String>,
+    more_faults: u64,
+}
+
+impl Findings {
+    /// Counts a row, also one that cannot be read.
+    pub fn count_row(&mut self) {
+        self.entries += 1;
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> u64 {
+        self.entries
+    }
+
+    /// Adds a fault: a [`Fault`], or a text of the store's own.
+    pub fn fault(&mut self, fault: impl fmt::Display) {
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(fault.to_string());
+        } else {
+            self.more_faults += 1;
+        }
+    }
+
+    /// The result, for this number of accounts.
+    pub fn into_verification(mut self, accounts: u64) -> Verification {
+        if self.more_faults > 0 {
+            self.faults.push(format!("and {} more", self.more_faults));
+        }
+        // Sums that do not fit have already shown as faults of single rows.
+        let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
+        Verification {
+            accounts,
+            entries: self.entries,
+            granted: most(self.granted, i64::MAX.into(), i64::MIN.into()) as i64,
+            charged: most(self.charged, u64::MAX.into(), 0) as u64,
+            charges: self.charges,
+            faults: self.faults,
+        }
+    }
+}
+
+/// An account during a verification: what its rows so far say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccountCheck {
+    /// The sequence of its last row; 0 before the first.
+    pub sequence: u64,
+    /// The balance; absent after a row that is missing or cannot be read.
+    pub balance: Option<Credits>,
+    /// The last row's hash; absent after a missing row, and when it cannot be read.
+    pub chain: Option<Chain>,
+    /// The sum of its charges, in credits.
+    pub charged: i128,
+}
+
+/// An adjustment whose corrected entry is to be looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Correction {
+    /// The adjustment.
+    pub at: At,
+    /// The corrected entry.
+    pub corrects: ChargeId,
+}
+
+impl AccountCheck {
+    /// An account before its first row.
+    pub const START: Self =
+        Self { sequence: 0, balance: Some(Credits::ZERO), chain: Some(NO_ROW), charged: 0 };
+
+    /// The account's last row; `None` after a row that is missing or cannot be read.
+    pub fn last_row(&self) -> Option<LastRow> {
+        Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
+    }
+
+    /// The state before row `sequence`, the next that is there. Reports missing rows between.
+    pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
+        let next = self.sequence.saturating_add(1);
+        if sequence == next {
+            return *self;
+        }
+        findings.fault(Fault::Missing { first: At(account, next), next: sequence });
+        Self { balance: None, chain: None, ..*self }
+    }
+
+    /// The state after a row that cannot be read; reports it. `chain` is its hash, if that can be
+    /// read.
+    pub fn after_unreadable(&self, at: At, chain: Option<Chain>, findings: &mut Findings) -> Self {
+        findings.fault(Fault::Unreadable(at));
+        Self { sequence: at.1, balance: None, chain, ..*self }
+    }
+
+    /// Checks the hash `chain` of the next row. Returns the row's secret; `None` when it is
+    /// unknown, which is reported and leaves nothing else to check.
+    pub fn check_chain<'s>(
+        &self,
+        row: &Row<'_>,
+        chain: &Chain,
+        secrets: &'s Secrets,
+        findings: &mut Findings,
+    ) -> Option<&'s Secret> {
+        let at = At(row.account, row.sequence);
+        let Some(secret) = secrets.with_id(row.secret) else {
+            findings.fault(Fault::UnknownSecret { at, secret: row.secret });
+            return None;
+        };
+        if let Some(before) = self.chain
+            && row.chain(&before, secret) != *chain
+        {
+            findings.fault(Fault::Altered(at));
+        }
+        Some(secret)
+    }
+
+    /// Checks the balance of the next row.
+    pub fn check_balance(&self, row: &Row<'_>, findings: &mut Findings) {
+        let Row { account, sequence, credits, balance, .. } = *row;
+        if let Some(before) = self.balance
+            && before.changed_by(credits) != Some(balance)
+        {
+            let at = At(account, sequence);
+            findings.fault(Fault::WrongBalance { at, before, credits, balance });
+        }
+    }
+
+    /// The state after the next row. Checks the row by itself and adds it up. What an adjustment
+    /// corrects is returned, for the caller to look up and [check](Correction::check).
+    pub fn after(
+        &self,
+        row: Row<'_>,
+        chain: &Chain,
+        findings: &mut Findings,
+    ) -> (Self, Option<Correction>) {
+        let at = At(row.account, row.sequence);
+        let (sequence, balance) = (row.sequence, Some(row.balance));
+        let mut after = Self { sequence, balance, chain: Some(*chain), charged: self.charged };
+        let Ok(entry) = row.entry() else {
+            findings.fault(Fault::Malformed(at));
+            return (after, None);
+        };
+        let credits = i128::from(entry.credits);
+        match entry.kind {
+            EntryKind::Charge { items, price, .. } => {
+                findings.charges += 1;
+                findings.charged -= credits;
+                after.charged -= credits;
+                if credits != -i128::from(price.of(items).0) || items == 0 {
+                    let credits = entry.credits;
+                    findings.fault(Fault::WrongPrice { at, credits, items, price });
+                }
+                (after, None)
+            }
+            EntryKind::Grant => {
+                findings.granted += credits;
+                (after, None)
+            }
+            EntryKind::Adjustment { corrects } => {
+                findings.granted += credits;
+                (after, Some(Correction { at, corrects }))
+            }
+        }
+    }
+}
+
+impl Correction {
+    /// Checks that the corrected entry is before the adjustment. `earlier` is its sequence in the
+    /// same account; `None` when it is not there.
+    pub fn check(self, earlier: Option<u64>, findings: &mut Findings) {
+        let Self { at, corrects } = self;
+        if earlier.is_none_or(|earlier| earlier >= at.1) {
+            findings.fault(Fault::CorrectsNothing { at, corrects });
+        }
+    }
+}

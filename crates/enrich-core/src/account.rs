@@ -24,7 +24,7 @@ pub struct Account {
     pub name: String,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Whether its keys are accepted.
+    /// Whether the account's keys are accepted.
     pub status: AccountStatus,
     /// Country used to read its national phone numbers.
     pub country: Option<Country>,
@@ -43,7 +43,7 @@ impl Account {
     }
 }
 
-/// The state of an account. It does not depend on the time.
+/// The state of an account. Time alone does not change it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AccountStatus {
     /// The account's keys are accepted until they expire.
@@ -93,8 +93,8 @@ pub enum AccountChange {
     },
     /// Accepts the account's keys again.
     Resume,
-    /// Closes the account for good: its keys and sessions end, and signing in is no longer
-    /// possible. Its ledger entries stay.
+    /// Closes the account for good. Its keys and sessions end, and nobody can sign in to it again.
+    /// Its ledger entries stay.
     Close {
         /// Time of closing.
         at: Timestamp,
@@ -120,13 +120,14 @@ pub struct KeyLimit {
 }
 
 impl KeyLimit {
-    /// The limit for an account's owner. It bounds the requests that all keys can make together.
+    /// The limit for the owner of an account. It bounds the requests that all keys can make
+    /// together.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
-    /// The limit for the operator, who can replace a leaked key even when the owner has used up the
-    /// account's limit.
+    /// The limit for the operator. It counts only active keys, so that the operator can replace a
+    /// leaked key when the owner has used up the account's limit.
     pub const OF_OPERATOR: Self = Self { all: u32::MAX, ..Self::PER_ACCOUNT };
-    /// Days for which an ended key still counts. The store keeps it longer because ledger entries
-    /// refer to it.
+    /// Days for which an ended key still counts. The store keeps the key longer, because ledger
+    /// entries refer to it.
     pub const ENDED_DAYS: i64 = 90;
 }
 
@@ -187,15 +188,15 @@ pub struct KeyInfo {
     pub rate: RateOverride,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// The key is refused from this time on, because it was revoked or rotated. `None` if it does
-    /// not expire.
+    /// The key is refused from this time on: it expires, was revoked or was rotated. `None` if the
+    /// key does not expire.
     pub expires_at: Option<Timestamp>,
     /// Whether the end is final: the key was revoked, or the store recorded that its end has
-    /// passed. It stays refused even if the clock is set back.
+    /// passed. The key stays refused even if the clock is set back.
     pub has_ended: bool,
-    /// Time of last use, as precise as the delay of the usage counters.
+    /// Time of last use. It may be late by the delay of the usage counters.
     pub last_used_at: Option<Timestamp>,
-    /// Whether the account is active. Otherwise the key is refused, whatever its own expiry.
+    /// Whether the account is active. If not, the key is refused, even before its own expiry.
     pub is_account_active: bool,
     /// Country used to read the account's national phone numbers.
     pub country: Option<Country>,

@@ -12,8 +12,8 @@ impl Confidence {
     /// The highest confidence of an answer when another subject fits equally well.
     pub const AMBIGUOUS: Self = Self(80);
 
-    /// The default minimum for a match by name. Of names that no company in a directory has, one in
-    /// fifty gets an answer above it (`docs/matching.md`).
+    /// The default minimum for a match by name. One in fifty names of companies that are absent
+    /// from the directory gets an answer above it (`docs/matching.md`).
     pub const LEAST_BY_NAME: Self = Self(90);
 
     /// Creates a confidence; `None` outside 1 to 100.

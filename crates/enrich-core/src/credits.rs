@@ -65,8 +65,8 @@ impl Price {
         }
     }
 
-    /// The most items that `balance` pays for. If the price does not depend on the items, all items
-    /// or none.
+    /// The most items that `balance` pays for. If the price does not depend on the number of items:
+    /// all items or none.
     pub const fn most_items(self, balance: Credits) -> u64 {
         match self {
             Self::PerAnswer(credits) if balance.0 < credits => 0,

@@ -87,8 +87,9 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
         Some(item)
     }
 
-    /// Removes the newest item of the longest queue, for a tenant with `own` items. `None` unless
-    /// that queue remains at least as long as the tenant's queue with its new item.
+    /// Removes and returns the newest item of the longest queue, to make room for a new item of a
+    /// tenant that has `own` items. `None` if the longest queue would then be shorter than the
+    /// tenant's queue.
     fn displace(&mut self, own: usize) -> Option<T> {
         let longest = self.items.values_mut().max_by_key(|items| items.len())?;
         if longest.len() < own + 2 {

@@ -1,9 +1,9 @@
 //! Decides which subject a record belongs to, by the native format's rules on merging.
 //!
-//! A company record matches a stored company that has the record's main domain. Without a domain,
-//! the LinkedIn page decides; without both, name and country. A person record matches by LinkedIn
-//! page, else by email address, else by name and employer. Two different LinkedIn pages always mean
-//! two people, even with the same address or name.
+//! A company record matches a stored company that has the record's main domain. A record without a
+//! domain matches by its LinkedIn page, and a record without both by name and country. A person
+//! record matches by LinkedIn page, else by email address, else by name and employer. Two different
+//! LinkedIn pages always mean two people, even with the same address or name.
 
 use enrich_text::{CompanyName, Country, Domain, EmailAddress, Network, PageUrl, PersonPage};
 
@@ -17,14 +17,16 @@ pub enum Identity<'a> {
     Domain(&'a Domain),
     /// A company with this page.
     Page(&'a PageUrl),
-    /// A company with this name (equal when folded) and a common seat, or no seats on both sides.
+    /// A company whose folded name is equal, and which shares a seat country with the record. Also
+    /// a match if neither has a seat.
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// A person with this page.
     PersonPage(&'a PersonPage),
-    /// A person with one of these addresses. If the record has a page, the person has none.
+    /// A person with one of these addresses. If the record has a page, the stored person must not
+    /// have one.
     Emails(&'a [EmailAddress]),
     /// A person with the record's name at the record's employer. If the record has a page, the
-    /// person must not have one.
+    /// stored person must not have one.
     NameAtEmployer,
 }
 
@@ -43,9 +45,9 @@ impl CompanyRecord {
 }
 
 impl PersonRecord {
-    /// The identities of the person, strongest first. The first that matches a stored person
-    /// decides. Weaker ones are tried only if no stored person has the record's page, so a person
-    /// with any page is somebody else.
+    /// The identities of the person, strongest first. The first one that matches a stored person
+    /// decides. The weaker ones are tried only if no stored person has the record's page. A stored
+    /// person with another page is therefore somebody else.
     pub fn identities(&self) -> Vec<Identity<'_>> {
         let mut identities = Vec::with_capacity(3);
         identities.extend(self.page.as_ref().map(Identity::PersonPage));

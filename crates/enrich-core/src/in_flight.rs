@@ -1,6 +1,7 @@
-//! The running requests with an idempotency key. A repeat must not overtake the first call.
+//! The running requests with an idempotency key. They ensure that a repeat does not overtake the
+//! first call.
 //!
-//! This covers one process. Between processes the idempotency record decides, inside the
+//! This works within one process. Between processes, the idempotency record decides inside the
 //! transaction of the charge.
 
 use std::collections::HashSet;

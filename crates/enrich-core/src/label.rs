@@ -10,10 +10,10 @@ pub struct Label(String);
 /// The text is not a valid label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLabel {
-    /// It has more than [`Label::MAX_CHARACTERS`] characters.
+    /// The text has more than [`Label::MAX_CHARACTERS`] characters.
     #[error("it has at most {} characters", Label::MAX_CHARACTERS)]
     TooLong,
-    /// It contains a line break or another control character.
+    /// The text contains a line break or another control character.
     #[error("it is one line, without control characters")]
     ControlCharacter,
 }

@@ -42,9 +42,9 @@ pub enum EntryKind {
 /// An entry of the ledger. Entries are added, never changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The account whose balance it changes.
+    /// The account whose balance the entry changes.
     pub account: AccountId,
-    /// Its number within the account, from 1 without gaps.
+    /// The entry's number within the account, from 1 without gaps.
     pub sequence: u64,
     /// Its id.
     pub id: ChargeId,

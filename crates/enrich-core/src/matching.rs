@@ -3,9 +3,9 @@
 //! A store finds candidates; this module compares them with the requested name. [`Evidence`] holds
 //! about ninety named features, each a number that a person can check. The weights were trained on
 //! real names (see `docs/matching.md`), as a choice between all candidates and "none of them" (a
-//! conditional logit). Candidates that look alike therefore share the probability, and a name that
-//! no company has gets a low one. The result is calibrated to the observed share of correct
-//! answers, which is the meaning of [`Confidence`].
+//! conditional logit). Candidates that look alike therefore share the probability. A name that no
+//! company has gets a low probability. Calibration turns the probability into the share of such
+//! answers that were right: this share is the [`Confidence`].
 
 mod asked;
 mod candidate;
@@ -83,7 +83,7 @@ pub fn judge(
     all
 }
 
-/// The most likely candidate and its confidence; `None` if another one is equally likely.
+/// The most likely candidate and its confidence. `None` if another candidate is equally likely.
 ///
 /// If another candidate is nearly as likely, the confidence is at most [`Confidence::AMBIGUOUS`].
 pub fn likeliest(judged: &[ScoredCandidate]) -> Option<(&ScoredCandidate, Confidence)> {
@@ -129,8 +129,8 @@ const SAME: f64 = 0.02;
 /// A candidate whose log-odds are at most this much lower is at least a quarter as likely.
 const TIED: f64 = 1.386;
 
-/// The rarity of words in a directory, from the number of companies that have each word. Unknown
-/// words use their rarity among organisation names in general.
+/// The rarity of words in a directory, from the number of companies that have each word. An unknown
+/// word gets its rarity among organisation names in general.
 #[derive(Clone, Debug, Default)]
 pub struct DirectoryRarity {
     companies: f64,
@@ -139,10 +139,11 @@ pub struct DirectoryRarity {
 }
 
 impl DirectoryRarity {
-    /// The number of general names that weigh as much as the directory's names. A small directory
+    /// The weight of the general frequency of words, as a number of companies. A small directory
     /// says little about how common a word is.
     const AT_LARGE: f64 = 20_000.0;
-    /// The assumed share of names in general that contain a word not known to be common.
+    /// The assumed share of general names that contain a word, if the word is not known to be
+    /// common.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
     /// The highest rarity. Rarer words cannot be distinguished from chance.
     const MOST: f64 = 12.0;

@@ -19,7 +19,7 @@ pub struct MemoryWindows {
     accounts: Mutex<FxHashMap<AccountId, Window>>,
 }
 
-/// Number of windows from which ended ones are removed when a new key arrives.
+/// Number of windows from which a new key triggers the removal of ended windows.
 const SWEEP_FROM: usize = 4096;
 
 #[async_trait]

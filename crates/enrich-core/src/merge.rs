@@ -1,9 +1,9 @@
 //! Merges the facts of several sources into one subject.
 //!
 //! Every store keeps facts, one row for each value, and derives the subjects from them. Removing a
-//! source deletes its facts and derives the subjects again. Two rules apply: a single value comes
-//! from the fact with the highest confidence, and the first seen wins a tie; lists are united in
-//! first-seen order. A company name that loses becomes an alias.
+//! source deletes its facts and derives the subjects again. Two rules apply. A single value comes
+//! from the fact with the highest confidence; if several have it, from the first seen. Lists are
+//! united in first-seen order. A company name that loses becomes an alias.
 
 use enrich_text::{Country, Network, PageUrl};
 
@@ -19,7 +19,7 @@ pub enum Attribute {
     Alias,
     /// A country of a company's seat, or of a person: alpha-2 code.
     Country,
-    /// A domain of a company; the fact's country is the site's country.
+    /// A domain of a company. The fact's country is the country of the website.
     Domain,
     /// A page of a company, in display form.
     Page(Network),
@@ -50,7 +50,7 @@ pub struct Fact {
     pub attribute: Attribute,
     /// The value, in normal form.
     pub value: String,
-    /// The country of a site; `None` for other attributes.
+    /// The country of a website; `None` for other attributes.
     pub country: Option<Country>,
     /// The confidence of the source.
     pub confidence: Confidence,

@@ -1,7 +1,7 @@
-//! The ports: interfaces to what the service needs from outside. A store has the same files.
+//! The ports: interfaces through which the service uses stores and the clock.
 //!
-//! Times and ids are arguments; a store creates neither. Absence is `Ok(None)`; an error means that
-//! the store failed.
+//! Times and ids are arguments; a store creates neither. `Ok(None)` means that the thing does not
+//! exist; an error means that the store failed.
 
 pub mod accounts;
 pub mod clock;

@@ -21,12 +21,13 @@ pub enum Question {
 /// How a caller identifies a company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompanyRef {
-    /// By one of its domains: the host, then its registrable domain.
+    /// By one of the company's domains: the host, then its registrable domain.
     Domain(Domain),
-    /// By one of its pages.
+    /// By one of the company's pages.
     Page(PageUrl),
-    /// By an email address: the company's own, else that of an employee, else one at the company's
-    /// domain, but never at a public mail host. Tried as given, then without its `+tag`.
+    /// By an email address: the company's own; else that of an employee; else an address at the
+    /// company's domain, unless the domain is a public mail host. Each is tried as given, then
+    /// without its `+tag`.
     Email(EmailAddress),
     /// By name.
     Name {
@@ -35,7 +36,7 @@ pub enum CompanyRef {
         /// Only a company with a domain for this country matches ([`crate::Company::domain_in`]).
         country: Option<Country>,
     },
-    /// By a text that is a domain and may also be a name (Booking.com): the domain is tried first,
+    /// By a text that is a domain and may also be a name (Booking.com). The domain is tried first,
     /// then the name.
     DomainOrName(Domain, CompanyName),
 }
@@ -65,7 +66,7 @@ pub enum PersonRef {
     },
 }
 
-/// The parts of a subject that an answer needs. A store need not read more.
+/// The parts of a subject that an answer needs, so that the store reads no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
     /// The subject's own record.
@@ -78,8 +79,8 @@ pub enum Projection {
 }
 
 impl CompanyRef {
-    /// Parses a text that may be a domain or a name. A domain is tried first, and as a name if no
-    /// company has it.
+    /// Parses a text that may be a domain or a name. A text that is a domain is tried as a name if
+    /// no company has the domain.
     ///
     /// # Errors
     ///
@@ -94,7 +95,7 @@ impl CompanyRef {
 }
 
 impl Projection {
-    /// The same, with lists of at most `most` items.
+    /// The projection, with lists of at most `most` items.
     pub fn at_most(self, most: u64) -> Self {
         match self {
             Self::Profile => Self::Profile,

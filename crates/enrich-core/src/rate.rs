@@ -17,7 +17,7 @@ pub struct RateLimit {
 }
 
 impl Default for RateLimit {
-    /// 100 requests a minute, as specified in the interface's chapter on limits.
+    /// 100 requests a minute: the limit that the interface specifies.
     fn default() -> Self {
         Self { requests: 100, window_seconds: 60 }
     }
@@ -42,7 +42,7 @@ impl RateLimit {
         self.window_seconds
     }
 
-    /// This limit, with the key's own values where it has them.
+    /// This limit, with the values of `own` in place of the general ones where they are set.
     pub fn with(self, own: RateOverride) -> Self {
         let requests = own.requests.unwrap_or(self.requests);
         let window_seconds = own.window_seconds.unwrap_or(self.window_seconds);
@@ -50,8 +50,8 @@ impl RateLimit {
     }
 
     /// The most requests per window that an owner may set for a key; `self` is the server's limit.
-    /// It is the larger of the key's present limit and the server's rate over the key's window, and
-    /// the latter is at most the server's number of requests.
+    /// This is the larger of two numbers: the key's present limit, and the server's rate applied to
+    /// the key's window. The second number is at most the server's number of requests.
     pub fn most_of_owner(self, key: RateOverride) -> u32 {
         let own = self.with(key);
         let as_fast = u64::from(self.requests) * u64::from(own.window_seconds)
@@ -60,9 +60,9 @@ impl RateLimit {
         own.requests.max(as_fast.min(self.requests))
     }
 
-    /// The key's own limit after its owner sets `requests`; `None` as `requests` selects the
-    /// server's number. The window does not change. Returns `None` if the number is not allowed: 0,
-    /// or above [`most_of_owner`](Self::most_of_owner).
+    /// The rate limit of a key after its owner sets `requests`; for `None`, the server's number
+    /// applies. The window does not change. Returns `None` if the number is 0 or above
+    /// [`most_of_owner`](Self::most_of_owner).
     pub fn set_by_owner(self, key: RateOverride, requests: Option<u32>) -> Option<RateOverride> {
         let most = self.most_of_owner(key);
         let is_allowed = (1..=most).contains(&requests.unwrap_or(self.requests));
@@ -87,7 +87,7 @@ pub struct Window {
     number: i64,
     /// The requests counted.
     used: u32,
-    /// The window's length, to detect a count of another length.
+    /// The window's length. A request with another length starts a new window.
     seconds: u32,
 }
 

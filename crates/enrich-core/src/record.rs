@@ -13,8 +13,8 @@ use crate::confidence::Confidence;
 pub struct SourceName(String);
 
 impl SourceName {
-    /// Parses a source name and trims it; `None` if it is empty, too long or contains control
-    /// characters.
+    /// Parses a source name without the white space around it; `None` if it is empty, too long or
+    /// contains control characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = !text.is_empty() && text.chars().count() <= 200;
@@ -40,7 +40,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of the record `record`, with full confidence and without an id.
+    /// The origin of a record with these bytes, with full confidence and without an id.
     pub fn of(record: &[u8]) -> Self {
         let mut content = [0; 16];
         blake3::Hasher::new().update(record).finalize_xof().fill(&mut content);
@@ -138,8 +138,8 @@ pub struct PersonRecord {
     pub phones: Vec<Phone>,
 }
 
-/// The employer in a person's record; the domain takes precedence over the name. At least one is
-/// present.
+/// The employer in a person's record. At least one of domain and name is present; the domain takes
+/// precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmployerRecord {
     /// Its name.

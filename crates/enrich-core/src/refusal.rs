@@ -12,20 +12,20 @@ pub struct InvalidFields(pub Vec<(&'static str, String)>);
 /// The cost of an answer that the balance does not cover. The exact cost is not revealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needed {
-    /// The lowest price of the endpoint; nothing was looked up.
+    /// The lowest price of the endpoint. Nothing was looked up.
     Least(Credits),
     /// More than the balance.
     MoreThanLeft,
-    /// Possibly more than the balance. Nothing was looked up, because this happened too often
-    /// today.
+    /// An amount that may exceed the balance. Nothing was looked up, because too many look-ups of
+    /// the day could not be paid.
     PerhapsMore,
 }
 
 /// Why a call is refused. The text is for the caller: it says what to do and contains no input.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The key is malformed, unknown, revoked, or its account is suspended. The caller is not shown
-    /// which.
+    /// The key is malformed, unknown or revoked, or its account is suspended. The caller does not
+    /// learn the reason.
     #[error("the API key is missing or invalid; send a key that was issued to you")]
     InvalidKey,
     /// The rate limit is exceeded, and the policy enforces it.

@@ -67,7 +67,7 @@ impl fmt::Debug for IdempotencyKey {
     }
 }
 
-/// A response to store with its charge, in the same transaction, for repeats within 24 hours.
+/// A response that is stored in the transaction of its charge, for repeats within 24 hours.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
     /// The caller's key.

@@ -1,8 +1,8 @@
 //! An answer with a gap for the balance.
 //!
 //! The balance is known only after the charge is decided, inside the ledger's transaction. The
-//! answer must exist before, so that no charge is made without one and so that the same transaction
-//! can store it for repeats. It is therefore written with a gap.
+//! answer must exist before that, for two reasons: no charge is made without an answer, and the
+//! same transaction stores the answer for repeats. The answer is therefore written with a gap.
 
 use std::io::Write;
 

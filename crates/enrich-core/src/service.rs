@@ -70,8 +70,8 @@ pub struct Service {
     shortfalls: Shortfalls,
 }
 
-/// A call whose key is identified and whose request is counted. It has to be answered, because the
-/// usage counters count answers and refusals.
+/// A call whose key is identified and whose request is counted. It must be answered, so that the
+/// usage counters count its answer or refusal.
 #[must_use]
 pub struct AdmittedCall<'a> {
     service: &'a Service,
@@ -205,7 +205,7 @@ impl AdmittedCall<'_> {
         }
     }
 
-    /// The last balance seen, if any, else the cached one.
+    /// The last balance seen, else the cached one.
     async fn remaining(&self, balance: Option<Credits>) -> Option<Credits> {
         match balance {
             Some(balance) => Some(balance),

@@ -1,8 +1,8 @@
 //! Counts, per account and day (UTC), the refusals for lack of credits that follow a look-up.
 //!
-//! Such a refusal reveals, at no cost, that an answer exists. After a maximum number of them, the
-//! account can no longer make look-ups that it may be unable to pay, until it receives credits or
-//! the day ends. Counts are in memory; a restart resets them.
+//! Such a refusal reveals, at no cost, that an answer exists. When an account reaches the daily
+//! maximum, look-ups that it may be unable to pay are refused, until it receives credits or the day
+//! ends. Counts are in memory; a restart resets them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +15,7 @@ use crate::credits::Credits;
 
 /// Most refusals of an account in a day.
 pub(crate) const MOST_A_DAY: u32 = 100;
-/// Number of accounts from which those of other days are removed when another arrives.
+/// Number of accounts from which a new account triggers the removal of the counts of other days.
 const SWEEP_FROM: usize = 4096;
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 
@@ -66,8 +66,8 @@ impl Shortfalls {
         }
     }
 
-    /// If the account has used up its refusals of today, the lowest balance seen since. A higher
-    /// balance now means that it received credits.
+    /// The lowest balance since the last refusal, if the account has used up its refusals of today.
+    /// A higher balance now means that the account received credits.
     pub(crate) fn used_up(&self, account: AccountId, now: Timestamp) -> Option<Credits> {
         let known = self.accounts.lock();
         let shortfall = known.get(&account)?;

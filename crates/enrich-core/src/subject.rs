@@ -68,21 +68,21 @@ pub enum Subject {
 pub struct Company {
     /// Its id.
     pub id: SubjectId,
-    /// Its name, as written by the source.
+    /// The company's name, as written by the source.
     pub name: String,
-    /// Its other names, as written, first seen first.
+    /// The company's other names, as written, first seen first.
     pub aliases: Vec<String>,
-    /// The countries of its seats.
+    /// The countries of the company's seats.
     pub seats: Vec<Country>,
-    /// Its domains; the first is the main one.
+    /// The company's domains; the first is the main one.
     pub sites: Vec<Site>,
-    /// Its pages in display form; answers contain the first of each network.
+    /// The company's pages in display form; answers contain the first of each network.
     pub pages: Vec<(Network, String)>,
-    /// Its own email addresses, in stored order.
+    /// The company's own email addresses, in stored order.
     pub emails: Vec<String>,
-    /// Its own phone numbers (E.164 with `+`), in stored order.
+    /// The company's own phone numbers (E.164 with `+`), in stored order.
     pub phones: Vec<String>,
-    /// Its employees; read only on request ([`crate::Projection::Employees`]).
+    /// The company's employees; read only on request ([`crate::Projection::Employees`]).
     pub employees: Vec<Employee>,
 }
 
@@ -122,8 +122,8 @@ impl Company {
         }
     }
 
-    /// Whether it has a seat in a country, a domain marked for it, or a domain under its top-level
-    /// domain.
+    /// Whether the company has a seat in a country, a domain marked for the country, or a domain
+    /// under its top-level domain.
     pub fn is_in(&self, country: Country) -> bool {
         self.seats.contains(&country)
             || self.sites.iter().any(|site| {
@@ -133,8 +133,8 @@ impl Company {
             })
     }
 
-    /// The aliases to compare with a name: the first `most`, and at most as many others that
-    /// contain all its words. Some sources have thousands.
+    /// The aliases to compare with a name: the first `most` aliases, and at most `most` others that
+    /// contain all words of the name. Some sources give thousands of aliases.
     pub fn aliases_near<'a>(
         &'a self,
         name: &'a CompanyName,
@@ -163,9 +163,9 @@ impl Company {
         self.pages.iter().find(|(on, _)| *on == network).map(|(_, page)| page.as_str())
     }
 
-    /// The domain for `country`: one marked for it; else one under its top-level domain; else the
-    /// main domain, if the company has a seat there and no site marked for that country (see the
-    /// decisions on `country_code`).
+    /// The domain for `country`: a domain marked for the country; else one under its top-level
+    /// domain; else the main domain, if the company has a seat in the country and no site is marked
+    /// for it (see the decisions on `country_code`).
     pub fn domain_in(&self, country: Country) -> Option<&str> {
         let marked = self.sites.iter().find(|site| site.country == Some(country));
         let under_its_tld = || {
@@ -270,8 +270,8 @@ impl Person {
 pub struct DomainFacts {
     /// The domain the facts belong to.
     pub domain: String,
-    /// Its IPv4 or IPv6 address.
+    /// The IPv4 or IPv6 address of the domain.
     pub ip: Option<String>,
-    /// Its page rank, as given by the source.
+    /// The page rank of the domain, as given by the source.
     pub page_rank: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! Suppressed values, and the check whether a text contains one.
 //!
-//! A value that was answered before it was suppressed may still be in stored responses and in lists
-//! of accounts. These contain values as people write them, so each kind is parsed from the text as
-//! in a request, and compared in its normal form.
+//! Stored responses and lists of accounts may contain a value that was answered before it was
+//! suppressed. They contain values as people write them. The check therefore parses each kind of
+//! value from the text like a request does, and compares its normal form.
 
 use enrich_text::{Domain, EmailAddress, PersonPage, Phone};
 
@@ -12,7 +12,7 @@ use crate::port::importer::Suppressed;
 
 /// The suppressed values at one point in time.
 pub trait SuppressedValues: Send + Sync {
-    /// The number of values. It only grows, so it distinguishes two states.
+    /// The number of values. It only grows, so two states with the same number are equal.
     fn count(&self) -> u64;
 
     /// Whether exactly this value is suppressed.

@@ -9,17 +9,17 @@ pub struct AskedName {
     pub name: CompanyName,
     /// Its words.
     pub form: NameForm,
-    /// For each word, the side of a contrast (north or south) that it states.
+    /// For each word, the side of a contrast that the word states, such as north or south.
     pub(super) sides: Vec<Option<Side>>,
-    /// Whether it is one short word in capitals.
+    /// Whether the name is one short word in capitals.
     pub(super) is_acronym: bool,
-    /// Its forms without spaces, with and without filler words and legal forms.
+    /// The name's forms without spaces, with and without filler words and legal forms.
     pub(super) squashed: Vec<String>,
-    /// The domain, if the name is also one (`Booking.com`).
+    /// The domain, if the name is also a domain (`Booking.com`).
     pub(super) domain: Option<Domain>,
     /// The state or province at the end of the name.
     pub(super) region: Option<Region>,
-    /// The countries mentioned in the name, with the index of the word; `None` for one in
+    /// The countries in the name, each with the index of its word; `None` if the country is in
     /// parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
 }

@@ -109,7 +109,7 @@ enum RegionCodePosition {
 
 fn find_region_code(domain: &str, Region { code, country }: Region) -> RegionCodePosition {
     let Ok(domain) = Domain::parse(domain) else { return RegionCodePosition::Nothing };
-    // Under another country's domain the same letters have another meaning.
+    // Under the top-level domain of another country, the same letters have another meaning.
     if domain.country().is_some_and(|under| under != country) {
         return RegionCodePosition::Nothing;
     }

@@ -5,8 +5,8 @@ macro_rules! features {
     ($($(#[$doc:meta])* $feature:ident $name:literal,)*) => {
         /// A kind of evidence for or against a candidate. "Asked" is the requested name, "held" the
         /// candidate's name. Rarities are in tens of nats. A feature without a unit is 0 or 1, or a
-        /// share. How well a label of a domain fits is 1 if it equals the name, and less if it only
-        /// contains or resembles it.
+        /// share. "How well a label fits" is 1 if the label of a domain equals the name, and less
+        /// if it only contains or resembles the name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Feature {
             $($(#[$doc])* $feature,)*
@@ -52,7 +52,7 @@ features! {
     AskedCovered "asked_covered",
     /// The share of the held name's rarity that agrees.
     HeldCovered "held_covered",
-    /// The excess of both shares together above one half.
+    /// The amount by which the sum of both shares exceeds one half.
     CoveredOverHalf "covered_over_half",
     /// The rarity of the rarest word that only the asked name has.
     AskedMissingMost "asked_missing_most",
@@ -118,7 +118,7 @@ features! {
     /// How much less usual the letters of the misspelt word are than those of the correct word, in
     /// tens of nats, at most one.
     SlipOdd "slip_odd",
-    /// The same value where the rest is equal.
+    /// The value of `SlipOdd`, if the rest of the names is equal.
     SlipAloneOdd "slip_alone_odd",
     /// Both names have the same legal form.
     FormAgrees "form_agrees",
@@ -196,7 +196,7 @@ features! {
     SlipAndLabel "slip_and_label",
     /// A label is the code of the state or province in the asked name.
     RegionHere "region_here",
-    /// The first label ends with that code.
+    /// The first label ends with the code of the state or province in the asked name.
     RegionBehind "region_behind",
     /// The company is in the country that the asked name mentions.
     CountryAgrees "country_agrees",

@@ -19,7 +19,7 @@ pub(super) struct Labels {
     pub(super) is_beginning: f64,
     /// The length of the whole name as a share of a label that contains it.
     pub(super) holds_name: f64,
-    /// The length of a label as a share of the name that contains it.
+    /// The length of a label as a share of the length of a name that contains it.
     pub(super) name_holds: f64,
     /// Similarity of a label and the name: 0 when 30 % of the letters differ, 1 when none does.
     pub(super) like: f64,
@@ -27,7 +27,7 @@ pub(super) struct Labels {
     pub(super) is_initials: f64,
     /// Rarity of the words whose beginnings make up a label, as a share of the name's rarity.
     pub(super) parts: f64,
-    /// 1 when these are all words of the name.
+    /// 1 when the label consists of the beginnings of all words of the name.
     pub(super) parts_full: f64,
     /// The rarity of a word that equals a label, in tens of nats.
     pub(super) word_is: f64,

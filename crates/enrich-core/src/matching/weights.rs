@@ -87,7 +87,8 @@ impl Weights {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// The raw probabilities of candidates with these scores, where at most one is meant.
+    /// The raw probabilities of candidates with these scores. At most one of the candidates is
+    /// meant.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();

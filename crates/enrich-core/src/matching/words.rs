@@ -60,8 +60,8 @@ struct Sums {
     specific_held: f64,
 }
 
-/// Compares a name of a candidate with the requested one. The words at `there` name a country that
-/// the candidate is in, so their absence does not count against it.
+/// Compares a name of a candidate with the requested name. The words at the indexes `there` name a
+/// country that the candidate is in, so the score is not lowered if they are missing.
 pub(super) fn compare(
     asked: &AskedName,
     name: &CompanyName,
@@ -237,7 +237,7 @@ fn of_contrasts(
 
 fn add_parenthetical_evidence(evidence: &mut Evidence, asked: &NameForm, held: &NameForm) {
     let aside: Vec<&NameWord> = asked.aside.iter().filter(|word| !word.is_filler).collect();
-    // The name's own initials after it add nothing.
+    // The initials of the name itself, in parentheses after the name, add nothing.
     let is_initials = matches!(aside.as_slice(), [word]
         if [&asked.initials, &asked.all_initials].contains(&&word.text));
     if is_initials {

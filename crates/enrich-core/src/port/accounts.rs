@@ -18,10 +18,9 @@ pub enum KeyStored {
     Stored,
     /// The account, or the key to rotate, does not exist; nothing changed.
     NotThere,
-    /// The account has the most keys in use that it may have; nothing changed.
+    /// The account has as many keys in use as it may have; nothing changed.
     TooManyActive,
-    /// The account has the most keys that it may have, recently ended ones included; nothing
-    /// changed.
+    /// The account has as many keys as it may have, including recently ended ones; nothing changed.
     TooMany,
 }
 
@@ -56,12 +55,13 @@ pub trait Accounts: Send + Sync {
         change: AccountChange,
     ) -> Result<AccountChanged, StoreError>;
 
-    /// Stores a key, unless `limit` is reached. Concurrent calls are counted one after the other.
+    /// Stores a key, unless `limit` is reached. Concurrent calls run one after the other, so that
+    /// together they respect the limit.
     async fn add_key(&self, key: NewKey, limit: KeyLimit) -> Result<KeyStored, StoreError>;
 
-    /// Stores `successor` and ends `old` at `old_until`; both or neither. An earlier end stays; one
-    /// that has passed when the successor is created becomes final. `old` counts towards `limit`
-    /// only if it stays valid.
+    /// Stores `successor` and ends `old` at `old_until`; both or neither. If `old` already ends
+    /// earlier, that end stays. If the end has passed when the successor is created, it becomes
+    /// final. `old` counts towards `limit` only if it stays valid.
     async fn rotate_key(
         &self,
         old: KeyId,
@@ -70,8 +70,8 @@ pub trait Accounts: Send + Sync {
         limit: KeyLimit,
     ) -> Result<KeyStored, StoreError>;
 
-    /// Finds the key for a secret, expired or not; `None` if it was never issued. A change made by
-    /// any process is visible within a second.
+    /// Finds the key for a secret, even if the key has ended; `None` if it was never issued. A
+    /// change by any process is visible within a second.
     async fn find_key(&self, key: &ApiKey) -> Result<Option<Arc<KeyInfo>>, StoreError>;
 
     /// The key with this id; `None` if it does not exist.
@@ -89,7 +89,7 @@ pub trait Accounts: Send + Sync {
     /// Changes a key's label. `false` if the key does not exist.
     async fn set_label(&self, id: KeyId, label: &str) -> Result<bool, StoreError>;
 
-    /// Ends a key at `at`; an earlier end stays. An end that has passed at `now` is
+    /// Ends a key at `at`, unless it already ends earlier. An end that has passed at `now` is
     /// [final](KeyInfo::has_ended). `false` if the key does not exist.
     async fn expire_key(
         &self,

@@ -12,8 +12,8 @@ use crate::suppressed::SuppressedValues;
 
 /// The tenant of a look-up. Tenants share expensive look-ups fairly.
 ///
-/// Directories do not interpret the value; equal values share one queue. The default is for callers
-/// without accounts.
+/// Directories only compare tenants: equal ones share a queue. The default is for callers without
+/// accounts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(u128);
 
@@ -35,8 +35,8 @@ pub trait Directory: Send + Sync {
         projection: Projection,
     ) -> Result<Option<Found>, StoreError>;
 
-    /// Like [`find`](Self::find), for a tenant. A directory that queues expensive look-ups lets
-    /// tenants take turns; others ignore the tenant.
+    /// Like [`find`](Self::find), for a tenant. In a directory that queues expensive look-ups,
+    /// tenants take turns. Other directories ignore the tenant.
     async fn find_for(
         &self,
         tenant: Tenant,
@@ -47,8 +47,8 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// The values that are suppressed now, for checking earlier answers; `None` if this directory
-    /// suppresses none.
+    /// The suppressed values, for checking earlier answers; `None` if this directory suppresses no
+    /// values.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }

@@ -12,8 +12,8 @@ use crate::record::{Record, SourceName};
 pub struct Load {
     /// The source of the records.
     pub source: SourceName,
-    /// The file of the records. It is stored with the source, in the same transaction as the first
-    /// record. `None` keeps the file stored before.
+    /// The file that contains the records. It is stored with the source, in the transaction of the
+    /// first record. `None` leaves an earlier stored file unchanged.
     pub file: Option<String>,
     /// The time stored with every value.
     pub at: Timestamp,
@@ -79,9 +79,9 @@ pub enum Suppressed {
 pub struct SourceInfo {
     /// Its name.
     pub name: SourceName,
-    /// The number of values stored from it.
+    /// The number of values stored from the source.
     pub values: u64,
-    /// The number of records imported from it.
+    /// The number of records imported from the source.
     pub records: u64,
     /// Time of the first import.
     pub first_at: Timestamp,
@@ -101,13 +101,13 @@ pub struct Removed {
 /// Imports records.
 #[async_trait]
 pub trait Importer: Send + Sync {
-    /// Begins an import. Only one runs at a time; a second one waits or is refused.
+    /// Begins an import. Only one import runs at a time; a second one waits or is refused.
     async fn begin(&self, load: Load) -> Result<Box<dyn Loading>, StoreError>;
 
     /// All sources, by name.
     async fn sources(&self) -> Result<Vec<SourceInfo>, StoreError>;
 
-    /// The file stored with a source by its last [`Load`] that had one; `None` if the source does
+    /// The file stored with a source by its last [`Load`] with a file; `None` if the source does
     /// not exist or has no file.
     async fn source_file(&self, name: &SourceName) -> Result<Option<String>, StoreError>;
 
@@ -119,7 +119,7 @@ pub trait Importer: Send + Sync {
     async fn forget(&self, what: &[Suppressed], at: Timestamp) -> Result<Removed, StoreError>;
 }
 
-/// A running import. Dropping it unfinished discards what is not yet written.
+/// A running import. Dropping it before [`finish`](Self::finish) discards what is not yet written.
 #[async_trait]
 pub trait Loading: Send {
     /// Imports a batch. Returns one [`ImportOutcome`] for each record, in order.

@@ -21,8 +21,8 @@ pub struct Charge {
     pub key: KeyId,
     /// The endpoint's path.
     pub endpoint: &'static str,
-    /// The number of items in the answer. A miss has 0: it is free and adds no entry, and is passed
-    /// only to store its idempotency record.
+    /// The number of items in the answer. A miss has 0 items: it is free and adds no entry. It is
+    /// passed only to store its idempotency record.
     pub items: u64,
     /// The price rule.
     pub price: Price,
@@ -46,8 +46,8 @@ impl Charge {
 /// The result of a charge. It is durable when it is returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Charged {
-    /// The credits were deducted, if there were any, and the idempotency record was stored, if
-    /// there is one.
+    /// The price was deducted, and the idempotency record was stored if there is one. A miss
+    /// deducts nothing.
     Taken {
         /// The balance after the charge.
         balance: Credits,
@@ -64,7 +64,7 @@ pub enum Charged {
 /// Why a charge was not decided.
 #[derive(Debug, thiserror::Error)]
 pub enum ChargeError {
-    /// Certainly nothing was charged. [`Ledger::is_charging`] says whether charging continues.
+    /// Nothing was charged. [`Ledger::is_charging`] says whether later charges are decided.
     #[error("the charge could not be written; nothing was charged")]
     NotTaken(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// Too many charges are waiting; nothing was charged.
@@ -73,10 +73,11 @@ pub enum ChargeError {
     /// No further idempotency record can be stored; nothing was charged.
     #[error("no more idempotency records can be kept; nothing was charged")]
     IdempotencyStoreFull,
-    /// It is not known whether the charge was written. On a repeat the idempotency record decides.
+    /// It is not known whether the charge was written. When the call is repeated, the idempotency
+    /// record decides.
     #[error("it is not known whether the charge was written")]
     Unknown(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Charging has stopped; nothing was charged. It stops after an unknown outcome, when the
+    /// Charging has stopped; nothing was charged. Charging stops after an unknown outcome, when the
     /// ledger differs from what was written, and when the deciding thread has died.
     #[error("charging has stopped; nothing was charged")]
     Stopped,
@@ -93,7 +94,7 @@ pub struct Grant {
     pub credits: i64,
     /// The operator's note.
     pub note: String,
-    /// The corrected entry. If present, the new entry is an adjustment.
+    /// The entry to correct. If present, the new entry is an adjustment.
     pub corrects: Option<ChargeId>,
     /// The time of the grant.
     pub at: Timestamp,
@@ -115,7 +116,7 @@ pub enum Granted {
         /// The balance after the grant.
         balance: Credits,
     },
-    /// Refused: the balance would leave the range 0 to [`Credits::MAX`].
+    /// Refused: the new balance would be below 0 or above [`Credits::MAX`].
     OutOfRange {
         /// The current balance.
         balance: Credits,
@@ -143,7 +144,8 @@ pub struct Verification {
     pub faults: Vec<String>,
 }
 
-/// The ledger: append-only, with balances that are never negative. Decisions are sequential.
+/// The ledger: append-only, with balances that are never negative. It decides one charge or grant
+/// at a time.
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// The balance of an account, including every acknowledged charge.
@@ -160,7 +162,7 @@ pub trait Ledger: Send + Sync {
         self.balance(account).await
     }
 
-    /// The response stored for an idempotency key at `now`; `None` if there is none.
+    /// The response that is stored for an idempotency key at `now`; `None` if there is none.
     async fn stored_response(
         &self,
         account: AccountId,
@@ -195,16 +197,16 @@ pub trait Ledger: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// The sequence number of an account's first entry at or after `at`. If all are earlier, the
-    /// last entry's number plus one.
+    /// The sequence number of an account's first entry at or after `at`. If all entries are
+    /// earlier: the last entry's number plus one.
     ///
     /// Entries are in order of arrival. If the clock was set back, later entries may have times
     /// before `at`.
     async fn first_entry_at(&self, account: AccountId, at: Timestamp) -> Result<u64, StoreError>;
 
-    /// The sequence number of an account's last entry before `at`, plus one; 1 if none is earlier.
-    /// All entries of a time range lie between [`first_entry_at`](Self::first_entry_at) and this
-    /// number.
+    /// The sequence number of an account's last entry before `at`, plus one; 1 if no entry is
+    /// earlier. All entries of a time range lie between [`first_entry_at`](Self::first_entry_at)
+    /// and this number.
     async fn end_of_entries_before(
         &self,
         account: AccountId,

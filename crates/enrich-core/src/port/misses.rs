@@ -6,6 +6,6 @@ use jiff::Timestamp;
 /// Counts missed company names. Names of people, addresses and numbers are never counted.
 pub trait Misses: Send + Sync {
     /// Counts a look-up by company name that found no company. Returns at once; counts are written
-    /// later, and a crash may lose those of the last minute.
+    /// later. A crash may lose the counts of the last minute.
     fn count(&self, name: &CompanyName, at: Timestamp);
 }

@@ -77,7 +77,7 @@ impl UseOutcome {
 /// Counts calls by day (UTC), account, key, endpoint and outcome.
 #[async_trait]
 pub trait Usage: Send + Sync {
-    /// Counts a call. Returns at once; counts are written later, and a crash may lose those of the
+    /// Counts a call. Returns at once; counts are written later. A crash may lose the counts of the
     /// last seconds.
     fn count(&self, used: Use);
 
@@ -85,8 +85,8 @@ pub trait Usage: Send + Sync {
     async fn flush(&self) -> Result<(), StoreError>;
 
     /// The usage of an account from day `first` to day `last` inclusive, in days since 1970-01-01
-    /// (UTC), by day, then key, endpoint and outcome. It sums the counts of all processes that are
-    /// [written](Usage::flush). Empty for an unknown account.
+    /// (UTC), by day, then key, endpoint and outcome. Empty for an unknown account. Counts of all
+    /// processes are summed, as far as they are [written](Usage::flush).
     async fn days(
         &self,
         account: AccountId,

@@ -66,8 +66,8 @@ pub struct Call<'a> {
     pub idempotency_key: Option<&'a str>,
 }
 
-/// Writes the answer for the result, or for a miss. A template with zero items means a miss, even if
-/// a subject was found without the attribute.
+/// Writes the answer for the result, or for a miss. A template with zero items means a miss. A
+/// subject that was found without the attribute is also a miss.
 pub type WriteAnswer<'a> = &'a (dyn Fn(&Ask, Option<&Found>) -> ResponseTemplate + Sync);
 
 /// An answer.

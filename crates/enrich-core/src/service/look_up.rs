@@ -73,7 +73,7 @@ impl LookUp {
         Self::read("company_by_page", "page", page.map(question))
     }
 
-    /// Looks up the company with this email address, or whose employee has it.
+    /// Looks up the company that has this email address, or whose employee has it.
     pub fn company_by_email(email: &str) -> Self {
         let email = EmailAddress::parse(email);
         let question = |email| Question::Company(CompanyRef::Email(email));
@@ -141,10 +141,12 @@ impl LookUp {
         Self { price, ..self }
     }
 
-    /// Sets the name of the look-up in charges and usage counters, where an endpoint has its path.
+    /// Sets the name of the look-up in charges and usage counters. For an endpoint, this name is
+    /// its path.
     ///
-    /// The default is the constructor's name. A program that reads different attributes with the
-    /// same question gives each a purpose, because an idempotency key is valid for one attribute.
+    /// The default is the constructor's name. An idempotency key is valid for one attribute. A
+    /// program that reads several attributes with the same question therefore sets a purpose for
+    /// each.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
@@ -183,8 +185,8 @@ impl LookUp {
 }
 
 impl Service {
-    /// Makes a look-up with all checks of a [`Call`], at the look-up's price. `pick`
-    /// takes the attribute from the result; `None` and an empty list are free.
+    /// Makes a look-up with all checks of a [`Call`], at the look-up's price. `pick` takes the
+    /// attribute from the result; `None` and an empty list are free.
     ///
     /// ```
     /// # async fn example(service: &enrich_core::Service, key: &enrich_core::ApiKey) {
@@ -201,8 +203,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] says why there is no answer, and either that nothing was charged or that this
-    /// is unknown.
+    /// A [`Refusal`] says why there is no answer. It also says that nothing was charged, or that
+    /// this is unknown.
     pub async fn look_up<V: LookUpValue + ?Sized>(
         &self,
         key: &ApiKey,
@@ -225,7 +227,7 @@ impl Service {
             Err(refused) => refused,
         };
         let answer = outcome.result?;
-        // The value stored under the key is another attribute.
+        // The key stores a value of another attribute.
         let stored =
             read::<V>(&answer.body, answer.is_found).ok_or(Refusal::IdempotencyKeyReused)?;
         let (value, confidence) = stored.found.unzip();
@@ -258,7 +260,8 @@ fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> Res
     ResponseTemplate { items, body: BodyTemplate::new(body, Some(0)) }
 }
 
-/// Reads an answer by [`write`] with its balance filled in; `None` for other bytes.
+/// Parses the bytes of an answer that [`write`] wrote, with its balance filled in; `None` for other
+/// bytes.
 fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);

@@ -1,7 +1,7 @@
 //! The values that programs read from results, and their form in an idempotency record.
 //!
-//! A value is stored as lines: numbers in decimal digits, and texts after their length in bytes. A
-//! text has its own lines, so that a suppressed value can be found in it
+//! A value is stored as lines. A number is a line of decimal digits. A text follows its length in
+//! bytes and has its own lines, so that a suppressed value can be found in it
 //! ([`crate::holds_suppressed`]).
 
 use enrich_text::{Country, Network};

@@ -34,7 +34,7 @@ struct WrittenAnswer {
     template: ResponseTemplate,
     /// The directory revision that the answer was read from.
     revision: DirectoryRevision,
-    /// The balance before its charge, in credits.
+    /// The balance before the charge, in credits.
     balance: Credits,
 }
 
@@ -84,8 +84,7 @@ impl<'a> MeteredCall<'a> {
     pub(super) async fn run(&mut self) -> Result<Answer, Refusal> {
         match self.call.idempotency_key {
             None => self.find_and_charge(None).await,
-            // Boxed, because most calls have no idempotency key and then need no space for this
-            // future.
+            // Boxed: most calls have no idempotency key, and then use no space for this future.
             Some(text) => Box::pin(self.run_once(text)).await,
         }
     }
@@ -97,7 +96,8 @@ impl<'a> MeteredCall<'a> {
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
-            // This also applies while another repeat is running: the first call has ended.
+            // The first call has ended, so its response is returned even while another repeat is
+            // running.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
@@ -106,8 +106,8 @@ impl<'a> MeteredCall<'a> {
                 if !matches!(result, Err(Refusal::NotEnoughCredits { .. })) {
                     return result;
                 }
-                // Another process may have answered the first call, and charged the last credits
-                // for it, since the stored response was read.
+                // Another process may have answered the first call since the stored response was
+                // read, and charged the last credits for it.
                 match self.stored_response(&key, &question).await? {
                     Some(stored) => self.replay(stored).await,
                     None => result,
@@ -158,8 +158,8 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// The balance, if it covers the least price and the account may still make look-ups that may
-    /// cost more than it has.
+    /// The balance, if the account may make this look-up: the balance covers the least price, and
+    /// the day's limit of unpaid look-ups is not reached.
     async fn check_balance(&mut self) -> Result<Credits, Refusal> {
         let price = self.call.price;
         let before = self.enough().await.map_err(store_refusal)?;
@@ -177,8 +177,8 @@ impl<'a> MeteredCall<'a> {
         Ok(before)
     }
 
-    /// Looks up and writes the answer. Reads at most one item more than `before` pays for, and
-    /// reads again if the balance now pays for a longer list.
+    /// Looks up and writes the answer. Reads at most one item more than `before` pays for. Reads
+    /// again if the balance has grown and now pays for a longer list.
     async fn find_and_write(&mut self, mut before: Credits) -> Result<WrittenAnswer, Refusal> {
         let (service, account, price) = (self.service, self.key.account, self.call.price);
         loop {
@@ -198,8 +198,8 @@ impl<'a> MeteredCall<'a> {
             if projection == self.ask.projection || template.items < most {
                 return Ok(WrittenAnswer { template, revision, balance: before });
             }
-            // The list may be longer than what was read, and cost more than the balance.
-            // It is not an answer, even if credits were granted since.
+            // The list may be longer than what was read, and cost more than the balance. A list
+            // that was cut off is never an answer, even if credits were granted meanwhile.
             let now = service.ledger.balance(account).await.map_err(store_refusal)?;
             let now = now.ok_or(Refusal::InvalidKey)?;
             *self.balance = Some(now);
@@ -224,12 +224,13 @@ impl<'a> MeteredCall<'a> {
         }
     }
 
-    /// The balance, if the account has used up its daily refusals after look-ups that it could not
-    /// pay, and has received no credits since.
+    /// The balance of an account that has used up its daily refusals after look-ups that it could
+    /// not pay. `None` if refusals are left, or if the account has received credits since.
     async fn probes_too_often(&self) -> Result<Option<Credits>, Refusal> {
         let (service, account) = (self.service, self.key.account);
         let Some(least) = service.shortfalls.used_up(account, self.now) else { return Ok(None) };
-        // Read after `least`: concurrent charges only lower the balance, and only grants raise it.
+        // Read after `least`: charges at the same time only lower the balance, so a higher balance
+        // means a grant.
         let left = service.ledger.balance(account).await.map_err(store_refusal)?;
         let left = left.ok_or(Refusal::InvalidKey)?;
         if left > least {
@@ -240,8 +241,8 @@ impl<'a> MeteredCall<'a> {
         Ok(Some(left))
     }
 
-    /// Returns the first answer again. If it contains a value that was suppressed since, returns a
-    /// miss. Either is free.
+    /// Returns the first answer again, or a miss if the answer contains a value that was suppressed
+    /// since. Both are free.
     async fn replay(&self, stored: StoredResponse) -> Result<Answer, Refusal> {
         if let StoredResponse::Answer { body, balance, .. } = &stored {
             let suppressed = self.service.directory.suppressed().await.map_err(store_refusal)?;

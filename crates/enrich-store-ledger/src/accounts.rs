@@ -1,8 +1,8 @@
 //! Accounts and keys in `ledger.sqlite`.
 //!
-//! A key is found by its keyed hash, which nobody can compute without the secret. So the time of a
-//! look-up reveals nothing about the key, and no comparison in constant time is needed. Recently
-//! used keys are cached in memory (`accounts/recent.rs`).
+//! A key is found by its keyed hash. Without the secret nobody can compute this hash, so the time
+//! of a look-up reveals nothing about the key, and hashes need no comparison in constant time.
+//! Recently used keys are cached in memory (`accounts/recent.rs`).
 
 mod change;
 mod keys;
@@ -153,7 +153,8 @@ impl Accounts for SqliteAccounts {
             if successor.account != account {
                 return Err(StoreError::failed(Unfit::OtherAccount).into());
             }
-            // A successor that replaces an active key at once adds no active key.
+            // A successor that replaces an active key at once does not change the number of active
+            // keys.
             let takes_its_place = is_active && old_until <= now;
             match find_full(connection, &successor, limit)? {
                 Some(KeyStored::TooManyActive) if takes_its_place => {}

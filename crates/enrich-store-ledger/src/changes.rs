@@ -38,8 +38,9 @@ impl Changes {
         Ok(Self { connection: Arc::new(Mutex::new(connection)), files: Arc::clone(files) })
     }
 
-    /// Runs `change` in a transaction, on a thread of its own: a commit waits for the disk. Then
-    /// calls `after`, also when the commit failed: whether it was written is not always known.
+    /// Runs `change` in a transaction, on a thread of its own, because a commit waits for the disk.
+    /// Then calls `after`, even if the commit failed, because a failed commit may have been
+    /// written.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, NotChanged> + Send + 'static,

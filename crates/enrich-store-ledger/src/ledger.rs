@@ -1,10 +1,10 @@
 //! The ledger in `ledger.sqlite`: an append-only log, decided by one thread, in groups.
 //!
 //! Charges and grants go through a bounded queue to the one thread that writes. Everything that
-//! arrived during the last commit goes into the next transaction, is decided there in order of
-//! arrival, and is answered after the commit. The heads of accounts are kept in memory: a decision
-//! reads nothing, and a balance is read without waiting. Rows of other processes are read in at the
-//! beginning of each transaction.
+//! arrived during the last commit goes into the next transaction. It is decided there in order of
+//! arrival and answered after the commit. The heads of accounts are in memory, so that a decision
+//! reads nothing and a balance is read without waiting. Each transaction begins by reading the new
+//! rows of other processes.
 //!
 //! # Outcomes of a group
 //!
@@ -33,19 +33,18 @@
 //!      └── this thread dies before that ────────────────────────► Unknown, and charging stops
 //! ```
 //!
-//! Before `COMMIT` nothing is final: a transaction without its commit record is visible to nobody,
-//! also not after a crash, so `NotTaken` is certain. A `COMMIT` that fails while it waits for the
-//! disk leaves a complete record whose bytes may or may not be on disk; reopening the database
-//! after a crash may bring it back. So the answer is `Unknown`, and nothing more is charged
-//! ([`ChargeError::Stopped`]) until the store is reopened, which reads the log, makes it durable
-//! and continues from there. The idempotency record is part of the same transaction and exists
-//! exactly if the charge does: a repeat with the same key is replayed or charged, never charged
-//! twice.
+//! Before `COMMIT` nothing is final. A transaction without its commit record is never visible, even
+//! after a crash, so `NotTaken` is certain. A `COMMIT` that fails while it waits for the disk
+//! leaves a complete record, which may or may not be on disk. After a crash, reopening the database
+//! may restore it. So the answer is `Unknown`, and nothing more is charged
+//! ([`ChargeError::Stopped`]) until the store is reopened. Reopening reads the log and makes it
+//! durable. The idempotency record is written in the transaction of its charge, so either both
+//! exist or neither: a repeat with the same key is replayed or charged, never charged twice.
 //!
-//! An alteration in one account's rows stops only that account. If the end of the log is not what
+//! If rows of one account were altered, only that account stops. If the end of the log is not what
 //! this process wrote or read, nothing can be appended, and all accounts stop.
 //!
-//! A group without writes (balances only) takes `BEGIN` alone.
+//! A group that only reads balances uses `BEGIN` in place of `BEGIN IMMEDIATE`.
 //!
 //! # Layout
 //!
@@ -56,11 +55,11 @@
 //! seal      c, n, and a hash over all rows up to either, in order
 //! ```
 //!
-//! Rows of all accounts are appended to one table, so that a group fills a page or two; a charge
-//! rewrites no balance. After every 16,384 rows the heads of the accounts with new rows are written
-//! as a checkpoint, so that opening the ledger reads and checks few rows. The chain shows
+//! Rows of all accounts are appended to one table, so that a group fills one or two pages. A charge
+//! does not rewrite a balance. After every 16,384 rows, the heads of the accounts with new rows are
+//! written as a checkpoint, so that opening the ledger reads and checks few rows. The chain shows
 //! alterations in an account; the seal shows rows that were removed or cut off anywhere.
-//! [`Ledger::verify`] checks everything. No file can show by itself that it is an older copy.
+//! [`Ledger::verify`] checks everything. An older copy of the whole file passes this check.
 
 mod decide;
 mod entries;
@@ -103,7 +102,7 @@ use crate::ledger::writer::Writer;
 pub use seal::begin;
 pub use verify::verify;
 
-/// The ledger over SQLite. Dropping it decides the queued jobs, then ends its thread.
+/// The ledger over SQLite. When it is dropped, its thread decides the queued jobs and then ends.
 #[derive(Debug)]
 pub struct SqliteLedger {
     path: PathBuf,
@@ -127,12 +126,12 @@ struct Lost;
 struct NotAsWritten(Cow<'static, str>);
 
 impl NotAsWritten {
-    /// Describes where the difference shows.
+    /// Describes where the ledger differs.
     fn new(fault: impl Into<Cow<'static, str>>) -> Self {
         Self(fault.into())
     }
 
-    /// A row was made with a secret that this process did not load at its start.
+    /// A row was made with a secret that this process did not load when it started.
     fn unknown_secret(what: &str, number: u32) -> Self {
         Self::new(format!(
             "{what} was made with secret {number}, which was not in secret.key when this process \
@@ -141,8 +140,8 @@ impl NotAsWritten {
     }
 }
 
-/// Reads a row; `None` when it holds a value that Enrich never writes. A remaining error means that
-/// the file cannot be read.
+/// Reads a row; `None` when it holds a value that Enrich never writes. An error means that the file
+/// cannot be read.
 fn read_whole<T>(row: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match row {
         Ok(row) => Ok(Some(row)),
@@ -182,7 +181,7 @@ impl SqliteLedger {
         Arc::clone(&self.files)
     }
 
-    /// Whether charging goes on, as far as this process knows.
+    /// Whether charging continues, as far as this process knows.
     fn is_deciding(&self) -> bool {
         self.is_charging.load(Ordering::Acquire)
     }
@@ -192,18 +191,18 @@ impl SqliteLedger {
         self.heads.get(account).map(|head| head.last.balance)
     }
 
-    /// The account's head, with all rows up to it visible to every reader; `None` when there is no
+    /// The account's head, once every reader can see all rows up to it; `None` when there is no
     /// such account.
     async fn head_for_reading(&self, account: AccountId) -> Result<Option<Head>, StoreError> {
         if self.balance(account).await?.is_none() {
             return Ok(None);
         }
-        // Missing when the entry was evicted to make room for other accounts.
+        // Missing when the head was evicted to make room for other accounts.
         self.heads.get(account).map(Some).ok_or(StoreError::Overloaded)
     }
 
-    /// Asks for a decision. The job enters the queue here and not in the future that waits for the
-    /// decision: the future would keep memory for the job.
+    /// Asks for a decision. The job enters the queue before this function returns, so that the
+    /// future that waits for the decision uses no memory for the job.
     fn ask<A, T>(
         &self,
         job: impl FnOnce(Open<A, T>) -> Job,
@@ -244,7 +243,7 @@ async fn decided<T>(decision: Awaited<T>) -> Result<T, ChargeError> {
 impl Ledger for SqliteLedger {
     async fn balance(&self, account: AccountId) -> Result<Option<Credits>, StoreError> {
         if !self.is_deciding() {
-            // Acknowledged charges still count after the stop.
+            // Charging has stopped; the balance in memory still includes all acknowledged charges.
             return self.known_balance(account).map(Some).ok_or(StoreError::Overloaded);
         }
         let looked = match self.ask(Job::Balance, account) {
@@ -338,7 +337,7 @@ impl Ledger for SqliteLedger {
             let replaced = files.check().err();
             let verified = match verify::verify(&path, &secrets) {
                 Ok(verified) => verified,
-                // The log was replaced; its index belongs to the old one.
+                // The file at the path is a new one, and may not be a ledger.
                 Err(_) if replaced.is_some() => Verification::default(),
                 Err(error) => return Err(store_error(error)),
             };

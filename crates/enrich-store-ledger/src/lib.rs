@@ -33,7 +33,7 @@ pub const LEDGER: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The counts that a check reports.
+/// The names and queries of the counts that a check reports.
 const COUNTS: [(&str, &str); 8] = [
     ("accounts", "SELECT count(*) FROM account"),
     ("keys", "SELECT count(*) FROM api_key"),
@@ -64,8 +64,8 @@ pub struct LedgerPorts {
 ///
 /// # Errors
 ///
-/// [`OpenError::NotAsWritten`] when the ledger was altered, and when the file cannot be read or
-/// written.
+/// [`OpenError::NotAsWritten`] when the ledger was altered; other errors when the file cannot be
+/// read or written.
 pub fn open(path: &Path, secrets: &Secrets, options: &Options) -> Result<LedgerPorts, OpenError> {
     let ledger = SqliteLedger::open(path, secrets, options)?;
     let files = ledger.files();
@@ -79,8 +79,8 @@ pub fn open(path: &Path, secrets: &Secrets, options: &Options) -> Result<LedgerP
     })
 }
 
-/// Checks the ledger at `path` in full: SQLite's own checks and the counts of rows. To check its
-/// sums, use [`verify`].
+/// Runs SQLite's own checks of the ledger at `path` and counts its rows. [`verify`] checks the
+/// sums.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! Counts missed company names, if the operator wants it.
+//! Counts missed company names, if the operator enables it.
 //!
-//! Counting adds to a small map in memory; the usage counters' thread writes the collected counts
-//! once a minute. A name is stored as a keyed hash of its matching form; its text is stored only if
-//! the operator asked for texts. Counts are per day and are deleted after [`KEPT_DAYS`]. At most
-//! [`MOST_A_DAY`] names a day are kept; beyond that, the least frequent are deleted.
+//! Counts are collected in memory; the usage counters' thread writes them once a minute. A name is
+//! stored as a keyed hash of its folded form without spaces. Its text is stored only if the
+//! operator enables texts. Counts are per day and are deleted after [`KEPT_DAYS`]. At most
+//! [`MOST_A_DAY`] names a day are kept; beyond this, the least frequent are deleted.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 /// The number of days a count is kept, today included.
 pub(crate) const KEPT_DAYS: i64 = 30;
-/// The most names kept of a day.
+/// The most names that are kept for a day.
 const MOST_A_DAY: u32 = 10_000;
 /// The most names collected in memory: less than a megabyte.
 const MOST_GATHERED: usize = 4096;
@@ -34,9 +34,9 @@ const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
 /// A missed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedName {
-    /// The keyed hash of its matching form.
+    /// The keyed hash of the name, folded and without spaces.
     pub hash: [u8; 32],
-    /// Its text; `None` when only hashes are stored.
+    /// The name's text; `None` when only hashes are stored.
     pub name: Option<String>,
     /// The number of misses.
     pub calls: u64,
@@ -90,7 +90,7 @@ impl MissCounter {
     }
 
     /// Writes the collected counts, with `pause` between two transactions. Counts that cannot be
-    /// written are collected again.
+    /// written stay collected.
     pub(crate) fn write(
         &self,
         connection: &mut Connection,
@@ -135,7 +135,8 @@ impl Misses for MissCounter {
     }
 }
 
-/// Whether a text is only a name: not an email address, a number, or a page sent in its place.
+/// Whether a text is a name. Email addresses, numbers and URLs, sent in place of a name, are not
+/// counted.
 fn is_countable(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     text.len() <= LONGEST && digits <= MOST_DIGITS && !text.contains(['@', '/'])
@@ -145,7 +146,7 @@ fn hash(secrets: &Secrets, name: &CompanyName) -> [u8; 32] {
     secrets.current().hash(Purpose::MissedName, &[name.squashed().as_bytes()])
 }
 
-/// The hashes under which a name may have been counted, one for each secret.
+/// The hashes under which a name may have been counted: one for each secret.
 pub(crate) fn hashes(secrets: &Secrets, name: &CompanyName) -> Vec<[u8; 32]> {
     let parts = [name.squashed().as_bytes()];
     secrets.newest_first().map(|secret| secret.hash(Purpose::MissedName, &parts)).collect()
@@ -172,7 +173,7 @@ fn write_some(connection: &mut Connection, some: &[(Counted, Count)]) -> rusqlit
     transaction.commit()
 }
 
-/// Keeps the most frequent names of a day.
+/// Deletes all but the `most` most frequent names of a day.
 fn bound(connection: &Connection, day: i64, most: u32) -> rusqlite::Result<()> {
     let count: u32 = connection.value("SELECT count(*) FROM missed_name WHERE day = ?1", [day])?;
     if count > most {

@@ -1,12 +1,12 @@
-//! Sign-ins to the accounts' pages, in `ledger.sqlite`.
+//! Owners' sign-ins to the account page, in `ledger.sqlite`.
 //!
-//! Email addresses and tokens are found by keyed hashes, as keys are, and nothing is cached in
-//! memory: an invitation from the command line works at once, and a session that it ends has ended.
+//! Email addresses and tokens are found by keyed hashes, like keys. Nothing is cached in memory, so
+//! changes from the command line take effect at once.
 //!
 //! A change that takes something away (a session ended, an invitation used, a password replaced) is
-//! on disk before it is acknowledged. The start or use of a session is not: a power failure may
-//! lose it, and then the owner signs in again. Neither uses the thread that charges; a change holds
-//! SQLite's one write lock for the time of a few rows.
+//! on disk before it is acknowledged. The start or use of a session is not synced: after a power
+//! failure the owner may have to sign in again. No change uses the thread that charges; each holds
+//! SQLite's one write lock for a few rows.
 
 mod rows;
 
@@ -32,7 +32,7 @@ use rows::{
     read_invitation, read_session, read_sign_in, set_password,
 };
 
-/// Ended sessions deleted at once, so that charges do not wait for it.
+/// The most ended sessions deleted in one transaction, so that charges do not wait long.
 const SETTLED_AT_ONCE: u32 = 10_000;
 /// Deletes ended sessions, the oldest first.
 const ENDED_SESSIONS: &str = "DELETE FROM session WHERE token_hash IN (
@@ -223,7 +223,7 @@ impl SignIns for SqliteSignIns {
         let hashes = self.hashes(Purpose::InvitationToken, token.expose());
         let sealed = self.seal(Purpose::PasswordSeal, account, password.expose())?;
         self.write(move |connection| {
-            // It may have been used or replaced since it was read.
+            // Read again: it may have been used or replaced meanwhile.
             let invitation = first_of(connection, INVITATION, &hashes, read_invitation)?;
             if !invitation.is_some_and(|(of, until)| of == account && now < until) {
                 return Ok(None);

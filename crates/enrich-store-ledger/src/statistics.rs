@@ -31,7 +31,7 @@ pub struct AccountUse {
     pub account: AccountId,
     /// Its name.
     pub name: String,
-    /// The outcomes of its calls.
+    /// The outcomes of the account's calls.
     pub outcomes: Outcomes,
 }
 
@@ -46,7 +46,7 @@ pub struct UseStatistics {
     pub by_day: BTreeMap<i64, Outcomes>,
     /// By account, the most calls first.
     pub by_account: Vec<AccountUse>,
-    /// The number of accounts with calls that are not in the list.
+    /// The number of further accounts with calls that the list omits.
     pub further_accounts: u64,
 }
 
@@ -102,7 +102,7 @@ fn add_up(
     let reading = connection.unchecked_transaction()?;
     let mut counted = UseStatistics::default();
     let mut accounts = reading.prepare("SELECT id, name FROM account ORDER BY id")?;
-    // The counters are ordered by account and day: each account's are one short range.
+    // The counters are ordered by account and day, so each account's counters are one short range.
     let mut counters = reading.prepare(
         "SELECT day, endpoint, outcome, sum(calls), sum(credits) FROM used
          WHERE account = ?1 AND day BETWEEN ?2 AND ?3 GROUP BY day, endpoint, outcome",
@@ -114,7 +114,7 @@ fn add_up(
         let mut used = counters.query((Column(account), first, last))?;
         while let Some(row) = used.next()? {
             let outcome: String = row.get(2)?;
-            // An outcome of a newer Enrich has no name here.
+            // A newer version of Enrich may write outcomes that this one does not know.
             let Some(outcome) = UseOutcome::named(&outcome) else { continue };
             let (calls, Column(credits)): (u64, Column<Credits>) = (row.get(3)?, row.get(4)?);
             let endpoint: String = row.get(1)?;
@@ -130,7 +130,7 @@ fn add_up(
         if outcomes.calls() > 0 {
             counted.by_account.push(AccountUse { account, name, outcomes });
         }
-        // Twice as many as are returned, so that they are seldom sorted.
+        // Sorted only at twice the returned number, so that sorting is rare.
         if counted.by_account.len() >= most.saturating_mul(2).max(1) {
             keep_first(&mut counted, most);
         }

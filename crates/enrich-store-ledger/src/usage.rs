@@ -1,9 +1,9 @@
 //! Usage counters in `ledger.sqlite`, written in the background.
 //!
-//! Counting adds to a map in memory; a thread writes the collected counts every few seconds and at
-//! the end. Its own connection does not wait for the disk, and writes in small transactions with
-//! pauses, so that charges never wait long for SQLite's one write lock. A power failure may lose
-//! the last counts, never a charge. Counts that could not be written are written in the next round.
+//! Counts are collected in memory; a thread writes them every few seconds and when the server
+//! stops. The thread's connection does not sync to disk. It writes in small transactions with
+//! pauses, because charges wait for SQLite's one write lock. A power failure may lose the last
+//! counts, never a charge. Counts that could not be written are retried at the next interval.
 
 use std::collections::hash_map::Entry;
 use std::mem;
@@ -29,18 +29,20 @@ use crate::misses::{self, MissCounter};
 
 /// Interval between writes of counts.
 const ROUND: Duration = Duration::from_secs(5);
-/// Interval between writes of keys' last use: each changes a page that nothing else changes.
+/// Interval between writes of keys' last use. It is longer, because each write changes a separate
+/// page.
 const MARK_ROUND: Duration = Duration::from_secs(60);
-/// Interval between writes of missed names, and between removals of old ones.
+/// Interval between writes of missed names, and between deletions of expired ones.
 const MISSES_ROUND: Duration = Duration::from_secs(60);
 const TIDY_ROUND: Duration = Duration::from_secs(60 * 60);
-/// The most different counts in memory: about 15 MB. Further ones are lost, and that is logged.
+/// The most different counts in memory, about 15 MB. Further counts are lost, and a warning is
+/// logged.
 const MAX_GATHERED: usize = 100_000;
 /// Counts per transaction: about a millisecond of work.
 const PER_TRANSACTION: usize = 100;
-/// Pause for charges between two transactions of a round.
+/// Pause between two transactions, in which charges can be written.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The largest value of a column.
+/// The largest value that a column can hold.
 const MOST: u64 = i64::MAX as u64;
 
 /// Where the result of a flush is sent.
@@ -52,7 +54,7 @@ pub struct SqliteUsage {
     gathered: Arc<Mutex<Gathered>>,
     readers: Readers,
     flushes: SyncSender<Reply>,
-    /// It writes the remaining counts before it ends.
+    /// The writing thread. It writes the remaining counts before it ends.
     _writer: Worker,
 }
 
@@ -65,7 +67,7 @@ enum DaysError {
     Outcome(String),
 }
 
-/// The key of a count.
+/// What a count is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Counted {
     account: AccountId,
@@ -96,7 +98,7 @@ impl SqliteUsage {
         let connection = sqlite::writer(path, Durability::Checkpoint)
             .map_err(|source| OpenError::of_sqlite(path, source))?;
         let gathered = Arc::new(Mutex::new(Gathered::default()));
-        // More than ever wait at once: the only caller is the end of the process.
+        // More than ever wait at the same time: only the end of the process asks for a flush.
         let (flushes, asked) = mpsc::sync_channel(64);
         let usage_writer = UsageWriter::new(Arc::clone(&gathered), misses, connection, asked);
         let writer = Worker::start(path, "enrich-usage", move || usage_writer.run())?;
@@ -181,7 +183,7 @@ struct UsageWriter {
     gathered: Arc<Mutex<Gathered>>,
     connection: Connection,
     asked: Receiver<Reply>,
-    /// Callers that asked during a round.
+    /// Callers that asked for a flush while counts were being written.
     waiting: Vec<Reply>,
     /// The last use of keys, not yet written.
     unmarked: FxHashMap<KeyId, Timestamp>,
@@ -195,14 +197,14 @@ struct UsageWriter {
 /// The pace of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// In the background: with pauses, and the last use of keys only every [`MARK_ROUND`].
+    /// In the background: with pauses. The last use of keys is written only every [`MARK_ROUND`].
     Steady,
-    /// A caller waits for all of it.
+    /// Without pauses, because a caller waits.
     Hurried,
 }
 
 impl Pace {
-    /// Lets charges write between two transactions.
+    /// Pauses, so that charges can be written between two transactions.
     fn pause(self) {
         if self == Self::Steady {
             thread::sleep(PAUSE);
@@ -231,7 +233,7 @@ impl UsageWriter {
         }
     }
 
-    /// Writes in every round and on request, until all senders are gone.
+    /// Writes at every interval and on request, until all senders are gone.
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {
@@ -244,7 +246,8 @@ impl UsageWriter {
             for reply in mem::take(&mut self.waiting) {
                 let written =
                     self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                // Nobody may be waiting any more; the counts are written in either case.
+                // Sending fails if the caller no longer waits; the counts are written in either
+                // case.
                 let _ = reply.send(written.map_err(store_error));
             }
         }
@@ -259,8 +262,8 @@ impl UsageWriter {
         }
     }
 
-    /// Writes the counts of missed names and deletes expired ones, also when counting is off. A
-    /// command that ends within a round does not delete any.
+    /// Writes the counts of missed names. Deletes expired counts, even when counting is off, but
+    /// not in a process that ends within [`ROUND`].
     fn write_misses(&mut self, pace: Pace) -> rusqlite::Result<()> {
         if let Some(misses) = &self.misses
             && (pace == Pace::Hurried || self.missed_at.elapsed() >= MISSES_ROUND)
@@ -277,14 +280,14 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Writes the collected counts; those that cannot be written are collected again.
+    /// Writes the collected counts. Counts that cannot be written stay collected.
     fn write(&mut self, mut pace: Pace) -> rusqlite::Result<()> {
         let gathered = mem::take(&mut *self.gathered.lock());
         if gathered.lost > 0 {
             tracing::warn!(calls = gathered.lost, "usage counts were lost: too many at once");
         }
         let mut sums: Vec<_> = gathered.sums.into_iter().collect();
-        // In the order of the table: rows of one page are written together.
+        // In the order of the table, so that rows of one page are written together.
         sums.sort_unstable_by_key(|&(counted, _)| counted);
         for (counted, sum) in &sums {
             self.used(counted.key, sum.last_at);
@@ -308,7 +311,7 @@ impl UsageWriter {
         Ok(())
     }
 
-    /// Pauses for charges, unless a caller starts to wait or the owner is gone.
+    /// Pauses for charges, unless a caller starts to wait or the counters are dropped.
     fn pause(&mut self) -> Pace {
         match self.asked.recv_timeout(PAUSE) {
             Ok(reply) => {
@@ -327,7 +330,7 @@ impl UsageWriter {
         }
     }
 
-    /// The last uses to be written now, in key order.
+    /// The last uses that must be written now, in key order.
     fn due_marks(&mut self, pace: Pace) -> Vec<(KeyId, Timestamp)> {
         if pace == Pace::Steady && self.marked_at.elapsed() < MARK_ROUND {
             return Vec::new();

@@ -47,7 +47,8 @@ fn set_status(
     connection.run(set, (Column(id), status, reason)).map(|_| ())
 }
 
-/// Closes an account. Its status alone refuses its keys; the keys are also shown as ended.
+/// Closes an account. The status is enough to refuse its keys; their ends are set too, so that they
+/// are shown as ended.
 fn close(connection: &Connection, id: AccountId, at: Timestamp) -> rusqlite::Result<()> {
     set_status(connection, id, "closed", "")?;
     connection.run(

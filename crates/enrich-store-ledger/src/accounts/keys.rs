@@ -28,7 +28,7 @@ pub(super) const KEY_BY_ID: &str = key_info!("api_key.id = ?1");
 pub(super) const KEYS_OF_ACCOUNT: &str =
     key_info!("account = ?1 ORDER BY api_key.created_at, api_key.id");
 
-/// The limit that a new key would exceed; `None` when there is none.
+/// The limit that a new key would exceed; `None` if it exceeds none.
 pub(super) fn find_full(
     connection: &Connection,
     new: &NewKey,
@@ -50,8 +50,8 @@ pub(super) fn find_full(
     })
 }
 
-/// Ends a key at `at`, or leaves it at an earlier end. The end is final if it has come at `now`.
-/// Returns whether there is such a key.
+/// Ends a key at `at`, unless it already ends earlier. If the end has passed at `now`, it becomes
+/// final. Returns whether the key exists.
 pub(super) fn end_key(
     connection: &Connection,
     id: KeyId,

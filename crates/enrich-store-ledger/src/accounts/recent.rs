@@ -1,9 +1,9 @@
-//! A cache of recently used keys, so that the next call with one needs no database.
+//! A cache of recently used keys, so that the next call with such a key needs no database.
 //!
 //! A key is cached under its stored keyed hash, never in plain. Every half second a caller reads
-//! the number of changes to keys (`key_changes`); when it has grown, the cache is cleared. So
-//! another process's change is seen within that time, and this process's change at once. Unknown
-//! keys are never cached, so that a new key works at once.
+//! the number of changes to keys (`key_changes`), and clears the cache if the number has grown. A
+//! change by this process clears the cache at once. Unknown keys are not cached, so that a new key
+//! works at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +14,8 @@ use enrich_store_sqlite::RefreshGate;
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
 
-/// How long the cache is valid without a check of the number of changes: half of the second within
-/// which a revocation must be seen.
+/// How long the cache is valid without a check of the number of changes. A revocation must take
+/// effect within a second; this is half of it.
 const VALID_FOR: Duration = Duration::from_millis(500);
 /// The most cached keys, about 40 MB; a full cache is emptied.
 const MOST: usize = 100_000;
@@ -49,11 +49,12 @@ impl Default for RecentKeys {
 }
 
 impl RecentKeys {
-    /// Ensures that the cache is valid; `read` reads the number of changes when a check is due.
+    /// Ensures that the cache is valid. Calls `read` for the number of changes, if the last check
+    /// was too long ago.
     ///
     /// # Errors
     ///
-    /// Those of `read`.
+    /// The errors of `read`.
     pub(super) fn confirm<E>(&self, read: impl FnOnce() -> Result<i64, E>) -> Result<(), E> {
         if !self.gate.is_due() {
             return Ok(());
@@ -72,12 +73,13 @@ impl RecentKeys {
         self.keys.read().get(hash).map(Arc::clone)
     }
 
-    /// To be called before a key is read; the result is passed to [`Self::remember`].
+    /// Begins the read of a key from the database. The result is passed to [`Self::remember`].
     pub(super) fn begin(&self) -> Reading {
         Reading(self.clearings.load(Ordering::SeqCst))
     }
 
-    /// Caches a key, unless the cache was cleared since the read began: the key may be outdated.
+    /// Caches a key, unless the cache was cleared since the read began: then the key may be
+    /// outdated.
     pub(super) fn remember(&self, hash: KeyHash, info: &Arc<KeyInfo>, reading: Reading) {
         let mut keys = self.keys.write();
         if self.clearings.load(Ordering::SeqCst) != reading.0 {
@@ -89,8 +91,8 @@ impl RecentKeys {
         keys.insert(hash, Arc::clone(info));
     }
 
-    /// Clears the cache; to be called when a change is written. Keys that are being read at this
-    /// moment are not cached.
+    /// Clears the cache, after a change is written. Keys that are being read at this moment are not
+    /// cached.
     pub(super) fn clear(&self) {
         self.clearings.fetch_add(1, Ordering::SeqCst);
         self.keys.write().clear();

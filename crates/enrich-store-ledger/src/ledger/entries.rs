@@ -1,10 +1,10 @@
 //! Reads an account's rows, which are scattered over the log.
 //!
-//! Each row names the position of the account's row before it, and every 256th row is in the
-//! sequence index. A read starts at the index entry after the requested row and goes back row by
-//! row, each a point read. So a page costs about the same at every position, and writing a row
-//! costs nothing extra. A search by time goes through the index entries first, which hold the times
-//! of the rows before them.
+//! Each row stores the position of the account's previous row, and every 256th row is in the
+//! sequence index. A read starts at the index entry after the requested row, and then goes back row
+//! by row; each is found by its position. A read therefore costs about the same everywhere in the
+//! log, and writing a row costs nothing extra. A search by time first reads the index entries,
+//! which hold the times of the rows before them.
 
 use std::ops::ControlFlow;
 
@@ -20,11 +20,10 @@ use crate::ledger::row::{self, Link, link_columns, row_columns};
 const ROW: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry WHERE position = ?1");
 
-/// Reads the time of a row and the position of the account's row before it.
+/// Reads the time of a row and the position of the account's previous row.
 const TIME: &str = "SELECT account, sequence, at, previous FROM entry WHERE position = ?1";
 
-/// The rows of an account after sequence `after`, in order, at most `limit` of them and none after
-/// `head`.
+/// The rows of an account after sequence `after` and up to `head`, in order, at most `limit`.
 pub(super) fn entries(
     connection: &Connection,
     account: AccountId,
@@ -38,8 +37,7 @@ pub(super) fn entries(
     Ok(entries)
 }
 
-/// The rows of an account before sequence `before`, newest first, at most `limit` of them and none
-/// after `head`.
+/// The rows of an account before sequence `before` and up to `head`, newest first, at most `limit`.
 pub(super) fn newest(
     connection: &Connection,
     account: AccountId,
@@ -52,8 +50,8 @@ pub(super) fn newest(
     back_from(connection, account, head, last, last.saturating_sub(limit.into()))
 }
 
-/// The sequence of an account's first row written at or after `at`; `head`'s sequence plus one when
-/// there is no such row.
+/// The sequence of an account's first row written at or after `at`. When there is no such row:
+/// `head`'s sequence plus one.
 ///
 /// For ten million rows this reads 39,000 index entries, which are adjacent, and 256 rows before
 /// one of them.
@@ -79,7 +77,7 @@ pub(super) fn first_at(
     }
 }
 
-/// One more than the sequence of an account's last row written before `at`; 1 when there is no such
+/// The sequence of an account's last row written before `at`, plus one; 1 when there is no such
 /// row.
 pub(super) fn end_before(
     connection: &Connection,
@@ -113,7 +111,7 @@ pub(super) fn end_before(
     last_of_block(mark)?.map(|last| last + 1).ok_or_else(|| unreadable(account, mark.0).into())
 }
 
-/// The time span of the block of rows that ends with this indexed row.
+/// The earliest and the latest time in the block of rows that ends with this indexed row.
 pub(super) fn span_of(
     connection: &Connection,
     sequence: u64,
@@ -133,7 +131,7 @@ pub(super) fn span_of(
     Ok(span)
 }
 
-/// An entry of the sequence index: its sequence and position.
+/// The sequence and position of an entry of the sequence index.
 fn find_mark(
     connection: &Connection,
     query: &str,
@@ -142,7 +140,7 @@ fn find_mark(
     connection.find(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Goes back from a row to the first one after the index entry before it. Calls `each` with the
+/// Goes back from a row as far as the row after the previous index entry. Calls `each` with the
 /// sequence and time of each row, until `each` breaks off.
 fn back_through_block(
     connection: &Connection,
@@ -189,7 +187,7 @@ fn back_from(
     Ok(entries)
 }
 
-/// The time of this row, and the position of the account's row before it.
+/// The time of this row, and the position of the account's previous row.
 fn time_of(
     connection: &Connection,
     account: AccountId,

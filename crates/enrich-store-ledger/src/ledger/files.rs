@@ -1,9 +1,10 @@
-//! Checks that the ledger's open files are still the ones at its path.
+//! Checks that the files at the ledger's paths are still the ones that it has open.
 //!
-//! A process can go on writing into a file that was unlinked or replaced; the data is lost when the
-//! process ends. SQLite does not check this. So the identities of the database, its write-ahead log
-//! and the log's index are recorded when the ledger is opened. They are compared before a group of
-//! charges is decided and before it is acknowledged: three system calls each time.
+//! A process can go on writing into a file that was unlinked or replaced; this data is lost when
+//! the process ends. SQLite does not check for this. So the ledger records the identities of three
+//! files when it is opened: the database, its write-ahead log and the log's index. It compares them
+//! before a group of charges is decided and again before the group is acknowledged: three system
+//! calls each time.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,8 +19,9 @@ pub(crate) struct LedgerFiles {
     database: OpenFile,
     log: OpenFile,
     index: OpenFile,
-    /// Keeps the write-ahead log open, so that no other process removes it by closing the ledger
-    /// last. Also moves the log into the database after the log was unlinked.
+    /// A connection that keeps the write-ahead log open, so that no other process removes the log
+    /// when it closes the ledger. If the log was unlinked, this connection moves its content into
+    /// the database.
     connection: Mutex<Connection>,
     is_reported: AtomicBool,
 }
@@ -30,7 +32,7 @@ struct OpenFile {
     identity: Option<Identity>,
 }
 
-/// The identity of a file under any name: its device and inode number.
+/// The device and inode number of a file, which identify it under any name.
 type Identity = (u64, u64);
 
 /// A file of the ledger is no longer the one that was opened.
@@ -61,8 +63,8 @@ impl LedgerFiles {
         })
     }
 
-    /// Fails when a file is not the one that was opened. If only the log is missing, its content is
-    /// moved into the database. The first failure is logged.
+    /// Fails when the file at a path is not the open one. If only the log is missing, its content
+    /// is moved into the database. The first failure is logged.
     pub(crate) fn check(&self) -> Result<(), FileReplaced> {
         let files = [&self.log, &self.database, &self.index];
         let Some(replaced) = files.into_iter().find(|file| file.is_replaced()) else {
@@ -90,15 +92,15 @@ impl LedgerFiles {
         Err(error)
     }
 
-    /// Whether the log was unlinked and no other process has written a new one. Otherwise the log's
-    /// index does not describe this process's log.
+    /// Whether the log was unlinked and no other process has written a new log. Only then does the
+    /// log's index describe this process's log.
     fn is_log_unlinked_alone(&self) -> bool {
         let is_empty = std::fs::metadata(&self.log.path).map_or(true, |log| log.len() == 0);
         is_empty && !self.database.is_replaced() && !self.index.is_replaced()
     }
 
-    /// Moves the log, which is open but has no name, into the database. Returns whether all of it
-    /// was moved and is on disk.
+    /// Moves the content of the unlinked log into the database. Returns whether all of it was moved
+    /// and is on disk.
     fn move_log(&self) -> bool {
         sqlite::move_log(&self.connection.lock()).unwrap_or(false)
     }
@@ -116,8 +118,7 @@ impl OpenFile {
         Self { path, identity }
     }
 
-    /// Whether the path now has another file or none. If that cannot be read, it counts as the
-    /// same.
+    /// Whether the file at the path is missing or another one. `false` if this cannot be read.
     fn is_replaced(&self) -> bool {
         self.identity.is_some() && identity(&self.path).is_ok_and(|now| now != self.identity)
     }

@@ -31,12 +31,12 @@ pub(super) enum RecordState {
     StoredResponse(StoredResponse),
 }
 
-/// The number of records that one connection counted, and when.
+/// The number of records as one connection counted it, and the time of the count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
     pub(super) records: u64,
-    /// SQLite's `data_version` at that time. Another value means that another connection, of this
-    /// or another process, has written since.
+    /// SQLite's `data_version` at the count. A different value means that another connection, of
+    /// any process, has written since.
     version: i64,
     /// When they were counted.
     pub(super) counted: Instant,
@@ -95,7 +95,7 @@ fn charged_items(connection: &Connection, recorded: RecordedCharge) -> rusqlite:
         connection.find("SELECT items FROM entry WHERE id = ?1", [Column(charge)], |row| {
             row.get::<_, Option<u64>>(0)
         })?;
-    // `verify` reports a missing charge; the response was found all the same.
+    // `verify` reports a missing charge. The response counts as found.
     Ok(items.flatten().unwrap_or(1))
 }
 
@@ -110,8 +110,8 @@ fn read<'r>(row: &'r Row<'_>) -> rusqlite::Result<StoredRecord<'r>> {
     Ok(StoredRecord { account, name, sealed, recorded, at })
 }
 
-/// Goes through all records. Calls `altered` with the account of each altered record, if the
-/// account can be read.
+/// Reads all records. Calls `altered` with the account of each altered record, if the account can
+/// be read.
 pub(super) fn check(
     connection: &Connection,
     secrets: &Secrets,
@@ -128,7 +128,7 @@ pub(super) fn check(
 
 /// Stores a response, in place of an expired one under the same name.
 ///
-/// Returns by how many records the table has grown.
+/// Returns the change in the number of records.
 pub(super) fn write(
     connection: &Connection,
     secrets: &Secrets,
@@ -165,8 +165,8 @@ pub(super) fn write(
     Ok(1 - i64::try_from(replaced).unwrap_or(i64::MAX))
 }
 
-/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns by how many
-/// records the table has grown, which is never above 0.
+/// Removes at most `limit` records that have expired at `now`, the oldest first. Returns the change
+/// in the number of records, at most 0.
 pub(super) fn prune(
     connection: &Connection,
     now: Timestamp,
@@ -202,11 +202,13 @@ pub(super) fn has_share(
 }
 
 impl RecordCount {
-    /// The number of records, seen inside a write transaction, in which no other process changes
-    /// them. `known` is the count after the connection's own last change. If others have written
-    /// since, the records are counted again, which takes milliseconds for a million records. So
-    /// while there is space for `wanted` more within `most`, they are counted at most once a
-    /// second: this limits a size, not an account. Otherwise they are counted each time.
+    /// The number of records. Must be called in a write transaction, so that no other process
+    /// changes the number. `known` is the count after this connection's last change.
+    ///
+    /// If another connection has written since, the records are counted again, which takes
+    /// milliseconds for a million records. While `wanted` more records fit into `most`, they are
+    /// counted at most once a second: this limit is on the size of the table, so it need not be
+    /// exact.
     pub(super) fn up_to_date(
         connection: &Connection,
         known: Option<Self>,
@@ -230,7 +232,7 @@ impl RecordCount {
         self.records.saturating_add(wanted) <= most
     }
 
-    /// The count after the connection has added `by` records, or removed them.
+    /// The count after the connection has added `by` records, or removed them if negative.
     pub(super) fn after_growing(self, by: i64) -> Self {
         Self { records: self.records.saturating_add_signed(by), ..self }
     }

@@ -1,4 +1,4 @@
-//! Jobs of the writer; how a group of them is decided and answered.
+//! The jobs of the writer, and how a group of them is decided and answered.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, Credits, Timestamp};
@@ -15,11 +15,11 @@ pub(super) enum Job {
     Charge(Open<(Charge, Option<SealedResponse>), Charged>),
     /// A grant.
     Grant(Open<Grant, Granted>),
-    /// An account's balance, with other processes' rows; writes nothing.
+    /// The balance of an account, including other processes' rows; writes nothing.
     Balance(Open<AccountId, Option<Credits>>),
 }
 
-/// A request, its decision once there is one, and where to send it.
+/// A request, its decision once it exists, and where to send the decision.
 #[derive(Debug)]
 pub(super) struct Open<A, T> {
     asked: A,
@@ -37,8 +37,8 @@ impl<A, T> Open<A, T> {
         (Self { asked, decided: None, reply }, decision)
     }
 
-    /// Sends the decision, also when nobody waits for it any more. Without a decision, the waiter
-    /// learns that it was lost.
+    /// Sends the decision, even if nobody waits for it any more. Without a decision, the waiter
+    /// gets [`ChargeError::Unknown`].
     fn deliver(self) {
         let _ = self.decided.map(|decided| self.reply.send(decided));
     }
@@ -53,7 +53,7 @@ impl Job {
         }
     }
 
-    /// When a charge was requested whose response is to be stored.
+    /// The time of a charge whose response is to be stored.
     fn response_requested_at(&self) -> Option<Timestamp> {
         match self {
             Self::Charge(open) => open.asked.1.is_some().then_some(open.asked.0.at),
@@ -73,8 +73,8 @@ pub(super) fn decide(decider: &mut GroupDecider<'_>, group: &mut [Job]) -> Resul
             decider.max_kept,
         )
         .map_err(GroupFailed)?;
-        // Twice what the group can add, so that expired records become fewer; bounded, to keep the
-        // delay short.
+        // Twice what the group can add, so that the number of expired records falls. The limit
+        // keeps the delay short.
         let limit = 2 * group.len() + 16;
         let grown =
             idempotency_store::prune(decider.connection, now, limit).map_err(GroupFailed)?;

@@ -1,9 +1,9 @@
-//! The log as known in memory: where it ends, and the heads of accounts.
+//! The log as known in memory: its end, and the heads of accounts.
 //!
-//! The writer owns the state. It is built from the last checkpoint and the rows after it, which are
-//! all checked, and is then updated with each group. A group is written on a [`WriteBatch`], which
-//! is applied once it is durable and dropped when it is not. Rows of other processes are noticed at
-//! the beginning of the next transaction (by SQLite's `data_version`) and read in.
+//! The writer owns the state. It builds the state from the last checkpoint and the rows after it,
+//! and checks all of them. A group is written on a [`WriteBatch`]. The batch is applied to the
+//! state once it is durable, and dropped if the commit fails. The next transaction notices rows of
+//! other processes by SQLite's `data_version` and reads them.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 use crate::ledger::row::{self, Link, link_columns, row_columns};
 use crate::ledger::seal::{LogPosition, Seal};
 
-/// Rows between two checkpoints: the most rows that are read when the ledger is opened, and the
-/// most heads that one checkpoint writes.
+/// Rows between two checkpoints. Opening the ledger reads at most this many rows, and a checkpoint
+/// writes at most this many heads.
 const CHECKPOINT_ROWS: u64 = 16_384;
-/// The most accounts in memory beside those with rows after the checkpoint: about 15 MB.
+/// The most accounts in memory, about 15 MB. Accounts with rows after the checkpoint are extra.
 const MAX_KNOWN: usize = 100_000;
 const ROWS_BEHIND: &str = concat!(
     "SELECT ",
@@ -39,7 +39,7 @@ const ROWS_BEHIND: &str = concat!(
 #[derive(Debug, Default)]
 pub(super) struct Heads {
     known: RwLock<FxHashMap<AccountId, Head>>,
-    /// When other processes' rows were last looked for. A decision looks every time.
+    /// When this process last looked for other processes' rows. A decision looks every time.
     refresh_gate: RefreshGate,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct LedgerState {
     heads: Arc<Heads>,
     /// The accounts with rows after the checkpoint; all of them are in memory.
     behind: FxHashSet<AccountId>,
-    /// The `data_version` at the last read; absent before the first.
+    /// The `data_version` at the last read; absent before the first read.
     version: Option<i64>,
 }
 
@@ -75,8 +75,8 @@ struct SequenceIndexEntry {
     account: AccountId,
     sequence: u64,
     position: u64,
-    /// The span of the rows since the index entry before it, this one included; absent when the
-    /// first of them were written before the ledger was opened.
+    /// The span of the rows since the previous index entry, including this row. Absent when the
+    /// first of these rows were written before the ledger was opened.
     span: Option<Span>,
 }
 
@@ -86,7 +86,7 @@ impl Heads {
         self.known.read().get(&account).copied()
     }
 
-    /// Whether the caller should have other processes' rows read in.
+    /// Whether the caller should ask the writer to read other processes' rows.
     pub(super) fn is_refresh_due(&self) -> bool {
         self.refresh_gate.is_due()
     }
@@ -112,12 +112,12 @@ impl LedgerState {
         Arc::clone(&self.heads)
     }
 
-    /// Resets the read position, for a connection that has not read anything yet.
+    /// Resets the read position, for a connection that has not read yet.
     pub(super) fn new_connection(&mut self) {
         self.version = None;
     }
 
-    /// Reads in what other processes have written. `connection` must be in a transaction.
+    /// Reads what other processes have written. `connection` must be in a transaction.
     pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), LedgerStateError> {
         let moment = self.heads.refresh_gate.moment();
         let version = connection.value("PRAGMA data_version", [])?;
@@ -132,7 +132,7 @@ impl LedgerState {
         Ok(())
     }
 
-    /// Reads the rows up to the end of the log and checks each against the one before it.
+    /// Reads the rows up to the end of the log and checks each against the previous one.
     fn follow_to(&mut self, connection: &Connection, there: Seal) -> Result<(), LedgerStateError> {
         if there.end.position < self.seal.end.position {
             let next = there.end.position + 1;
@@ -178,7 +178,7 @@ impl LedgerState {
         Ok(())
     }
 
-    /// The account's head after a row, which must be the next of the log and of the account.
+    /// The account's head after a row. The row must be the next one of the log and of the account.
     fn follow(
         &self,
         row: &Row<'_>,
@@ -216,8 +216,8 @@ impl LedgerState {
         }
     }
 
-    /// A write batch for a group. `connection` must be in the group's transaction and have been
-    /// [refreshed](Self::refresh) in it.
+    /// A write batch for a group. `connection` must be in the group's transaction, and
+    /// [`Self::refresh`] must have been called in it.
     pub(super) fn batch<'a>(
         &'a self,
         connection: &'a Connection,
@@ -233,7 +233,8 @@ impl LedgerState {
     }
 
     /// Applies a batch that has become durable. `moment` was taken before the transaction ended,
-    /// while no other process could write; the commit itself may take long, for a checkpoint.
+    /// while no other process could write. The commit may take long, because it may move the log
+    /// into the database.
     pub(super) fn apply(&mut self, batch: Written, moment: Moment) {
         let is_checkpoint = batch.seal.checkpoint != self.seal.checkpoint;
         let mut known = self.heads.known.write();
@@ -269,7 +270,7 @@ impl SequenceIndexEntry {
     }
 }
 
-/// Evicts heads that a checkpoint holds when there are too many in memory.
+/// If too many heads are in memory, evicts those that the checkpoint contains.
 fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<AccountId>) {
     if known.len() > MAX_KNOWN {
         known.retain(|account, _| behind.contains(account));
@@ -278,14 +279,14 @@ fn evict_known(known: &mut FxHashMap<AccountId, Head>, behind: &FxHashSet<Accoun
 }
 
 impl WriteBatch<'_> {
-    /// The account's head, with the rows of this batch; `None` when there is no such account.
+    /// The account's head, including the rows of this batch; `None` when there is no such account.
     pub(super) fn head(&mut self, account: AccountId) -> Result<Option<Head>, LedgerStateError> {
         if let Some(head) = self.written.heads.get(&account) {
             return Ok(Some(*head));
         }
         let head = self.ledger_state.head(self.connection, account)?;
         if let Some(head) = head {
-            // Also kept in memory when no row is added.
+            // Cached even if no row is added.
             self.written.heads.insert(account, head);
         }
         Ok(head)
@@ -309,7 +310,8 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    /// Writes what belongs to the rows: index entries, the seal, and a checkpoint if one is due.
+    /// Writes what belongs to the rows: index entries, the seal, and a checkpoint after enough
+    /// rows.
     pub(super) fn close(mut self) -> rusqlite::Result<Written> {
         let seal = &mut self.written.seal;
         if seal.end == self.ledger_state.seal.end {

@@ -1,8 +1,8 @@
-//! Verifies the whole ledger and adds everything up.
+//! Verifies the whole ledger and adds up its totals.
 //!
-//! The rows are read once, in log order across accounts; the expected next row of each account is
-//! kept in memory. The sums are then compared with everything else that records account states, and
-//! with the tables related to the log ([`related_tables`]).
+//! The rows are read once, in the order of the log. The state of each account is kept in memory, to
+//! check the account's next row against it. Then the totals are compared with the stored heads, the
+//! seal, the sequence index and the tables related to the log ([`related_tables`]).
 
 mod related_tables;
 
@@ -26,8 +26,8 @@ use crate::ledger::verify::related_tables::Ids;
 const ROWS: &str =
     concat!("SELECT ", row_columns!(), ", ", link_columns!(), " FROM entry ORDER BY position");
 
-/// Checks every row in one snapshot of the ledger at `path`, while charging goes on; also a ledger
-/// that cannot be opened for charging.
+/// Checks every row in one snapshot of the ledger at `path`, while charging continues. Also checks
+/// a ledger that cannot be opened for charging.
 ///
 /// # Errors
 ///
@@ -62,11 +62,11 @@ struct Walk<'a> {
     found: Findings,
     /// The ids of the rows; absent after a row that cannot be read.
     ids: Option<Ids>,
-    /// The position after the last row, as long as the log up to there has no fault.
+    /// The position after the last row, as long as no fault in the log was found.
     log_end: Option<LogPosition>,
     /// The state of each account.
     states: HashMap<AccountId, AccountState>,
-    /// The state of each account at the checkpoint, once that was passed.
+    /// The state of each account at the checkpoint, once the pass has reached it.
     at_checkpoint: Option<HashMap<AccountId, AccountState>>,
     /// The rows that must be in the sequence index.
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Saves the account states when the walk passes the checkpoint.
+    /// Saves the account states when the pass reaches the checkpoint.
     fn pass_checkpoint(&mut self, position: u64) {
         let checkpoint = self.seal.map_or(u64::MAX, |seal| seal.checkpoint.position);
         if position > checkpoint && self.at_checkpoint.is_none() {
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks that the log up to here is the one that was sealed.
+    /// Checks that the log up to `position` is the one that was sealed.
     fn check_digest(&mut self, position: u64) {
         let Some(seal) = self.seal else { return };
         let sealed = if position == seal.end.position { seal.end } else { seal.checkpoint };
@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The account's state before a row; reports missing rows between.
+    /// The account's state before a row; reports missing rows in between.
     fn step_to(&mut self, account: AccountId, sequence: u64) -> rusqlite::Result<AccountState> {
         let before = match self.states.get(&account) {
             Some(state) => *state,
@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
         Ok(AccountState { check, span, ..before })
     }
 
-    /// Checks the links of a row to the row before it in its account and in the log.
+    /// Checks that a row follows the previous row of its account, and the previous row of the log.
     fn check_links(&mut self, row: &Row<'_>, link: &Link, before: &AccountState) {
         let (check, found) = (&before.check, &mut self.found);
         let secret = check.check_chain(row, &link.chain, self.secrets, found);
@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
         check.check_balance(row, found);
     }
 
-    /// Compares the sums with the seal, the heads and the sequence index.
+    /// Compares the totals with the seal, the heads and the sequence index.
     fn end(&mut self) -> rusqlite::Result<()> {
         if let Some(seal) = self.seal {
             self.pass_checkpoint(u64::MAX);
@@ -249,7 +249,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether the account has a head; checks the head as every charge does.
+    /// Whether the account has a head. Checks the head as every charge does.
     fn check_head(&mut self, account: AccountId, state: &AccountState) -> rusqlite::Result<bool> {
         let head = match Head::read(self.connection, self.secrets, account)? {
             Ok(head) => head,

@@ -23,15 +23,15 @@ use crate::ledger::ledger_state_error::LedgerStateError;
 
 /// Minimum interval between groups while more than one decision at a time is requested.
 ///
-/// A commit costs some 100 µs of kernel time regardless of its size; the interval spreads that over
-/// more decisions. With half of it, many concurrent callers get fewer decisions a second where the
-/// processor is the limit, though few callers get more. With twice as much, many get no more and
-/// few get fewer (`docs/performance.md`).
+/// A commit costs about 100 µs of kernel time, regardless of its size; the interval spreads this
+/// cost over more decisions. With 0.5 ms, few concurrent callers get more decisions a second, but
+/// many get fewer where the processor is the limit. With 2 ms, few callers get fewer decisions, and
+/// many get no more (`docs/performance.md`).
 const GROUP_INTERVAL: Duration = Duration::from_millis(1);
-/// Delay without a new job after which the group is taken as complete.
+/// A group is complete when no new job has arrived for this time.
 const QUIET_DELAY: Duration = Duration::from_micros(200);
 
-/// Ends a transaction: `COMMIT`, or in tests a disk that fails.
+/// Ends a transaction by `COMMIT`. Tests replace it to simulate a failing disk.
 type Commit = Box<dyn FnMut(&Connection) -> rusqlite::Result<()> + Send>;
 
 /// The writing side of the ledger.
@@ -39,23 +39,24 @@ pub(super) struct Writer {
     path: PathBuf,
     secrets: Secrets,
     limits: Options,
-    /// Absent after a connection became unusable; opened again for the next group.
+    /// Absent after the connection became unusable. The next group opens a new one.
     connection: Option<Connection>,
     ledger_state: LedgerState,
-    /// The idempotency records as this connection last saw them; counted when the first is stored.
+    /// The number of idempotency records that this connection last counted. Absent until it stores
+    /// one.
     record_count: Option<RecordCount>,
     is_charging: Arc<AtomicBool>,
     files: Arc<LedgerFiles>,
     commit: Commit,
 }
 
-/// Why a group was not written, or perhaps not.
+/// Why a group was not written, or may not have been written.
 enum Failed {
     /// Not written: other processes kept the database busy for too long.
     Busy,
     /// Not written, because of this error.
     NotWritten(rusqlite::Error),
-    /// Not written, and charging stops: the log was altered, or a file replaced.
+    /// Not written, and charging stops: the log was altered, or a file was replaced.
     Stopped(BoxError),
     /// Outcome unknown, and charging stops.
     InDoubt(BoxError),
@@ -114,7 +115,8 @@ impl Writer {
 
     /// Decides jobs until all senders are gone and the queue is empty.
     pub(super) fn run(mut self, mut queue: Receiver<Job>) {
-        // Also when this thread panics: later callers must not wait for an answer.
+        // Charging stops even if this thread panics, so that later callers do not wait for an
+        // answer.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();
@@ -135,8 +137,8 @@ impl Writer {
         }
     }
 
-    /// Waits until `until` for more jobs, as long as they keep coming. The thread sleeps meanwhile:
-    /// a wake-up for each job would cost its caller a system call.
+    /// Waits until `until` for more jobs, as long as more arrive. The thread sleeps meanwhile: to
+    /// wake it for each job would cost the callers a system call.
     fn gather(&self, queue: &Receiver<Job>, until: Instant) {
         let (mut known, mut waiting) = (0, 1 + queue.len());
         while waiting < self.limits.charge_group && waiting > known && Instant::now() < until {
@@ -154,7 +156,7 @@ impl Writer {
         match self.write(group) {
             Ok(()) => deliver(group),
             Err(Failed::Busy) => refuse(group, || ChargeError::Overloaded),
-            // One of them may be the cause: retry each alone.
+            // One of the jobs may be the cause: retry each alone.
             Err(Failed::NotWritten(_)) if group.len() > 1 => {
                 mem::take(group).into_iter().for_each(|job| self.settle(&mut vec![job]));
             }
@@ -183,14 +185,14 @@ impl Writer {
             Some(connection) => connection,
             None => {
                 let connection = sqlite::writer(&self.path, self.limits.durability);
-                // The count of another connection is not valid for a new one.
+                // A new connection cannot use the count of another one.
                 self.record_count = None;
                 self.ledger_state.new_connection();
                 connection.map_err(Failed::NotWritten)?
             }
         };
         let settled = self.write_on(&connection, group);
-        // If the rollback fails, closing the connection ends the transaction unwritten.
+        // If the rollback fails, the connection is closed, and the transaction is not written.
         if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
             self.connection = Some(connection);
         }
@@ -211,8 +213,8 @@ impl Writer {
         let (batch, record_count) = decided.map_err(|failed| Failed::NotWritten(failed.0))?;
         let moment = self.ledger_state.moment();
         (self.commit)(connection).map_err(|error| match error.sqlite_error_code() {
-            // The commit record did not fit into the log, or was not tried: nothing can come back
-            // after a crash.
+            // The commit record was not written, or did not fit into the log. A crash cannot
+            // restore the transaction.
             Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy) => Failed::NotWritten(error),
             _ => Failed::InDoubt(error.into()),
         })?;
@@ -245,18 +247,18 @@ fn fail(group: &mut Vec<Job>, error: BoxError, outcome: fn(BoxError) -> ChargeEr
     refuse(group, || outcome(Box::new(shared.clone())));
 }
 
-/// Syncs the commits found in the log: those of a process that crashed before its disk sync. Later
-/// charges build on them and would be lost with them.
+/// Syncs the commits of a process that crashed before its disk sync. Otherwise a power failure
+/// would lose them together with the later charges that build on them.
 ///
-/// A sync of the log is not enough: after a failed write the system may count pages as written. So
-/// the commits are written once more, into the database. If another process reads an older state or
-/// moves the log at this moment, they are written into the log.
+/// A sync of the log is not enough: after a failed write, the system may treat pages as written. So
+/// the commits are written once more, into the database. They are written into the log again if the
+/// database cannot take them because another process reads an older state or moves the log.
 fn make_durable(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::of_sqlite(path, error);
     match sqlite::move_log(connection) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        // SQLite syncs the log first, and only then finds no space in the file.
+        // SQLite found no space in the database, but had synced the log before.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => return Ok(()),
         Err(error) => return Err(failed(error)),
     }

@@ -90,12 +90,12 @@ pub(super) const SESSIONS_OF_ACCOUNT: &str =
     "SELECT account, started_at, seen_at, ends_at, token_hash FROM session
      WHERE account = ?1 ORDER BY started_at DESC, token_hash";
 
-/// The id of a session: the beginning of its token's keyed hash, which signs nobody in.
+/// The id of a session: the beginning of its token's keyed hash. Nobody can sign in with it.
 pub(super) fn id_of(hash: &Hash) -> SessionId {
     SessionId(std::array::from_fn(|at| hash[at]))
 }
 
-/// Ends the session of this id; returns whether the account had it.
+/// Ends the session with this id; returns whether the account had it.
 pub(super) fn end_session_of(
     connection: &Connection,
     account: AccountId,
@@ -107,8 +107,8 @@ pub(super) fn end_session_of(
     )? > 0)
 }
 
-/// Ends an account's sessions beyond the limit, the oldest first; never the one with the hash
-/// `newest`, whatever the clock was when the others began.
+/// Ends an account's oldest sessions beyond the limit. The session with the hash `newest` stays,
+/// even if the clock was set back since the others began.
 pub(super) fn end_oldest_sessions(
     connection: &Connection,
     account: AccountId,

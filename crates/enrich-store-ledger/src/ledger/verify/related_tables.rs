@@ -13,8 +13,8 @@ use rusqlite::Connection;
 use crate::ledger::idempotency_store;
 use crate::ledger::verify::AccountState;
 
-/// The rows and their ids as a sum that does not depend on their order. Other rows have the same
-/// sum with a chance of 1 in 2⁶⁴; each sum uses new random keys.
+/// A sum over the rows and their ids that does not depend on their order. Different rows have the
+/// same sum with a chance of 1 in 2⁶⁴. Each sum uses new random keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,
@@ -28,8 +28,8 @@ impl Ids {
     }
 }
 
-/// Checks that no id is in two rows and that every row is found by its own. `in_log` comes from the
-/// rows themselves, if all could be read.
+/// Checks that each id is in only one row, and that the index of ids finds every row. `in_log` is
+/// the sum over the rows themselves; absent if some could not be read.
 pub(super) fn check_ids(
     connection: &Connection,
     in_log: Option<Ids>,
@@ -127,7 +127,8 @@ fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlit
     Ok(())
 }
 
-/// Checks the usage, which is counted after the charge: it may miss charges, but never has more.
+/// Checks the usage. It is counted after the charge, so it may be lower than the charges but never
+/// higher.
 pub(super) fn check_used(
     connection: &Connection,
     states: &HashMap<AccountId, AccountState>,
@@ -136,7 +137,7 @@ pub(super) fn check_used(
     let mut statement =
         connection.prepare("SELECT account, credits FROM used WHERE credits > 0")?;
     let mut rows = statement.query([])?;
-    // Summed here: SQLite fails on a sum that exceeds 64 bits.
+    // Summed in Rust, because a sum in SQLite fails beyond 64 bits.
     let mut used_by: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         match (row.get(0), row.get::<_, i64>(1)) {

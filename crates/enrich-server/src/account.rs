@@ -39,8 +39,8 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FROM_SCRIPT: HeaderName = HeaderName::from_static("hx-request");
 
-/// Adds the routes of the account page: one for all its paths, because the page has its own path
-/// table, and a redirect from the bare address.
+/// Adds the routes of the account page: one route for all its paths, because the page has its own
+/// table of paths, and a redirect from the address without a path.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let is_unescaped_root = fn_guard(|context| context.head().uri.path().starts_with(ROOT));
     config.service(
@@ -121,8 +121,8 @@ fn read(
     }
 }
 
-/// Limits the time in which a body arrives. The whole body has one limit; an upload by a signed-in
-/// owner has that limit for each piece instead.
+/// Limits the time in which a body arrives. The limit applies to the whole body, or to each piece
+/// of an upload by a signed-in owner.
 struct Arrival {
     limit: Duration,
     is_unlimited: Cell<bool>,
@@ -163,7 +163,8 @@ impl Arrival {
     }
 }
 
-/// Counts and logs the page, and the API call made from it if any.
+/// Counts and logs the request for a page. Also counts and logs the API call that the page makes,
+/// if it makes one.
 fn note(app: &AppState, context: &CallContext, response: &Response) {
     if let Some(error) = &response.error {
         let (request_id, error) = (context.request_id().as_str(), error_chain(error.as_ref()));

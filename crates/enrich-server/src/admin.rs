@@ -1,4 +1,4 @@
-//! The admin pages: whether the process is up (`/healthz`), whether it can serve (`/readyz`), and
+//! The admin pages. They show whether the process is up (`/healthz`) and can serve (`/readyz`), and
 //! its metrics (`/metrics`).
 
 use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
@@ -65,7 +65,7 @@ impl AdminPage {
         }
     }
 
-    /// Whether pages of other origins may read this page.
+    /// Whether web pages of other origins may read this page.
     fn is_open(self) -> bool {
         self != Self::Metrics
     }

@@ -2,9 +2,9 @@
 //!
 //! A connection beyond the limit does not wait in the system's accept queue, because a supervisor's
 //! health probe would wait behind it. Instead it becomes a guest. A guest may request the health
-//! pages; any other request is refused with status 503. The number of guests is limited too: a new
-//! guest closes the connection of the oldest one. So a probe that sends its request at once is
-//! answered, however many connections are open.
+//! pages; other requests are refused with status 503. The number of guests is limited too: a new
+//! guest closes the connection of the oldest guest. A probe that sends its request at once is
+//! therefore always answered.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -75,9 +75,9 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// The address under which a client's connections are counted. For IPv6 it is the /64 network, the
-/// smallest that a customer is usually given. `None` for loopback addresses: programs on this
-/// machine, such as a proxy, connect on behalf of others.
+/// The address under which a client's connections are counted. An IPv6 client counts by its /64
+/// network, because providers give each customer at least one such network. `None` for loopback
+/// addresses: programs on this machine, such as a proxy, connect for many clients.
 fn client(peer: IpAddr) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let counted = match peer {
@@ -96,12 +96,12 @@ pub(crate) struct Admission {
     peer: Option<IpAddr>,
     place: RefCell<Option<ConnectionSlot>>,
     is_evicted: Cell<bool>,
-    /// Woken when the connection is evicted; only guests have one.
+    /// Wakes the connection's task when the connection is evicted; only guests have a waker.
     waker: RefCell<Option<Waker>>,
 }
 
 impl Admission {
-    /// Whether the connection has a slot. Takes one if a slot has become free.
+    /// Whether the connection has a slot. Takes a slot if one has become free.
     pub(crate) fn has_slot(&self) -> bool {
         let mut place = self.place.borrow_mut();
         if place.is_none() {
@@ -110,7 +110,7 @@ impl Admission {
         place.is_some()
     }
 
-    /// Whether the connection must end. If not, its task is woken when it must.
+    /// Whether the connection must end. If not, its task will be woken when it must.
     pub(crate) fn is_evicted(&self, context: &Context<'_>) -> bool {
         if self.place.borrow().is_none() {
             let mut waker = self.waker.borrow_mut();
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(evicted, [true, false, false]);
         drop(first);
         assert!(guests[1].has_slot() && !guests[2].has_slot());
-        // It has a slot now, so closing it would make no room for guests.
+        // `guests[1]` has a slot now, so closing it would not make room for guests.
         let others = [control.admit(None), control.admit(None)];
         assert!(!guests[1].is_evicted(&context) && guests[2].is_evicted(&context));
         assert!(others.iter().all(|guest| !guest.is_evicted(&context)));

@@ -1,7 +1,8 @@
 //! The actix-web application of a listener: its routes and middleware.
 //!
-//! Every request passes the middleware of `connection_end` and, inside it, of `record` (connection
-//! limit, log and metrics). They are one layer, because each layer boxes one more future.
+//! Every request passes the middleware of `connection_end`, which contains the middleware of
+//! `record` (connection limit, log and metrics). Both form one layer, because each layer boxes
+//! another future.
 
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};

@@ -12,13 +12,13 @@ use actix_web::web::Payload;
 use enrich_wire::{MAX_BODY_BYTES, RequestRefusal};
 use futures_util::StreamExt;
 
-/// Initial capacity limit in bytes; few calls have a larger body.
+/// Limit of the initial capacity, in bytes; few calls have a larger body.
 const USUAL_BYTES: usize = 4096;
 
 /// A body that was refused.
 pub(crate) struct Unread {
     pub(crate) refusal: RequestRefusal,
-    /// Whether the body was nevertheless read to its end, so that the connection can be reused.
+    /// Whether all of the body was read, so that the connection can be reused.
     pub(crate) is_at_end: bool,
 }
 
@@ -53,7 +53,7 @@ fn declared_length(headers: &HeaderMap) -> u64 {
 }
 
 async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRefusal> {
-    // Allocates for bytes that arrived, not for the declared length: the client may not send them.
+    // The client may send less than it declares, so the declared length is not allocated.
     let likely = usize::try_from(declared).unwrap_or(0).min(USUAL_BYTES);
     let mut bytes = Vec::with_capacity(likely);
     while let Some(chunk) = body.next().await {
@@ -70,9 +70,10 @@ async fn collect(body: &mut Payload, declared: u64) -> Result<Vec<u8>, RequestRe
 /// Runs `future` for at most `limit`; `None` on timeout.
 ///
 /// Most bodies arrive together with their head. The HTTP layer polls the handler as soon as it has
-/// the head, and again in the same turn whenever it delivers body bytes. A wake-up by the body
-/// would only make it process the whole connection once more, so the first poll uses a waker that
-/// does nothing. A pipelined call is polled only once at first, so its timer starts immediately.
+/// the head, and polls it again in the same turn when it delivers body bytes. If the body also woke
+/// the task, the whole connection would be processed once more without need. So the first poll uses
+/// a waker that does nothing. A pipelined call may be polled only once at first, so its timer
+/// starts at once.
 async fn within<F: Future>(limit: Duration, mut future: Pin<&mut F>) -> Option<F::Output> {
     let mut end = pin!(sleep(limit));
     let mut is_first = true;
@@ -90,7 +91,7 @@ fn too_large() -> RequestRefusal {
     RequestRefusal::BodyTooLarge { limit_bytes: MAX_BODY_BYTES }
 }
 
-/// Whether `Content-Encoding` names any coding except `identity` (RFC 9110, section 8.4).
+/// Whether `Content-Encoding` names a coding other than `identity` (RFC 9110, section 8.4).
 fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_ENCODING).any(|value| {
         let names = value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii);

@@ -1,7 +1,7 @@
 //! Sends a body that is in memory to the HTTP layer in pieces.
 //!
-//! The HTTP layer copies what it is given into the connection's buffer until the client has read
-//! it. If it were given whole bodies, each slow reader would hold a copy of one.
+//! The HTTP layer copies its input into the connection's buffer, where it stays until the client
+//! reads it. With pieces, a slow reader's buffer does not grow to a copy of the whole body.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use bytes::Bytes;
 
-/// Size of a piece, and of the longest body that is sent whole, in bytes. The HTTP layer fills its
-/// buffer up to this size before it writes; two pieces fit into the buffer's initial 8 KiB.
+/// The size of a piece, in bytes. Shorter bodies are sent whole. The HTTP layer writes once its
+/// buffer holds this much; two pieces fit into the initial 8 KiB of the buffer.
 pub(crate) const PIECE_BYTES: usize = 4 * 1024;
 
 struct Pieces(Bytes);

@@ -1,14 +1,16 @@
 //! A connection with stall timeouts, which ends after its last answer.
 //!
-//! The HTTP layer times the head of a connection's first request and the pause between requests. It
-//! does not time later heads, nor a client that does not read its answer; either could hold a
-//! connection forever. After an answer with `Connection: close` to a request whose chunked body was
-//! not read, it also reads on to the end of that body, however long it is, and then answers the
-//! next request, which the client no longer expects (RFC 9112, section 9.6).
+//! The HTTP layer limits the time for the head of a connection's first request, and the pause
+//! between requests. It does not limit the time for later heads, or for a client that does not read
+//! its answer. Either could keep a connection open forever.
 //!
-//! Nor does it limit pipelining: it reads and parses everything that fits into its buffer, and a
-//! parsed request takes many times the memory of its bytes. So this stream gives it one read per
-//! turn, and none while a request is being answered or its answer waits to be read.
+//! If a chunked body is not read, its answer has `Connection: close`. The HTTP layer then still
+//! reads this body to its end, however long it is. It even answers the next request, although the
+//! client expects no further answer (RFC 9112, section 9.6).
+//!
+//! The HTTP layer does not limit pipelining either. It reads and parses everything that fits into
+//! its buffer, and a parsed request takes many times the memory of its bytes. So this stream allows
+//! one read per turn, and none while a request is being answered or its answer is being sent.
 
 use std::cell::Cell;
 use std::io;
@@ -47,7 +49,7 @@ const TURN_BYTES: usize = 16 * 1024;
 pub(crate) struct LastAnswer(Rc<Cell<bool>>);
 
 impl LastAnswer {
-    /// Marks it as given: later input is not parsed as a request.
+    /// Marks the last answer as given: later input is not parsed as a request.
     pub(crate) fn give(&self) {
         self.0.set(true);
     }
@@ -57,19 +59,20 @@ impl LastAnswer {
     }
 }
 
-/// Whether the current request is an upload, which may take any time as long as it makes progress.
+/// Whether the current request is an upload. An upload may take any time as long as it makes
+/// progress.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 
 impl UploadExemption {
-    /// From now on each received byte restarts the stall timeout, until the answer.
+    /// From now until the answer, each received byte restarts the stall timeout.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
 }
 
-/// Whether the current request was read to its end and is being answered. Meanwhile further input
-/// stays in the system's buffer.
+/// Whether the current request was read to its end and is being answered. Until it is answered,
+/// further input stays in the system's buffer.
 #[derive(Clone, Default)]
 pub(crate) struct InputGate(Rc<Cell<bool>>);
 
@@ -101,9 +104,9 @@ pub(crate) struct ConnectionSignals {
 /// The event that the connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
-    /// None: every request was answered. The HTTP layer times this state.
+    /// No event: every request was answered. The HTTP layer limits this time.
     Nothing,
-    /// Bytes of an answer, because bytes of a request have arrived.
+    /// Bytes of an answer, after bytes of a request have arrived.
     Answer,
     /// The client to read more of an answer.
     Reader,
@@ -117,16 +120,16 @@ pub(crate) struct Connection {
     stall_timeouts: StallTimeouts,
     signals: ConnectionSignals,
     awaits: Awaits,
-    /// Whether this turn has read something.
+    /// Whether something was read in this turn.
     has_read: bool,
     /// Bytes written in this turn.
     written_bytes: usize,
     /// Whether unread input was left for a later turn.
     has_more: bool,
-    /// Deadline of the awaited event; meaningless while nothing is awaited.
+    /// Deadline of the awaited event; unused while nothing is awaited.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. It is reset only when it expires, not for
-    /// each request: most requests are answered long before their deadline.
+    /// Wakes the connection at the deadline or earlier. It is reset when it expires, not for each
+    /// request, because most requests are answered long before their deadline.
     timer: Option<Pin<Box<Sleep>>>,
     /// The waker registered with the timer.
     woken: Option<Waker>,
@@ -186,7 +189,7 @@ impl Connection {
         if self.woken.as_ref().is_some_and(is_known) && !timer.is_elapsed() {
             return Ok(());
         }
-        // Not subject to the task's budget: a timer that was not polled would wake nobody.
+        // Outside the task's budget: a timer that was not polled would never wake the task.
         while unconstrained(timer.as_mut()).poll_unpin(context).is_ready() {
             if self.deadline <= timer.deadline() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -197,8 +200,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Discards input until the client closes the connection. This ends in an error, so that the
-    /// HTTP layer drops its remaining state, including requests not yet begun.
+    /// Discards input until the client closes the connection. Then returns an error, so that the
+    /// HTTP layer drops its remaining state, including requests that are not yet handled.
     fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut bytes = [0; 4096];
         loop {
@@ -273,7 +276,7 @@ impl AsyncWrite for Connection {
         Poll::Pending
     }
 
-    /// The HTTP layer flushes at the end of each turn, after it has written all pending output.
+    /// The HTTP layer flushes at the end of each turn, when all pending output is written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if self.signals.last_answer.is_given() && self.awaits == Awaits::Nothing {

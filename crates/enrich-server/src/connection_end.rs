@@ -1,5 +1,6 @@
-//! The middleware: creates the request's context, and closes the connection after a request
-//! that was not read completely, so that its remaining bytes are never parsed as the next request.
+//! The outer part of the middleware. It creates the request's context, and closes the connection
+//! after a request that was not read completely. The remaining bytes are then never parsed as the
+//! next request.
 
 use actix_web::Error;
 use actix_web::body::BoxBody;

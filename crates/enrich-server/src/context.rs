@@ -32,7 +32,7 @@ struct Fields {
     listener: Data<ListenerState>,
 }
 
-/// The data of a response that the log and the metrics need.
+/// What the log and the metrics need of a response.
 pub(crate) struct Answered {
     /// The label of the endpoint or page in log and metrics.
     pub(crate) label: &'static str,

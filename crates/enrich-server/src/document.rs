@@ -13,8 +13,8 @@ use crate::response::unmetered;
 use crate::unrouted::{options, wrong_method};
 
 /// The content security policy of `/docs`. The page may load scripts, styles and images from its
-/// own host, and images that are embedded in the style sheet (`data:`). It may send requests only to
-/// its own host.
+/// own host, and images embedded in the style sheet (`data:`). It may send requests only to its own
+/// host.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";

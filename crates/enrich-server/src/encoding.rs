@@ -1,11 +1,11 @@
-//! Compression: selects the encoding, and the responses that may be compressed.
+//! Compression: selects the encoding, and decides which responses may be compressed.
 //!
-//! Files are compressed at build time. Pages are compressed when they are sent, but not all of
-//! them: the length of a compressed page that holds both a secret and text chosen by an attacker
-//! reveals the secret to an attacker who watches the connection (the BREACH attack). So a page is
-//! compressed only if the request cannot influence its text: the method is GET or HEAD, and the URL
-//! has no query. Answers to forms, such as the page that reveals a key, are sent uncompressed; so
-//! are downloads and the endpoints' answers, which repeat inputs beside the balance.
+//! Static files are compressed at build time, some pages when they are sent. Suppose that a page
+//! holds both a secret and text chosen by an attacker. The attacker can then learn the secret from
+//! the lengths of compressed pages (the BREACH attack). So a page is compressed only if the request
+//! cannot influence its text: the method is GET or HEAD, and the URL has no query. Answers to
+//! forms, such as the page that shows a new key, are never compressed. Downloads and the endpoints'
+//! answers are not compressed either, because they repeat inputs.
 
 use std::io::{self, Write};
 
@@ -22,9 +22,9 @@ use flate2::write::GzEncoder;
 
 use crate::header::text;
 
-/// Shorter bodies gain nothing from compression, in bytes.
+/// Compression does not shorten bodies below this length, in bytes.
 const LEAST_BYTES: usize = 1024;
-/// Compresses a page in about one millisecond of a worker's time.
+/// With this quality, compressing a page takes about one millisecond of a worker's time.
 const BROTLI_QUALITY: i32 = 4;
 
 /// Encoding of a body.

@@ -22,8 +22,8 @@ use crate::versions::API_VERSIONS;
 #[error("the code that answers panicked")]
 struct Panicked;
 
-/// Adds the routes of each endpoint. Routes with a trailing slash, which many clients send, come
-/// last because routes are compared in order.
+/// Adds the routes of each endpoint. Many clients add a trailing slash, so each path also has a
+/// route with one. These routes come last, because routes are tried in order.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     for suffix in ["", "/"] {
         for api_version in API_VERSIONS {
@@ -88,10 +88,10 @@ async fn answer(
         idempotency_key: idempotency_key.as_deref(),
         body: &body,
     };
-    // Boxed, so that a connection whose body is still arriving does not hold its memory.
+    // Boxed, so that a connection whose body is still arriving does not use this memory.
     let id = context.request_id();
     let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
-    // A panic is a bug, but the client still gets an answer. Whether the charge was written is
+    // A panic is a bug, but the client still gets an answer: whether the charge was written is
     // unknown.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)

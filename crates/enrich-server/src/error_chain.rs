@@ -8,7 +8,7 @@ pub fn error_chain(error: &dyn Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let text = error.to_string();
-        // Some errors repeat their cause.
+        // Skips a cause that the text already contains.
         if !said.contains(&text) {
             said.push_str(": ");
             said.push_str(&text);

@@ -23,8 +23,8 @@ use crate::state::ListenerState;
 
 /// Length of the accept queue; the system may allow fewer (`net.core.somaxconn` on Linux).
 const QUEUE: i32 = 4096;
-/// Unsent bytes that the system buffers per connection (`TCP_NOTSENT_LOWAT`); bytes in flight do
-/// not count. The default would be megabytes for each slow reader.
+/// Unsent bytes that the system buffers per connection (`TCP_NOTSENT_LOWAT`), without bytes in
+/// flight. By default, the system buffers megabytes for each slow reader.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
@@ -56,8 +56,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds `address`; port 0 selects a free port. From now on connections wait in the accept
-    /// queue.
+    /// Binds `address`; port 0 selects a free port. From then on, new connections wait in the
+    /// accept queue.
     ///
     /// # Errors
     ///
@@ -82,13 +82,15 @@ impl Listener {
         self.address
     }
 
-    /// Creates the server. It runs while it is polled, and stops only through its handle.
+    /// Creates the server. It runs while the returned future is polled, and stops only through its
+    /// handle.
     ///
     /// # Errors
     ///
     /// When the system refuses the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
-        // `ConnectionSlots` enforces the limit; one worker may happen to get all connections.
+        // `ConnectionSlots` enforces the limit over all workers. One worker may get all
+        // connections.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()
@@ -119,7 +121,7 @@ impl Listener {
             fn_service(move |stream: TcpStream| {
                 let control = Rc::clone(&control);
                 async move {
-                    // Answers are small and written whole; Nagle's algorithm would only delay them.
+                    // Each answer is written at once; Nagle's algorithm would only delay it.
                     stream.set_nodelay(true)?;
                     let peer = stream.peer_addr().ok();
                     let admission = control.admit(peer.map(|peer| peer.ip()));

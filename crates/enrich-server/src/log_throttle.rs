@@ -1,4 +1,4 @@
-//! Limits how often refused requests are logged, because anybody can send any number of them.
+//! Limits how often refused requests are logged. Anybody can send any number of such requests.
 
 use std::mem::{Discriminant, discriminant};
 use std::time::{Duration, Instant};
@@ -21,11 +21,11 @@ struct Logged {
 }
 
 impl LogThrottle {
-    /// Whether to log a refusal at `now`. If so, returns how many of its kind were not logged since
-    /// the last line.
+    /// Whether to log a refusal at `now`. If so, returns how many refusals of its kind were not
+    /// logged since the last line.
     pub(crate) fn admit(&self, refusal: &Refusal, now: Instant) -> Option<u64> {
         let kind = discriminant(refusal);
-        // There are only a few kinds.
+        // A list, because there are only a few kinds.
         let mut all = self.0.lock();
         let Some(logged) = all.iter_mut().find(|logged| logged.kind == kind) else {
             all.push(Logged { kind, at: now, unlogged: 0 });

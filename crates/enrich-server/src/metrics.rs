@@ -1,8 +1,8 @@
 //! The metrics, with their names and labels.
 //!
-//! No label holds an account, a key, or other text that a caller can choose. Metrics of most
-//! requests are looked up in the recorder once and kept, because a look-up by labels creates,
-//! hashes and compares them.
+//! No label contains an account, a key, or other text that a caller can choose. The metrics that
+//! most requests use are looked up once and kept, because each look-up creates, hashes and compares
+//! labels.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -129,7 +129,7 @@ impl Metrics {
         known.get_or_init(|| self.recording(|| lookups(found))).increment(1);
     }
 
-    /// Runs `record` with our recorder.
+    /// Runs `record` with this recorder.
     fn recording<T>(&self, record: impl FnOnce() -> T) -> T {
         with_local_recorder(&self.recorder, record)
     }
@@ -144,8 +144,8 @@ impl Metrics {
         self.recorder.handle().render()
     }
 
-    /// Sorts the durations recorded since the last call into buckets; until then each is stored
-    /// separately.
+    /// Sorts the durations recorded since the last call into buckets. Before the call, each
+    /// duration is stored separately.
     pub(crate) fn tidy(&self) {
         self.recorder.handle().run_upkeep();
     }

@@ -1,7 +1,7 @@
 //! Rendered metrics, shared by slow readers.
 //!
-//! A rendering is long, and requesting it is free. Slow readers share one, so that they do not
-//! exhaust the memory.
+//! A rendering is long and costs nothing to request. Many slow readers share one, so that they do
+//! not exhaust the memory.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-/// With fewer renderings in use, each reader gets a new one.
+/// While fewer renderings than this are in use, each reader gets a new one.
 const OWN: usize = 8;
-/// Beyond that, how long the newest rendering is reused.
+/// How long the newest rendering is shared when [`OWN`] renderings are in use.
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
 /// Renderings in use, the newest last, with their creation times.

@@ -2,13 +2,14 @@
 
 use std::num::NonZeroUsize;
 
-/// Reserve for files, and for connections that request only health pages.
+/// Files reserved for the databases, and for connections that only request health pages.
 const OTHER_FILES: usize = 512;
 
 /// The number of connections to allow: `wanted`, or fewer if the open-file limit is too low.
 ///
-/// Raises the limit as far as this user may. Services often start with 1,024 although far more are
-/// permitted; without this, the last connections would leave no files for the databases.
+/// Raises the limit as far as this user may. Services often start with a limit of 1,024, although
+/// they may use far more files. With that limit, connections could leave no files for the
+/// databases.
 pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     let Some(limit) = raised(wanted.get().saturating_add(OTHER_FILES)) else { return wanted };
     let connections = fitting(wanted, limit);

@@ -1,8 +1,8 @@
-//! The inner part of the middleware: refuses requests of connections beyond the limit, and records
-//! responses in the metrics and the log.
+//! The inner part of the middleware. It refuses requests of connections beyond the limit, and
+//! records responses in the metrics and the log.
 //!
-//! Records hold no key, no input and no value of an answer. Paths without a route are not recorded,
-//! because callers choose their text.
+//! Records contain no keys, inputs or values of answers. A path without a route is not recorded,
+//! because callers choose its text.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
 
-/// Answers the request and records the response. Beyond the connection limit only admin pages are
+/// Answers the request and records the response. Beyond the connection limit, only admin pages are
 /// answered.
 pub(crate) async fn record(
     context: CallContext,
@@ -121,8 +121,8 @@ impl Recorder<'_> {
     }
 }
 
-/// The method's name for the log. Unknown methods are not repeated, because callers choose their
-/// text.
+/// The method's name for the log. An unknown method is not logged by name, because callers choose
+/// its text.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

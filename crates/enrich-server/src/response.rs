@@ -1,4 +1,5 @@
-//! Converts responses of the API to actix-web's, and stores them for the log and the metrics.
+//! Converts responses of the API to those of actix-web, and stores them for the log and the
+//! metrics.
 
 use std::borrow::Cow;
 
@@ -14,7 +15,7 @@ use crate::header::{CREDITS_REMAINING, CREDITS_USED, RATE_LIMIT, RATE_LIMIT_POLI
 
 type Headers = Vec<(&'static str, Cow<'static, str>)>;
 
-/// Converts the response of a call. `label` names it in log and metrics.
+/// Converts the response of a call. `label` is its label in log and metrics.
 pub(crate) fn response(
     context: &CallContext,
     label: &'static str,
@@ -37,7 +38,7 @@ pub(crate) fn unmetered(
     sent(status, headers, body)
 }
 
-/// Writes a refusal in the form of a version.
+/// Writes a refusal in the format of an API version.
 pub(crate) fn refusal(
     label: &'static str,
     api_version: &'static ApiVersion,
@@ -54,7 +55,7 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
         let value = match value {
             Cow::Borrowed(text) => HeaderValue::from_static(text),
             Cow::Owned(text) => {
-                // All our headers are valid; an invalid one would be left out.
+                // All headers that Enrich sends are valid; an invalid one would be left out.
                 let Ok(value) = HeaderValue::try_from(text) else { continue };
                 value
             }
@@ -64,7 +65,7 @@ fn sent(status: u16, headers: Headers, body: Bytes) -> HttpResponse {
     sent
 }
 
-/// The header's name. The names that every answer has are constants, because parsing them takes
+/// The header's name. Names that every answer has are constants, because parsing a name takes
 /// longer than the rest of the conversion.
 fn header_name(name: &'static str) -> HeaderName {
     match name {

@@ -24,7 +24,7 @@ use crate::upkeep::Upkeep;
 use crate::versions::API_VERSIONS;
 use crate::{shutdown, upkeep};
 
-/// What `prepare` returns: the service and the stores to serve.
+/// The service and the stores to serve, as `prepare` returns them.
 pub struct Prepared {
     /// The service.
     pub service: Service,

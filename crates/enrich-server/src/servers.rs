@@ -19,14 +19,14 @@ use crate::serve_error::ServeError;
 use crate::settings::ServerSettings;
 use crate::state::{AppState, ListenerState, Serves};
 
-/// Time limit for a look-up and its charge; after it the connection is closed.
+/// Time limit for a look-up and its charge. When it passes, the connection is closed.
 const ANSWER_TIME: Duration = Duration::from_secs(15);
 /// How long a client may read nothing of its answer.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// Connections beyond the limit that may request the admin pages, over all workers.
 const GUESTS: usize = 256;
 
-/// The public server, and the server of the admin pages if they have their own listener.
+/// The public server, and the server of the admin pages if these have their own listener.
 pub(crate) struct Servers {
     public: Running,
     admin: Option<Running>,
@@ -62,7 +62,7 @@ impl Servers {
         let serves = if admin.is_some() { Serves::Interface } else { Serves::Everything };
         let listener = ListenerState { app: Arc::clone(app), serves };
         let public = public.serve(listener, limits).map_err(ServeError::Server)?;
-        // Has its own worker, so it answers when all others are busy.
+        // The admin pages have their own worker, so that it answers when all others are busy.
         let limits = ListenerLimits { workers: NonZeroUsize::MIN, ..limits };
         let listener = ListenerState { app: Arc::clone(app), serves: Serves::Admin };
         let admin = admin.map(|admin| admin.serve(listener, limits)).transpose();
@@ -98,7 +98,8 @@ impl Servers {
         }
     }
 
-    /// Stops accepting and waits for requests in flight. `/readyz` is answered until they are done.
+    /// Stops accepting connections and waits for requests in flight. `/readyz` is answered until
+    /// then.
     pub(crate) async fn stop(self) {
         self.public.handle.stop(true).await;
         if let Some(admin) = self.admin {
@@ -113,7 +114,7 @@ impl Running {
         Self { task: spawn(server), handle }
     }
 
-    /// Waits for the server to end, which is an error unless a stop was requested.
+    /// Waits for the server to end. This is an error unless a stop was requested.
     async fn ended(&mut self) -> Result<(), ServeError> {
         match (&mut self.task).await {
             Ok(Ok(())) => Err(ServeError::Ended),

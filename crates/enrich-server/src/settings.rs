@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct ServerSettings {
     /// Address to listen on; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Separate address for the admin pages; with `None` they are served at `listen`.
+    /// Separate address for the admin pages. If `None`, they are served at `listen`.
     pub admin_listen: Option<SocketAddr>,
     /// Threads that answer requests.
     pub workers: NonZeroUsize,
@@ -27,7 +27,7 @@ pub struct ServerSettings {
     pub shutdown_timeout: Duration,
     /// Whether each request is logged.
     pub logs_requests: bool,
-    /// The account page; `None` to serve none.
+    /// The account page; `None` to turn it off.
     pub account_page: Option<AccountPageSettings>,
 }
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures_util::future::select;
 use tracing::{error, warn};
 
-/// Time limit for the steps after requests in flight. With the default of 5 seconds for those, the
-/// process ends at most 9 seconds after the signal.
+/// Time limit for the shutdown steps after requests in flight. By default these requests get 5
+/// seconds, so the process ends at most 9 seconds after the signal.
 const LAST_STEPS: Duration = Duration::from_secs(4);
 
 /// Ends the process after `shutdown_timeout` plus [`LAST_STEPS`], even if a disk or client hangs.
-/// Everything that was answered is durable by then.
+/// All answered charges are durable by then.
 pub(crate) fn limit(shutdown_timeout: Duration) {
     let end = move || {
         std::thread::sleep(shutdown_timeout + LAST_STEPS);
@@ -25,7 +25,7 @@ pub(crate) fn limit(shutdown_timeout: Duration) {
     }
 }
 
-/// Waits for SIGTERM or SIGINT. Signals are noticed from the call on.
+/// Waits for SIGTERM or SIGINT. A signal before the first poll also counts.
 ///
 /// # Errors
 ///

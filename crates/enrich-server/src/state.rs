@@ -60,7 +60,7 @@ impl AppState {
         &self.service
     }
 
-    /// Merges the metrics recorded since the last call; call it every few seconds.
+    /// Merges the metrics recorded since the last call. It must be called every few seconds.
     pub fn tidy_metrics(&self) {
         self.metrics.tidy();
     }

@@ -1,5 +1,6 @@
-//! Periodic tasks of the server, and its last steps at shutdown: merges metrics, makes expired keys
-//! and sessions final, deletes old lists, and removes forgotten values from the other lists.
+//! Periodic tasks of the server, and its last steps at shutdown. The tasks merge metrics, make
+//! expired keys and sessions final, delete old lists, and remove forgotten values from the other
+//! lists.
 //!
 //! Irreversible steps wait until the clock can be trusted ([`ClockWatch`]).
 
@@ -23,9 +24,9 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// Interval between merges of the metrics.
 const TIDYING: Duration = Duration::from_secs(5);
-/// Every 12th interval, once a minute, expirations are made final.
+/// Expiries become final every 12th interval: once a minute.
 const SETTLE_EACH: u32 = 12;
-/// Every 120th interval, every ten minutes, old lists are deleted.
+/// Old lists are deleted every 120th interval: every ten minutes.
 const SWEEP_EACH: u32 = 120;
 
 pub(crate) struct Upkeep(JoinHandle<()>);
@@ -68,8 +69,8 @@ async fn run(app: Arc<AppState>, jobs: Option<Arc<Jobs>>, sign_ins: Arc<dyn Sign
     }
 }
 
-/// Makes expired keys, invitations and sessions final. Does nothing while the clock cannot be
-/// trusted; else returns the time.
+/// Makes expired keys, invitations and sessions final, and returns the time. If the clock cannot be
+/// trusted, does nothing.
 async fn settle_ends(
     service: &Service,
     sign_ins: &dyn SignIns,
@@ -112,14 +113,14 @@ async fn sweep(jobs: Arc<Jobs>, now: Timestamp) {
     }
 }
 
-/// Waits for list rows in flight; running lists continue at the next start.
+/// Waits for list rows in flight. Running lists continue when the server starts again.
 pub(crate) async fn close(jobs: Arc<Jobs>) {
     if timeout(CLOSE_TIME, spawn_blocking(move || jobs.close())).await.is_err() {
         warn!("rows of lists were still on their way; they are asked again, and not paid twice");
     }
 }
 
-/// Writes the usage counters. The ledger needs no flush: every answered charge is durable.
+/// Writes the usage counters. The ledger needs no flush, because every answered charge is durable.
 pub(crate) async fn flush(service: &Service) {
     match timeout(FLUSH_TIME, service.usage.flush()).await {
         Ok(Ok(())) => info!("stopped"),

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex as Line, OwnedMutexGuard, OwnedSemaphorePermit, Semaphor
 /// Grants each account at most `most` permits.
 pub struct AccountLimit {
     most: usize,
-    /// The accounts that have permits, and perhaps others.
+    /// The accounts that have permits. Accounts without permits are removed at the next call.
     accounts: Mutex<BTreeMap<AccountId, Own>>,
 }
 
@@ -44,8 +44,8 @@ impl AccountLimit {
 }
 
 impl AccountPermit {
-    /// Waits until no other permit of the account has its turn. Dropping the returned guard ends
-    /// the turn. Turns are granted in order of arrival.
+    /// Waits for the account's turn: only one of its permits has the turn at a time, in order of
+    /// arrival. Dropping the returned guard ends the turn.
     pub async fn turn(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.line).lock_owned().await
     }

@@ -1,4 +1,5 @@
-//! Callers: what answers a row. One each for a directory, the metered service and a remote server.
+//! Callers: what answers a row. There is one for a directory, one for the metered service, and one
+//! for a remote server.
 
 mod directory;
 mod metered;
@@ -42,7 +43,8 @@ pub type RowFields = [(&'static str, String)];
 /// Sends one row.
 #[async_trait]
 pub trait Caller: Send + Sync {
-    /// Sends the row once. The same `idempotency` with the same fields is never charged twice.
+    /// Sends the row once. A row that is sent again with the same `idempotency` and fields is not
+    /// charged again.
     async fn call(&self, fields: &RowFields, idempotency: &str) -> CallResult;
 
     /// Whether answers cost credits.
@@ -56,32 +58,32 @@ pub enum CallResult {
     Found {
         /// The values of the answer's columns.
         values: Vec<Value>,
-        /// The charge; for a replay, the charge of the first answer.
+        /// The charge of the row. For a replay, the charge of the first answer.
         credits: Credits,
     },
     /// Not found, which is free.
     NotFound,
-    /// The fields are invalid; with the reason.
+    /// The fields are invalid, for this reason.
     Invalid(String),
     /// The balance is too low; with a message.
     OutOfCredits(String),
     /// Retry later, with the same idempotency key.
     Later {
-        /// The time to wait, if the server gave one.
+        /// The time to wait, if the server gave it.
         after: Option<Duration>,
         /// Whether the reason is the rate limit.
         is_rate_limited: bool,
         /// The reason.
         why: String,
     },
-    /// Not answered and not charged; with the reason. A retry may help.
+    /// Not answered and not charged, for this reason. A retry may help.
     Failed(String),
-    /// No row can be answered; with the reason.
+    /// No row can be answered, for this reason.
     Refused(String),
 }
 
 impl CallResult {
-    /// The answer in `body`, which was found and cost `credits`.
+    /// A found answer in `body` that cost `credits`.
     pub(crate) fn found(answers: &Answers, body: &[u8], credits: Credits) -> Self {
         match answers.read(body) {
             Some(answer) => Self::Found { values: answers.values(answer), credits },
@@ -89,7 +91,7 @@ impl CallResult {
         }
     }
 
-    /// Retry later; nothing says when.
+    /// Retry later, at an unknown time.
     pub(crate) fn later(why: String) -> Self {
         Self::Later { after: None, is_rate_limited: false, why }
     }

@@ -13,8 +13,8 @@ use crate::shape::Shape;
 use crate::spreadsheet::{BYTE_ORDER_MARK, LIST_SEPARATOR, neutralised};
 use crate::workbook;
 
-/// The column for data that fits no other CSV column: members that occur only in later objects, and
-/// lines that are not objects.
+/// The column for data that fits no other CSV column: lines that are not objects, and members that
+/// only later objects have.
 const OTHER_FIELDS: &str = "other_fields";
 
 /// The result of a row.
@@ -25,7 +25,7 @@ pub enum Status {
     Found,
     /// The look-up found nothing.
     NotFound,
-    /// The row cannot be sent; the error column gives the reason.
+    /// The row is invalid and was not sent; the error column gives the reason.
     Invalid,
     /// The row was sent but not answered; the error column gives the reason.
     Failed,
@@ -60,8 +60,8 @@ pub(crate) struct Export {
     /// The names of the added columns: the answer's, `status`, `error`, `credits`.
     added: Vec<String>,
     delimiter: Delimiter,
-    /// Whether CSV starts with a byte order mark. It does if the list had an encoding that
-    /// spreadsheets assume for files without one.
+    /// Whether CSV starts with a byte order mark. Needed if the list's encoding is one that
+    /// spreadsheets assume for files without a mark.
     is_marked: bool,
     csv: csv::Writer<Vec<u8>>,
     json: Vec<u8>,
@@ -165,7 +165,7 @@ impl Export {
         u64::from(self.format == Format::Xlsx && workbook::is_too_long(cell))
     }
 
-    /// Escapes formulas in a CSV cell. In a workbook a text is never a formula.
+    /// Escapes formulas in a CSV cell. In a workbook, a text is never run as a formula.
     fn safe<'c>(&self, cell: Cow<'c, [u8]>) -> Cow<'c, [u8]> {
         if self.format == Format::Xlsx {
             return cell;
@@ -177,7 +177,7 @@ impl Export {
     }
 
     fn json_row(&mut self, row: &Row, added: &Added) {
-        // The row's text is either the object's own, up to its end, or built from the cells.
+        // The row's text is the object's own text up to its end, or is built from the cells.
         let taken = self.begin_object(row);
         let mut is_first = self.json.last() == Some(&b'{');
         let answer = self.added.len() - 3;
@@ -217,8 +217,8 @@ impl Export {
     }
 }
 
-/// The cells of a row in the order of the input's columns. Data without a column goes into the last
-/// cell, or into the one for other fields, so that no input is lost.
+/// The cells of a row in the order of the input's columns. Data without a column is kept in the
+/// last cell, or in the column for other fields.
 pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
     let none: Cow<'a, [u8]> = Cow::Borrowed(b"");
     match (shape, &row.cells) {
@@ -263,7 +263,7 @@ pub(crate) fn csv_cells<'a>(shape: &Shape, row: &'a Row) -> Vec<Cow<'a, [u8]>> {
             cells.push(Cow::Owned(other));
             cells
         }
-        // A line that is not an object has no other cells.
+        // A line that is not an object has only one cell.
         (Shape::Json(names), _) => {
             let mut cells = vec![none; names.len()];
             cells.push(Cow::Borrowed(&row.text));
@@ -292,8 +292,8 @@ fn field(into: &mut Vec<u8>, is_first: &mut bool, name: &str, value: &Value) {
     let _ = serde_json::to_writer(into, value);
 }
 
-/// The names of the added columns. If a name is taken, all get the same number, so that they can be
-/// recognised as a group: `status_2`, `error_2`, `credits_2`.
+/// The names of the added columns. If one of them is already a column, all get the same number, so
+/// that they can be recognised as a group: `status_2`, `error_2`, `credits_2`.
 fn free_names(names: &[String], is_taken: impl Fn(&str) -> bool) -> Vec<String> {
     let taken: Vec<bool> = names.iter().map(|name| is_taken(name)).collect();
     let mut number = 1_u64;
@@ -327,7 +327,7 @@ fn unlike(columns: &[String]) -> Vec<String> {
 }
 
 fn csv_writer(delimiter: Delimiter, begun: Vec<u8>) -> csv::Writer<Vec<u8>> {
-    // All rows have the same length by construction, so the length check is off.
+    // All rows have the same length by construction, so the length is not checked.
     let mut builder = csv::WriterBuilder::new();
     builder.flexible(true).delimiter(delimiter.as_byte()).from_writer(begun)
 }

@@ -19,7 +19,7 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
 ];
 
 /// The column that most likely contains a field, as a suggestion for the user to check: the result
-/// of `by_name`, else a column whose name contains a usual name.
+/// of [`by_name`], else a column whose name contains a usual name.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));
@@ -27,9 +27,8 @@ pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     })
 }
 
-/// The column that contains a field, by its name: a column with the field's name, else one with
-/// exactly a usual name. Case, spaces and punctuation are ignored. Optional fields match only their
-/// own name.
+/// The column whose name shows that it contains a field: the field's own name, else exactly a usual
+/// name. Case, spaces and punctuation are ignored. Optional fields match only their own name.
 pub(crate) fn by_name(field: &Field, columns: &[String]) -> Option<String> {
     let wanted = plain_name(field.name);
     let same = find(columns, |column| column == wanted);

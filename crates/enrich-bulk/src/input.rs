@@ -7,7 +7,7 @@ use crate::export;
 use crate::mapping::{Bound, From};
 use crate::shape::Shape;
 
-/// Rows of JSON Lines, and bytes of them, that are read to find the columns.
+/// How many rows and bytes of JSON Lines are read to find the columns.
 const LOOKED_AT: usize = 1000;
 const LOOKED_AT_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of characters of a cell in a sample.
@@ -17,9 +17,9 @@ const SHOWN_LETTERS: usize = 200;
 pub struct Input {
     rows: Rows,
     shape: Shape,
-    /// The first row, until it is returned.
+    /// The first row, until the first call of [`next_row`](Self::next_row) returns it.
     first: Option<Row>,
-    /// The recorded layout, if it overrides the detected one.
+    /// The recorded layout, if it replaces the detected one.
     layout: Option<Layout>,
     read_bytes: u64,
 }
@@ -44,13 +44,13 @@ impl Input {
         Ok(Self { rows, shape, first, layout: None, read_bytes: 0 })
     }
 
-    /// The columns: those of the header, or the names in the first thousand objects, at most 4 MiB
-    /// of them.
+    /// The columns: those of the header. For JSON Lines, the names in the first thousand objects,
+    /// or in those within the first 4 MiB.
     pub fn columns(&self) -> &[String] {
         self.shape.columns()
     }
 
-    /// The default output format: that of the list, but CSV for a workbook.
+    /// The default output format: the format of the list, but CSV for a workbook.
     pub fn format(&self) -> Format {
         match self.shape {
             Shape::Csv(_) => Format::Csv,
@@ -58,7 +58,7 @@ impl Input {
         }
     }
 
-    /// The layout of the list. The encoding is certain only after the whole list was read.
+    /// The layout of the list. Its encoding may change until the whole list is read.
     pub fn layout(&self) -> Option<Layout> {
         self.layout.clone().or_else(|| self.rows.layout())
     }
@@ -99,7 +99,7 @@ impl Input {
         Ok(rows)
     }
 
-    /// The row for display: a text for each column, long ones truncated.
+    /// The row for display: a text for each column. Long texts are truncated.
     pub fn shown(&self, row: &Row) -> Vec<String> {
         let mut cells: Vec<String> = export::csv_cells(&self.shape, row)
             .iter()
@@ -107,7 +107,7 @@ impl Input {
             .map(|cell| String::from_utf8_lossy(&cell[..cell.len().min(4 * SHOWN_LETTERS)]))
             .map(|text| text.chars().take(SHOWN_LETTERS).collect())
             .collect();
-        // Members without a column, which only JSON Lines rows have, are left out.
+        // Only JSON Lines rows have members without a column; they are left out.
         if matches!(row.cells, Ok(Cells::Json(_))) {
             cells.truncate(self.columns().len());
         }

@@ -1,11 +1,11 @@
 //! The lists of accounts, stored in a folder and processed in turns.
 //!
-//! Each job has a folder named by its id. It contains the uploaded list, `job.json`, and the output
-//! as [`Part`](crate::Part) writes it. A job belongs to an account and can be found only through
-//! it. Few jobs run at once, each on its own thread, so that they do not delay other look-ups;
-//! accounts take turns. Jobs that were running when the process ended continue at the next start.
-//! Only one process works in the folder: another process that opens it has no jobs until the first
-//! one ends.
+//! Each job has a folder named by its id. The folder contains the uploaded list, `job.json`, and
+//! the output as [`Part`](crate::Part) writes it. A job can be found only through its account. Few
+//! jobs run at the same time, each on its own thread, so that they do not delay other look-ups.
+//! Accounts take turns. Jobs that were running when the process ended continue when it starts
+//! again. Only one process works in the folder. Another process that opens the folder has no jobs
+//! until the first one ends.
 
 mod error;
 mod folder;
@@ -60,7 +60,7 @@ struct JobsState {
     registry: Mutex<JobRegistry>,
     changed: Condvar,
     uploads: AccountLimit,
-    /// Limits the lists that are read to their end.
+    /// Limits how many lists of an account are read to their end at the same time.
     reads: AccountLimit,
     /// Stops the reading of lists at shutdown.
     closing: Stop,
@@ -86,17 +86,17 @@ struct JobRegistry {
 struct Entry {
     record: Record,
     counts: Counts,
-    /// The size of its files.
+    /// The size of the job's files.
     bytes: u64,
     /// Stops the job while it runs.
     stop: Option<Stop>,
     /// The account stopped the job.
     is_stopped: bool,
-    /// Until when the rate limit delays its rows.
+    /// Until when the rate limit delays the job's rows.
     rate_limited_until: Option<Timestamp>,
     /// The job was stopped to make room for others.
     is_yielding: bool,
-    /// Held while its files are searched for forgotten values.
+    /// Held while the job's files are searched for forgotten values.
     files: Arc<Mutex<()>>,
     /// The number of suppressed values at the last search while the job ran.
     scrubbed_running: u64,
@@ -115,12 +115,12 @@ struct CachedPreview {
 
 impl Jobs {
     /// Opens or creates the folder and continues the jobs that were running. If another process
-    /// holds the folder, this happens when that process ends.
+    /// works in the folder, the jobs continue when that process ends.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be read or written. Damaged jobs are reported when they are
-    /// requested, or [set aside](Jobs::set_aside).
+    /// When the folder cannot be read or written. A damaged job is reported when it is requested,
+    /// or [set aside](Jobs::set_aside).
     pub fn open(
         folder: &Path,
         api_versions: &'static [&'static ApiVersion],
@@ -165,12 +165,13 @@ impl Jobs {
         Ok(())
     }
 
-    /// Whether another process holds the folder, so that no jobs are available here until it ends.
+    /// Whether another process works in the folder. If so, no jobs are available here until it
+    /// ends.
     pub fn are_elsewhere(&self) -> bool {
         self.shared.registry.lock().is_elsewhere
     }
 
-    /// The folders of jobs that could not be read when the folder was opened.
+    /// The folders of jobs that could not be read when the jobs were opened.
     pub fn set_aside(&self) -> Vec<PathBuf> {
         self.shared.registry.lock().set_aside.clone()
     }
@@ -232,7 +233,7 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When there is no such job, or it neither runs nor waits.
+    /// When there is no such job, or it is neither running nor waiting.
     pub fn stop(&self, account: AccountId, id: JobId) -> Result<(), JobError> {
         let mut registry = self.shared.registry.lock();
         let entry = registry.of_mut(account, id)?;
@@ -291,8 +292,8 @@ impl Jobs {
         Ok(over.len())
     }
 
-    /// Ends all work after waiting for rows in flight. Running jobs continue when the folder is
-    /// opened again.
+    /// Waits for rows in flight and ends all work. Running jobs continue when the folder is opened
+    /// again.
     pub fn close(&self) {
         {
             let mut registry = self.shared.registry.lock();
@@ -302,7 +303,7 @@ impl Jobs {
         self.shared.closing.now();
         self.shared.changed.notify_all();
         for thread in self.threads.lock().drain(..) {
-            // A thread that panicked needs no waiting.
+            // A thread that panicked has already ended.
             let _ = thread.join();
         }
         // This process no longer changes the folder, so another process may lock it.
@@ -331,14 +332,14 @@ impl JobsState {
     fn input_at(&self, path: &Path, record: &Record, stop: &Stop) -> Result<Input, ReadError> {
         let source = Source::file(path)?;
         let input = Input::open(source.read_as(record.read_as()).bounded(self.bounds(stop)))?;
-        // The layout from before rows were emptied, so that the output stays the same.
+        // The layout of the list before rows were emptied, so that the output stays the same.
         Ok(match &record.layout {
             Some(layout) if record.is_rewritten => input.with_layout(layout.clone()),
             _ => input,
         })
     }
 
-    /// Puts a job in the queue; saves it to disk first.
+    /// Saves a job to disk, then puts it in the queue.
     fn put_in_line(&self, registry: &mut JobRegistry, mut record: Record) -> Result<(), JobError> {
         if registry.is_closing {
             return Err(Refusal::Elsewhere.into());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::guess::by_name;
 
-/// A value that is valid for most fields, to test a mapping.
+/// A value that is valid for most fields, to test which fields an endpoint requires.
 const PROBE: &str = "probe.example";
 
 /// The source of each field of an endpoint.
@@ -72,7 +72,7 @@ pub(crate) struct Bound(pub(crate) Vec<BoundField>);
 #[derive(Clone, Debug)]
 pub(crate) struct BoundField {
     pub(crate) name: &'static str,
-    /// Whether a row without it cannot be sent.
+    /// Whether a row without this field cannot be sent.
     pub(crate) is_needed: bool,
     pub(crate) from: From,
 }
@@ -117,9 +117,9 @@ impl Mapping {
         self.columns.iter().chain(&self.constants).map(|(field, _)| field.as_str())
     }
 
-    /// Completes the mapping: spells the columns as the list does, and adds columns for unmapped
-    /// fields by exact name. Similar names are not used, because nobody checks these columns before
-    /// rows are sent and charged.
+    /// Completes the mapping: writes the column names as the list does, and maps each unmapped
+    /// field to the column with its exact name. Similar names are not used, because nobody checks
+    /// these columns before rows are charged.
     pub fn guessed(&self, endpoint: &Endpoint, columns: &[String]) -> Self {
         let mut mapping = self.clone();
         for (_, column) in &mut mapping.columns {
@@ -189,7 +189,8 @@ impl Mapping {
     }
 }
 
-/// The mapped columns; of constants only the fields, because a value may be personal data.
+/// Shows the mapped columns. For a constant, it shows only the field, because the value may be
+/// personal data.
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.columns.iter().map(|(field, column)| format!("{field}={column}"));
@@ -219,15 +220,15 @@ fn column_named(column: &str, columns: &[String]) -> Result<From, MappingError> 
     }
 }
 
-/// The required fields without a source. They are found with the endpoint's own parser, because
-/// sometimes one of two fields is enough.
+/// The required fields that have no source. The endpoint's own parser finds them, because sometimes
+/// one of two fields is enough.
 fn missing(endpoint: &Endpoint, bound: &[BoundField]) -> Vec<&'static str> {
     let mut names = at_fault(endpoint, bound.iter());
     names.retain(|name| bound.iter().all(|field| field.name != *name));
     names
 }
 
-/// The fields that the endpoint reports as faulty when only these are given.
+/// The fields that the endpoint reports as invalid or missing when only `given` are sent.
 fn at_fault<'a>(
     endpoint: &Endpoint,
     given: impl Iterator<Item = &'a BoundField>,

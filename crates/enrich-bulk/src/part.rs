@@ -1,9 +1,10 @@
 //! The output while it is written: rows in one file, progress in another.
 //!
-//! `OUT.part` contains the rows, `OUT.job` the number and identity of the rows. The rows are synced
-//! to disk before `OUT.job` mentions them, and `OUT.job` is replaced atomically. So when a job
-//! continues, the bytes of `OUT.part` beyond the size in `OUT.job` are cut off. Each commit appends
-//! a separate compressed member (gzip) or frame (zstd), so the file is valid after such a cut.
+//! `OUT.part` contains the rows. `OUT.job` contains their number and a hash that identifies them.
+//! Rows are synced to disk before `OUT.job` counts them, and `OUT.job` is replaced atomically. When
+//! a job continues, it first cuts off the bytes of `OUT.part` beyond the size in `OUT.job`. Each
+//! commit appends a separate compressed member (gzip) or frame (zstd), so the file is valid after
+//! the cut.
 
 mod checkpoint;
 mod error;
@@ -27,7 +28,7 @@ use files::{failed_at, folder_of};
 
 /// The destination of rows.
 pub enum Output {
-    /// A file that is renamed at the end, and can be continued until then.
+    /// A file. It gets its final name at the end and can be continued until then.
     Part(Box<Part>),
     /// A stream, which cannot be continued.
     Stream {
@@ -67,13 +68,13 @@ pub struct Part {
 pub enum Opened {
     /// Rows remain to be written.
     ToDo(Box<Part>),
-    /// All rows were written before; with their counts.
+    /// All rows were written earlier; with their counts.
     Whole(Counts),
 }
 
 impl Part {
-    /// Creates the file `out`, or continues it if it was begun for the same purpose. `format` is
-    /// used if the file name does not show one.
+    /// Creates the file `out`, or continues it if it was begun for the same purpose. `format`
+    /// applies if the file name shows no format.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ impl Part {
     ///
     /// # Errors
     ///
-    /// As [`Part::open`].
+    /// The errors of [`Part::open`].
     pub fn open_to_stay(
         out: &Path,
         format: Format,
@@ -113,7 +114,7 @@ impl Part {
         }
         let known = read_checkpoint(&job)?;
         if out.exists() {
-            // The process ended after the file was renamed and before the clean-up.
+            // The process ended after the file was renamed, but before the clean-up.
             let Some(known) = known.filter(|known| known.is_whole && !part.exists()) else {
                 return Err(PartError::IsThere(out.to_owned()));
             };
@@ -132,7 +133,7 @@ impl Part {
             Err(fs::TryLockError::WouldBlock) => return Err(PartError::Busy(part)),
             Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // Read again under the lock.
+        // Read again, because another process may have written it before this one got the lock.
         let checkpoint = match read_checkpoint(&job)? {
             // The stored mapping is kept: the idempotency keys depend on the order of its fields.
             Some(mut checkpoint) => {
@@ -156,7 +157,7 @@ impl Part {
             part.name()?;
             return Ok(Opened::Whole(part.checkpoint.counts));
         }
-        // The job's idempotency prefix is on disk before the first key is used.
+        // The job's idempotency prefix must be on disk before the first key is used.
         write_atomically(&part.job, &part.checkpoint)?;
         Ok(Opened::ToDo(Box::new(part)))
     }
@@ -192,7 +193,7 @@ impl Part {
         if self.keeps_job { Ok(()) } else { remove(&self.job) }
     }
 
-    /// Converts the rows, which are CSV until then, to a workbook.
+    /// Converts the CSV rows to a workbook.
     fn write_workbook(&self, path: &Path) -> io::Result<()> {
         let rows = File::open(&self.part)?.take(self.checkpoint.output_bytes);
         let mut file = private().truncate(true).open(path)?;
@@ -200,8 +201,8 @@ impl Part {
         file.sync_all()
     }
 
-    /// Keeps the CSV rows of a workbook whose job is kept, for a later conversion. For any other
-    /// workbook with truncated cells, keeps them as a CSV file next to it.
+    /// Keeps the CSV rows of a workbook for a later conversion, if its job is kept. If not, but the
+    /// workbook has truncated cells, keeps the rows as a CSV file next to it.
     fn keep_rows(&self) -> Result<(), PartError> {
         if !self.keeps_job {
             return match self.checkpoint.counts.cut_cells {
@@ -255,8 +256,8 @@ pub fn counts_of(out: &Path) -> Result<Option<Counts>, PartError> {
     Ok(checkpoint.map(|checkpoint| checkpoint.counts))
 }
 
-/// The complete rows of an unfinished `out`, if any: the file, limited to its valid bytes. For a
-/// workbook, a temporary workbook is created from them; its file is already unlinked.
+/// The complete rows of an unfinished `out`, if there are any, as a file limited to its valid
+/// bytes. For a workbook, they are in a temporary workbook, which is already unlinked.
 ///
 /// # Errors
 ///

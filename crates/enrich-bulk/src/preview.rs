@@ -27,10 +27,11 @@ pub struct Preview {
 /// The country for the national phone numbers of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NationalNumbers {
-    /// This country; with `None`, only international numbers are read.
+    /// The numbers of this country. With `None`, only international numbers are valid.
     Of(Option<Country>),
-    /// The country of an account on another server, which is unknown here. Possible national
-    /// numbers count as valid, so that the highest cost is never too low.
+    /// The numbers of the account's country, which is unknown here because the account is on
+    /// another server. Possible national numbers count as valid, so that the highest cost is never
+    /// too low.
     OfUnknownAccount,
 }
 

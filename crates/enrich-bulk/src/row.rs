@@ -14,12 +14,12 @@ use crate::stop::{End, Stop};
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest pause without `Retry-After`.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The longest `Retry-After` that is honoured: no rate-limit window worth waiting for is longer.
+/// The longest `Retry-After` that is followed. No useful rate-limit window is longer.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
-/// How long a run continues if no call was ever answered: a mistyped address is more likely than a
-/// server that is down.
+/// How long a run continues if no call was ever answered. It is short, because the cause is more
+/// often a wrong address than a server that is down.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
-/// How often a row is sent that fails for its own reason.
+/// How often a row is sent if it fails for a reason of its own.
 const MAX_FAILURES: u32 = 4;
 
 impl Added {
@@ -36,12 +36,12 @@ pub(crate) struct Waiting {
     /// When a row was last answered, or when the run began.
     answered_at: Cell<Instant>,
     was_answered: Cell<bool>,
-    /// Until when the rate limit refuses rows, as far as known. An answer does not reset it: rows
-    /// of the same window may be answered after others were refused.
+    /// Until when the rate limit refuses rows, as far as known. An answer does not reset it,
+    /// because the answer may belong to a call from before the limit was reached.
     limited_until: Cell<Option<Instant>>,
     /// Set when the run is stopped.
     stop: Stop,
-    /// Set when the run ends for another reason.
+    /// Set when the run ends for a reason other than `stop`.
     pub(crate) ended: Stop,
 }
 
@@ -64,7 +64,7 @@ impl Waiting {
         Some(left).filter(|left| !left.is_zero())
     }
 
-    /// Whether the patience is exceeded; a requested pause extends it.
+    /// Whether the run has had no answer for too long. A requested pause extends the limit.
     fn is_over(&self, asked: Option<Duration>) -> bool {
         let patience = match asked {
             Some(pause) => self.patience.max(2 * pause.min(LONGEST_ASKED)),
@@ -79,7 +79,8 @@ impl Waiting {
 ///
 /// # Errors
 ///
-/// How the run ends, if it does before; then neither this row nor later ones are sent.
+/// How the run ends, if it ends before the row is done. Then neither this row nor later ones are
+/// sent.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
@@ -129,8 +130,8 @@ pub(crate) async fn ask(
     Err(End::Stopped)
 }
 
-/// The pause before a retry: as requested, else doubling. Jitter keeps rows from returning at the
-/// same time.
+/// The pause before a retry. It doubles with each retry, and is at least the requested one. A
+/// random part prevents that rows return at the same time.
 fn pause(times: u32, asked: Option<Duration>) -> Duration {
     let own = FIRST_PAUSE.saturating_mul(1 << times.min(10)).min(LONGEST_PAUSE);
     let least = asked.unwrap_or_default().min(LONGEST_ASKED).max(own / 2);
@@ -145,7 +146,8 @@ pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
             let limit = fields.iter().find(|(name, _)| *name == "limit");
             let digits = limit.map(|(_, digits)| digits.trim())?;
             let is_decimal = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            // An invalid limit is refused and costs nothing; a number beyond 64 bits is no limit.
+            // The endpoint refuses an invalid limit, at no cost. A number beyond 64 bits is no
+            // limit.
             if is_decimal { digits.parse().ok().map(|items| price.of(items).0) } else { Some(0) }
         }
     }

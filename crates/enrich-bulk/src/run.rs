@@ -35,18 +35,18 @@ use slot::Slot;
 const MAX_AHEAD: usize = 4096;
 /// Memory limit for all rows after the first unanswered one.
 const MAX_AHEAD_BYTES: usize = 32 * 1024 * 1024;
-/// Intervals and size at which written rows are synced to disk, whichever comes first.
+/// Written rows are synced to disk after these times or this size, whichever comes first.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 const COMMIT_AT_LAST: Duration = Duration::from_secs(10);
 const COMMIT_BYTES: usize = 4 * 1024 * 1024;
-/// The next commit waits at least this many times the duration of the last one, so that a slow disk
+/// The next commit waits at least this many times the duration of the last one. A slow disk then
 /// delays rows for at most a twentieth of the time.
 const COMMIT_SHARE: u32 = 20;
 
 /// Progress interval while waiting for a row.
 const WAIT_EACH: Duration = Duration::from_millis(200);
 
-/// Number of rows after which the run yields to other tasks, if no row has to be waited for.
+/// Number of rows after which the run yields to other tasks, even if it need not wait for a row.
 const TURNS_OF_ITS_OWN: u64 = 64;
 
 /// Options of a run.
@@ -87,13 +87,13 @@ pub struct Outcome {
     pub end: End,
 }
 
-/// Sends the rows of a list and writes them with their answers, until the list ends, the run is
-/// stopped, or no further row may be sent.
+/// Sends the rows of a list and writes them with their answers. Ends at the end of the list, when
+/// it is stopped, or when no further row may be sent.
 ///
-/// Rows in flight when a run ends are waited for and kept, so that the next run of the job does not
-/// send them again. After a crash it does, with the same idempotency keys.
+/// When a run ends, rows in flight are waited for and kept, so that the job's next run does not
+/// send them again. After a crash the next run sends them again, with the same idempotency keys.
 ///
-/// The function does blocking file I/O and is not meant for a shared executor.
+/// This function does blocking file I/O, so it needs a thread of its own.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ pub async fn run(
 ) -> Result<Outcome, RunError> {
     let before = work.output.counts();
     let mut engine = match Engine::begin(work, options, stop) {
-        // Stopped while skipping the rows that are already written.
+        // Stopped while it skipped rows that are already written.
         Err(RunError::Input(ReadError::Halted(Halt::Stopped))) => {
             return Ok(Outcome { counts: before, end: End::Stopped });
         }
@@ -126,7 +126,7 @@ pub async fn run(
         match next {
             Some((number, answered)) => engine.take(number, answered),
             None if engine.is_read || engine.end.is_some() || stop.is_set() => break,
-            // All rows read so far were done without a call.
+            // No row is in flight: all rows read so far were done without a call.
             None => {}
         }
         if turn % TURNS_OF_ITS_OWN == 0 {
@@ -237,8 +237,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Sends a row, unless it is already done. Returns it if it must wait for other rows, or may
-    /// cost too much.
+    /// Sends a row, unless it is already done. Returns the row if it must wait for other rows or
+    /// may cost too much.
     fn send(&mut self, row: Row) -> Option<Row> {
         let number = self.checkpoint.counts.rows + self.ahead.len() as u64;
         let fields = match input::fields(&self.bound, self.input.shape(), &row) {
@@ -293,14 +293,14 @@ impl<'a> Engine<'a> {
             }
             Err(end) => {
                 self.ceiling.settle(reserved, 0);
-                // Only the first reason is kept; later ones follow from it.
+                // Only the first reason is kept, because it causes the later ones.
                 self.end.get_or_insert(end);
                 self.waiting.ended.now();
             }
         }
     }
 
-    /// Writes the rows that are done, up to the first that is not.
+    /// Writes the rows that are done, up to the first one that is not done.
     fn write(&mut self, progress: &mut dyn Progress) -> Result<(), RunError> {
         let mut has_advanced = false;
         while let Some(Slot { row, added: Some(added), memory_bytes, .. }) = self.ahead.front() {

@@ -1,17 +1,17 @@
 //! Escapes cells that a spreadsheet would run as a formula.
 //!
-//! The rule is from OWASP's page on CSV injection: a cell that begins with `=`, `+`, `-`, `@`, a
-//! tab, a line end, or the full-width form of one of the signs gets an apostrophe in front. A
-//! spreadsheet may split lines at another delimiter than the one used, so the rule also applies to
-//! each part of a cell after `;`, a tab, `|` or a line end, ignoring leading quotes. Numbers and
-//! phone numbers are exempt: a sign, then digits and spaces, with at most one decimal point. They
-//! are harmless, and an apostrophe would make a phone number invalid for the next program. A list
-//! of them (`+41…|+49…`) is harmless too, without a letter or `!`.
+//! The rule is from OWASP's page on CSV injection. An apostrophe is put before a cell that begins
+//! with `=`, `+`, `-`, `@`, a tab, a line end, or the full-width form of one of these signs. A
+//! spreadsheet may split lines at another delimiter than the one used. So the rule also applies to
+//! each part of a cell after `;`, a tab, `|` or a line end; quotes before it are ignored. Numbers
+//! and phone numbers are exempt: a sign, then digits and spaces, with at most one decimal point.
+//! They are harmless, and with an apostrophe the next program could not read a phone number. A list
+//! of them (`+41…|+49…`) is also harmless, if it contains no letter and no `!`.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
 
-/// The mark by which spreadsheets recognise UTF-8.
+/// The mark at the start of a file by which spreadsheets recognise UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Separates the values of a list in a cell, as in the native CSV format.
 pub(crate) const LIST_SEPARATOR: &str = "|";
@@ -49,7 +49,7 @@ pub fn neutralised(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(safe)
 }
 
-/// Positions of later parts of a cell that would be run as formulas.
+/// Positions of the later parts of a cell that a spreadsheet would run as formulas.
 fn dangerous_parts(cell: &[u8]) -> impl Iterator<Item = usize> {
     let is_separator = |byte: u8| matches!(byte, b';' | b'\t' | b'|' | b'\n' | b'\r');
     let behind = (1..cell.len()).filter(move |at| is_separator(cell[at - 1]));

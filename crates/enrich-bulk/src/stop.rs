@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// Stops a run: rows in flight are waited for, and no more are sent. Clones share the signal.
+/// Stops a run: it waits for rows in flight and sends no more. Clones share the signal.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<watch::Sender<bool>>);
 

@@ -1,12 +1,12 @@
-//! Writes Excel workbooks. A workbook is created at the end from complete CSV rows, because only
-//! CSV can be continued.
+//! Writes Excel workbooks. A workbook is created at the end from complete CSV rows, because an
+//! interrupted workbook could not be continued.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
 
-/// Maximum number of rows of a sheet (Excel's limit), including the header; further rows go into
+/// Maximum number of rows of a sheet (Excel's limit), including the header. Further rows go into
 /// the next sheet.
 const MAX_SHEET_ROWS: u32 = 1_048_576;
 /// Maximum number of columns of a sheet (Excel's limit).
@@ -19,16 +19,16 @@ const MAX_NUMBER_LETTERS: usize = 11;
 /// Extensions of unsupported workbook formats.
 const OTHER_ENDINGS: [&str; 4] = [".xls", ".xlsm", ".xlsb", ".ods"];
 
-/// The extension of a file name, if it is an unsupported workbook format; a compression extension
-/// is ignored.
+/// The extension of a file name, if it is that of an unsupported workbook format. A compression
+/// extension after it is ignored.
 pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
     let name = file_name.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
     OTHER_ENDINGS.into_iter().find(|ending| name.ends_with(ending))
 }
 
-/// Converts CSV rows to a workbook. The rows are not held in memory, but in temporary files in
-/// `folder`.
+/// Converts CSV rows to a workbook. The rows are kept in temporary files in `folder`, not in
+/// memory.
 pub(crate) fn write(rows: impl Read, into: impl Write + Send, folder: &Path) -> io::Result<()> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
     let mut workbook = Workbook::new();

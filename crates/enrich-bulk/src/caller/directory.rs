@@ -1,4 +1,4 @@
-//! Calls a directory directly: nothing is charged or counted.
+//! Calls a directory directly, without charging or counting.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct DirectoryCaller {
 }
 
 impl DirectoryCaller {
-    /// Answers from this directory as the endpoint does.
+    /// Answers from this directory like the endpoint.
     pub fn new(directory: Arc<dyn Directory>, target: Target) -> Self {
         let answers = Answers::of(target.endpoint);
         Self { directory, target, answers, max_enrichment_items: None, country: None }

@@ -37,7 +37,7 @@ impl Caller for MeteredCaller {
         let outcome = endpoint.call(service, key, &request_id, Some(idempotency), &fields).await;
         match outcome.result {
             Ok(answer) if !answer.is_found => CallResult::NotFound,
-            // A replay is free; the row paid with its first charge.
+            // A replay is free; the first answer's charge is shown as the row's cost.
             Ok(answer) => CallResult::found(&self.answers, &answer.body, answer.first_charge),
             Err(refusal) => {
                 let refusal = RequestRefusal::from(refusal);

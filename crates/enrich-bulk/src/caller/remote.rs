@@ -140,7 +140,7 @@ impl Caller for RemoteCaller {
             Ok(request) => request,
             Err(error) => return CallResult::Failed(error.to_string()),
         };
-        // Whether an interrupted call was answered is unknown; its idempotency key makes a retry
+        // It is unknown whether an interrupted call was answered. Its idempotency key makes a retry
         // safe.
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
             Ok(sent) => sent.unwrap_or_else(CallResult::later),
@@ -168,7 +168,7 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The error with its causes; the last one holds the detail, such as a refused connection.
+/// The error with its causes; the last cause has the detail, such as a refused connection.
 fn explained(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

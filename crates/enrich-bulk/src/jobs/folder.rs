@@ -11,9 +11,10 @@ use super::{Entry, Job, JobError, JobRegistry, JobsState, scrub};
 use crate::part;
 use crate::run::Counts;
 
-/// Locked by the process that works in the folder. The system releases it when the process ends.
+/// Locked by the process that works in the folder. The system releases the lock when the process
+/// ends.
 const LOCK: &str = "in-use.lock";
-/// Folder for unfinished uploads, which were not reported to anybody.
+/// Folder for unfinished uploads. Their clients have not been told of a job.
 pub(super) const ARRIVING: &str = "arriving";
 /// Folder for unreadable jobs.
 const SET_ASIDE: &str = "set-aside";
@@ -32,7 +33,7 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
 
 /// Loads all jobs of a locked folder.
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
-    // Uploads that never finished: their clients got an error or no answer.
+    // Uploads that never finished. Their clients got an error or no answer.
     match fs::remove_dir_all(folder.join(ARRIVING)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => record::make_folder(&folder.join(ARRIVING))?,
@@ -68,15 +69,15 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
     Ok(registry)
 }
 
-/// Moves a job's folder aside instead of deleting it, because it may contain paid rows. Returns its
-/// new path.
+/// Moves a job's folder aside. It is not deleted, because it may contain paid rows. Returns its new
+/// path.
 fn set_aside(folder: &Path, name: &str) -> PathBuf {
     let (from, aside) = (folder.join(name), folder.join(SET_ASIDE));
     let free = (1..1000).map(|number| aside.join(format!("{name}-{number}")));
     let to = free.into_iter().find(|path| !path.exists());
     let moved =
         to.filter(|to| record::make_folder(&aside).and_then(|()| fs::rename(&from, to)).is_ok());
-    // A folder that cannot be moved stays in place and is still reported.
+    // A folder that cannot be moved stays in place; it is also reported.
     moved.unwrap_or(from)
 }
 

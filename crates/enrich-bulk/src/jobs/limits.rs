@@ -68,7 +68,7 @@ impl JobsState {
         Ok(())
     }
 
-    /// Limits for reading a list: its size, and when to stop.
+    /// The limits for reading a list: its size, and a signal that stops the reading.
     pub(super) fn bounds(&self, stop: &Stop) -> Bounds {
         let (max_bytes, max_lines) = (self.settings.max_unpacked_bytes, self.settings.max_rows);
         let stop = stop.clone();
@@ -86,7 +86,8 @@ impl JobRegistry {
     }
 }
 
-/// Whether an upload that has received `bytes` in this time is too slow to continue.
+/// Whether an upload is too slow to continue. It has received `bytes` in the time `took`; the speed
+/// is not checked before `patience` is over.
 pub(super) fn is_too_slow(bytes: u64, took: Duration, patience: Duration) -> bool {
     took > patience && bytes < took.as_secs().max(1).saturating_mul(LEAST_RATE)
 }

@@ -60,7 +60,7 @@ impl Jobs {
         let read_as = record.read_as;
         let layout = record.layout.clone().or(input.layout());
         let mut sample = Sample { columns, rows: Vec::new(), layout, read_as };
-        // After the last row there may be any number of blank lines.
+        // The list may end with many blank lines, which are not read.
         let rows = record.rows.and_then(|all| usize::try_from(all).ok()).unwrap_or(rows).min(rows);
         while sample.rows.len() < rows {
             let Some(row) = input.next_row()? else { break };
@@ -93,7 +93,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// The highest cost of a list. Reads the whole list, once for the same mapping.
+    /// The highest cost of a list. Reads the whole list, but only once for each mapping.
     ///
     /// # Errors
     ///
@@ -160,14 +160,14 @@ impl JobsState {
         })?;
         let mut input = self.input(arriving, &record, &self.closing)?;
         (record.rows, record.layout) = (Some(input.count_rows()?), input.layout());
-        // A list that is uploaded after a value was forgotten may contain that value.
+        // Values that were forgotten before the upload may stay in the list.
         record.scrubbed = self.suppressed_count();
         record.save(arriving)?;
         let bytes = Record::held_bytes(record.id, arriving)?;
         Ok(Entry::new(record, Counts::default(), bytes))
     }
 
-    /// Moves a finished upload to the other lists.
+    /// Moves a finished upload into the folder of jobs.
     fn keep(&self, arriving: &Path, entry: Entry) -> Result<Job, JobError> {
         let mut registry = self.registry.lock();
         if registry.is_closing {

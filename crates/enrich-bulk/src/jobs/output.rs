@@ -42,8 +42,8 @@ impl Jobs {
         }
     }
 
-    /// The rows of a workbook as CSV, without truncated cells. `None` before the first rows, and if
-    /// the rows were not kept.
+    /// The rows of a workbook as CSV, without truncated cells. `None` before the first rows, or if
+    /// the CSV rows were not kept.
     ///
     /// # Errors
     ///

@@ -76,9 +76,9 @@ pub enum State {
     Waiting,
     /// Running.
     Running,
-    /// Ended. Unless the output is complete, the job can continue.
+    /// The run has ended. Unless the output is complete, the job can continue.
     Ended(End),
-    /// Failed; with the reason. The job can continue.
+    /// The run failed, for this reason. The job can continue.
     Broken(String),
 }
 
@@ -112,17 +112,17 @@ pub(super) struct Record {
     #[serde(serialize_with = "as_text", deserialize_with = "of_text")]
     pub(super) account: AccountId,
     pub(super) file_name: String,
-    /// In seconds since the Unix epoch, as is `ended_at`.
+    /// In seconds since the Unix epoch, like `ended_at`.
     pub(super) created_at: i64,
     pub(super) ended_at: Option<i64>,
     pub(super) order: Option<Order>,
     pub(super) state: State,
-    /// The number of rows, once the list was counted.
+    /// The number of rows; `None` until the list is counted.
     pub(super) rows: Option<u64>,
-    /// How the list is read, as far as selected by the user.
+    /// The options that the user has set for reading the list.
     #[serde(default)]
     pub(super) read_as: ReadAs,
-    /// The detected layout when the rows were counted.
+    /// The layout that was detected when the rows were counted.
     #[serde(default)]
     pub(super) layout: Option<Layout>,
     /// The number of suppressed values when the files were last searched.
@@ -131,7 +131,7 @@ pub(super) struct Record {
     /// The number of rows that were emptied or removed because they contained forgotten values.
     #[serde(default)]
     pub(super) removed_rows: u64,
-    /// Whether the list was rewritten with emptied rows; then it is UTF-8 text.
+    /// Whether the list was rewritten with emptied rows. It is then UTF-8 text.
     #[serde(default)]
     pub(super) is_rewritten: bool,
     /// Whether a replacement of files by staged ones is in progress.
@@ -144,7 +144,7 @@ impl Record {
         const MAX_CHARACTERS: usize = 200;
         let mut chance = [0; 16];
         getrandom::fill(&mut chance).map_err(io::Error::other)?;
-        // Browsers may send a path, other clients any text.
+        // Browsers may send a path; other clients may send any text.
         let name = file_name.rsplit(['/', '\\']).next().unwrap_or_default();
         let name: String =
             name.chars().filter(|letter| !letter.is_control()).take(MAX_CHARACTERS).collect();
@@ -221,7 +221,7 @@ impl Record {
         name.push_str(match format {
             Some(Format::Csv) => ".csv",
             Some(Format::JsonLines) => ".jsonl",
-            // These are detected by their first bytes, and lists of earlier versions have no
+            // These formats are detected by their first bytes. Lists of earlier versions have no
             // extension.
             Some(Format::Tsv | Format::Xlsx) | None => "",
         });
@@ -233,8 +233,8 @@ impl Record {
         self.folder(folder).join(name)
     }
 
-    /// The path of the output: JSON Lines or a workbook if the list is one, else CSV with the
-    /// list's delimiter.
+    /// The path of the output: JSON Lines or a workbook if the list has that format, else CSV with
+    /// the list's delimiter.
     pub(super) fn output(&self, folder: &Path) -> PathBuf {
         let ending = if self.ending() == ".tsv" { ".csv" } else { self.ending() };
         self.folder(folder).join(format!("output{ending}"))
@@ -279,8 +279,8 @@ pub(super) fn ids(folder: &Path) -> io::Result<Vec<JobId>> {
     Ok(ids)
 }
 
-/// Stores the list of a new job. `see` gets the number of bytes received so far, and may refuse
-/// more.
+/// Stores the list of a new job. `see` gets the number of bytes received so far; it may end the
+/// upload with an error.
 pub(super) fn store_list(
     folder: &Path,
     record: &Record,

@@ -23,7 +23,7 @@ const LOOK_EACH: Duration = Duration::from_millis(100);
 /// Provides the callers of jobs.
 #[async_trait]
 pub trait Callers: Send + Sync {
-    /// The caller for `target` with the account's key; on failure, a message for the account.
+    /// The caller for `target` with the account's key. On failure, a message for the account.
     async fn caller(
         &self,
         target: Target,
@@ -105,7 +105,8 @@ pub(super) fn work(shared: &JobsState) {
             (Err(why), _) => State::Broken(why),
         };
         if is_closing && state == State::Ended(End::Stopped) {
-            // Its state on disk remains "running", so it continues when the folder is opened again.
+            // The state on disk remains "running", so the job continues when the folder is opened
+            // again.
             continue;
         }
         let mut record = entry.record.clone();
@@ -155,7 +156,7 @@ fn begin(shared: &JobsState, registry: &mut JobRegistry) -> Option<(Record, Stop
     }
 }
 
-/// Runs a job. Returns its counts and how it ended; on failure, a message for the account.
+/// Runs a job. Returns its counts and how it ended. On failure, returns a message for the account.
 fn run_job(
     shared: &JobsState,
     record: Record,
@@ -195,7 +196,7 @@ fn run_job(
     })
 }
 
-/// The message without file paths, which accounts must not see.
+/// The error message without file paths, which accounts must not see.
 fn in_words(error: &JobError) -> String {
     match error {
         JobError::Files(_) | JobError::Folder(_) => {
@@ -235,7 +236,7 @@ impl<'a> Watch<'a> {
         Self { shared, id, account, stop, began, looked: None, held_back: None }
     }
 
-    /// Checks the limits, unless that was done a moment ago.
+    /// Checks the limits, unless the last check was a moment ago.
     fn look(&mut self) {
         if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EACH) || self.stop.is_set() {
             return;

@@ -1,9 +1,9 @@
 //! Removes values from lists that were forgotten after the upload.
 //!
-//! Output rows that contain such a value are removed. In the list itself these rows are emptied
-//! instead, so that the other rows keep their numbers, by which paid rows are recognised: an
-//! unfinished list continues without them. The upload of a finished list is deleted. Values that
-//! were forgotten before the upload are not removed.
+//! Output rows that contain such a value are removed. In the list of an unfinished job, such rows
+//! are emptied, not removed: paid rows are recognised by their number, so all rows keep their
+//! numbers. The list of a finished job is deleted. Values that were forgotten before the upload are
+//! not removed.
 
 mod emptied;
 mod holding;
@@ -32,8 +32,8 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When the suppressed values cannot be read, or the files of a list cannot be read or written;
-    /// the other lists are searched nevertheless.
+    /// When the suppressed values cannot be read, or the files of a list cannot be read or written.
+    /// The other lists are searched all the same.
     pub fn scrub(&self) -> Result<usize, JobError> {
         let Some(values) = self.shared.suppressed()? else { return Ok(0) };
         let ids: Vec<JobId> = self.shared.registry.lock().jobs.keys().copied().collect();
@@ -43,14 +43,14 @@ impl Jobs {
                 Ok(is_changed) => changed += usize::from(is_changed),
                 // The job was deleted in the meantime.
                 Err(_) if !self.shared.registry.lock().jobs.contains_key(&id) => {}
-                // The other lists are searched nevertheless.
+                // The other lists are still searched.
                 Err(error) => failed = Some(error),
             }
         }
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Whether the output of a list is complete and already searched for the current suppressed
+    /// Whether the output of a list is complete, and was searched for the current suppressed
     /// values.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// The current number of suppressed values; 0 if it is unknown, so that the list is searched
+    /// The current number of suppressed values. If it is unknown, 0, so that the list is searched
     /// again.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
@@ -97,8 +97,8 @@ impl JobsState {
         registry.jobs.get(&id).map(|entry| Arc::clone(&entry.files)).ok_or(JobError::NotThere)
     }
 
-    /// Searches a list, once for the same suppressed values. Returns whether it was changed, or
-    /// will be changed by the thread that runs it.
+    /// Searches a list, once for the same suppressed values. Returns whether it was changed. A
+    /// running list is changed later, by the thread that runs it, and counts as changed.
     fn scrub(&self, id: JobId, values: &dyn SuppressedValues) -> Result<bool, JobError> {
         if self.is_scrubbed(id, values.count()) {
             return Ok(false);
@@ -191,8 +191,8 @@ impl JobsState {
         Ok(removed > 0)
     }
 
-    /// Stages the output of a finished list without the rows that contain a suppressed value, and
-    /// returns their number; `None` if this is impossible.
+    /// Stages the output of a finished list without the rows that contain a suppressed value.
+    /// Returns the number of these rows; `None` if this is impossible.
     fn without_rows(
         &self,
         record: &Record,
@@ -205,7 +205,8 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version kept only the workbook, which may contain more than can be read.
+            // An earlier version kept only the workbook. It may contain text that the reader does
+            // not see.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }
@@ -216,7 +217,7 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// Completes the record of an earlier version with the layout of the list.
+    /// Adds the layout of the list to the record of an earlier version.
     fn with_layout(&self, record: &Record) -> Record {
         let known = record.layout.clone();
         let detected = || self.input(&self.folder, record, &Stop::default()).ok()?.layout();
@@ -264,7 +265,7 @@ fn since<'a>(record: &Record, values: &'a dyn SuppressedValues) -> SuppressedSin
     SuppressedSince { values, since }
 }
 
-/// The format of the output rows. The rows of a workbook are CSV until it is complete.
+/// The format of the output rows. Until a workbook is complete, its rows are CSV.
 fn written(record: &Record) -> Written {
     let delimiter = record.layout.as_ref().and_then(|layout| layout.delimiter);
     match format_from_file_name(&record.file_name).0 {
@@ -291,7 +292,7 @@ fn list_holds(
     if !record.list(&shared.folder).exists() {
         return Ok(false);
     }
-    // A file that is not readable as rows may contain anything.
+    // A file that cannot be read as rows may contain suppressed values.
     let open = || shared.input(&shared.folder, record, &Stop::default());
     Ok(rows_hold(open, values).unwrap_or(true))
 }

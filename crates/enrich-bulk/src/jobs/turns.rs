@@ -9,8 +9,9 @@ use super::record::JobId;
 use super::{JobRegistry, Settings};
 
 impl JobRegistry {
-    /// Takes the next job from the queue: of the account with the fewest running jobs, then the one
-    /// whose last turn is the longest ago, then the first in the queue.
+    /// Takes the next job from the queue. Jobs of the account with the fewest running jobs come
+    /// first; among these, the job whose account's last turn was the longest ago; then the first in
+    /// the queue.
     pub(super) fn take_next(&mut self) -> Option<JobId> {
         let running = self.running();
         let rank = |at: &usize| {
@@ -28,8 +29,8 @@ impl JobRegistry {
         Some(id)
     }
 
-    /// Whether a job that has run for `ran` must yield to an account without a running job: at once
-    /// if its own account runs several, else when its turn is over.
+    /// Whether a job that has run for `ran` must yield to an account without a running job. It must
+    /// yield at once if its own account runs several jobs, else when its turn is over.
     pub(super) fn must_yield(&mut self, id: JobId, ran: Duration, settings: &Settings) -> bool {
         let running = self.running();
         let places: usize = running.values().sum();

@@ -15,10 +15,10 @@ use crate::run::Counts;
 pub struct Settings {
     /// Number of jobs that run at once.
     pub running: usize,
-    /// Rows of each job in flight.
+    /// Number of rows of each job in flight.
     pub concurrency: usize,
-    /// How long a job is kept after it ended, or after its upload if it was not started, in
-    /// seconds.
+    /// How long a job is kept, in seconds: after it ended, or after its upload if it was not
+    /// started.
     pub keep_seconds: i64,
     /// Maximum size of an upload, in bytes.
     pub max_upload_bytes: u64,
@@ -30,7 +30,7 @@ pub struct Settings {
     pub max_rows: u64,
     /// Maximum size of all lists and outputs of an account, in bytes.
     pub max_account_bytes: u64,
-    /// Bytes that stay free on the file system: below that, no list is accepted or continued.
+    /// Free bytes on the file system below which no list is accepted or continued.
     pub min_free_bytes: u64,
     /// How long a job keeps running while an account without a running job waits.
     pub turn: Duration,
@@ -39,8 +39,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings for uploads of at most this many bytes: four times as much after decompression, at
-    /// least 256 MiB, and eight times as much for an account.
+    /// Settings for uploads of at most `max_upload_bytes`. A list may have four times as many bytes
+    /// after decompression, and at least 256 MiB. An account may have eight times as many.
     pub fn with_max_upload(max_upload_bytes: u64) -> Self {
         const MEBIBYTE: u64 = 1024 * 1024;
         Self {
@@ -60,8 +60,8 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// Two jobs at once with eight rows each, kept for a week; lists of 256 MiB, 100 for each
-    /// account.
+    /// Two jobs at the same time with eight rows in flight each, kept for a week. Lists may have
+    /// 256 MiB; an account may have 100.
     fn default() -> Self {
         Self::with_max_upload(256 * 1024 * 1024)
     }
@@ -78,15 +78,15 @@ pub struct Job {
     pub created_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
-    /// The order, once it was started.
+    /// The order; `None` until the job is started.
     pub order: Option<Order>,
     /// Its state.
     pub state: State,
     /// The number of rows of the list.
     pub rows: Option<u64>,
-    /// The counts of its rows so far.
+    /// The counts of the job's rows so far.
     pub counts: Counts,
-    /// Until when the key's rate limit delays its rows; `None` if it does not.
+    /// Until when the key's rate limit delays the job's rows; `None` if it does not.
     pub rate_limited_until: Option<Timestamp>,
     /// The number of rows that were emptied, or removed from the output, because they contained
     /// forgotten values.

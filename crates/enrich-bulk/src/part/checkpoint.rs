@@ -11,7 +11,7 @@ use super::files::failed_at;
 use crate::export::Added;
 use crate::run::Counts;
 
-/// The purpose of a job; a job can only continue with the same purpose.
+/// The purpose of a job. A job can continue only with the same purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Purpose {
     /// The endpoint's path.
@@ -24,7 +24,7 @@ pub struct Purpose {
     /// Prefix of the added columns' names.
     #[serde(default)]
     pub prefix: String,
-    /// How the list is split into columns, in words; `None` if this cannot change.
+    /// How the list is split into columns, in words; `None` if its format has no delimiter.
     #[serde(default)]
     pub columns: Option<String>,
 }
@@ -32,16 +32,16 @@ pub struct Purpose {
 /// The progress of a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
-    /// Random prefix of all its idempotency keys.
+    /// Random prefix of all idempotency keys of the job.
     pub(crate) job: String,
     pub(crate) purpose: Purpose,
     /// The counts of the written rows.
     pub(crate) counts: Counts,
     /// A hash over the input text of the written rows.
     pub(crate) rows_hash: String,
-    /// The size of the file with these rows.
+    /// The size of the file after these rows.
     pub(crate) output_bytes: u64,
-    /// Later rows that were answered before an earlier one, by idempotency key.
+    /// Rows that were answered before an earlier row, by idempotency key.
     pub(crate) ahead: Vec<(String, Added)>,
     /// Whether all rows are written.
     pub(crate) is_whole: bool,

@@ -23,7 +23,7 @@ pub(crate) fn write_atomically(path: &Path, content: &impl Serialize) -> Result<
     sync_folder_of(path)
 }
 
-/// Compresses a text as one member (gzip) or frame (zstd); several may follow each other.
+/// Compresses a text as one member (gzip) or frame (zstd). Several of them can follow each other.
 pub(crate) fn compressed(text: &[u8], compression: Option<Compression>) -> io::Result<Vec<u8>> {
     match compression {
         None => Ok(text.to_vec()),
@@ -52,7 +52,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), PartError> {
-    // Unix only: other systems cannot open a folder, and do not need it synced.
+    // Only Unix can open a folder and needs it synced.
     #[cfg(unix)]
     {
         File::open(folder_of(path))

@@ -21,7 +21,7 @@ pub struct Counts {
     pub failed: u64,
     /// Their cost.
     pub credits: u64,
-    /// Cells that are truncated in the workbook, because Excel's cells are shorter.
+    /// Cells that are truncated in the workbook, because they exceed Excel's limit.
     #[serde(default)]
     pub cut_cells: u64,
 }
@@ -44,8 +44,8 @@ pub trait Progress {
     /// The counts of the rows written so far.
     fn advance(&mut self, counts: &Counts, read_bytes: u64);
 
-    /// Called a few times a second while rows are awaited; with the remaining time if the rate
-    /// limit delays them.
+    /// Called a few times a second while the run waits for rows. If the rate limit delays them,
+    /// `_rate_limited_for` is the remaining time.
     fn wait(&mut self, _rate_limited_for: Option<Duration>) {}
 }
 

@@ -8,7 +8,7 @@ use crate::part::PartError;
 /// Why a run failed. Written rows are kept, and a later run can continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The list cannot be read, or not to its end.
+    /// The list cannot be read to its end.
     #[error("the list cannot be read")]
     Input(#[from] ReadError),
     /// The mapping is invalid.

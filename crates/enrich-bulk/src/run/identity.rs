@@ -28,8 +28,8 @@ pub(crate) fn chained(before: &str, row: &[u8]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The idempotency key of a row, made of the job, the row's number and its fields. So a row whose
-/// fields were changed is sent as a new call.
+/// The idempotency key of a row, made of the job, the row's number and its fields. A row with
+/// changed fields has another key and is sent as a new call.
 pub(super) fn idempotency(job: &str, number: u64, fields: &[(&'static str, String)]) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, value) in fields {

@@ -7,9 +7,9 @@ use crate::export::{Added, Status};
 /// A row that is not written yet.
 pub(super) struct Slot {
     pub(super) row: Row,
-    /// Its idempotency key; empty if it is not sent.
+    /// The row's idempotency key; empty if the row is not sent.
     pub(super) key: String,
-    /// Its reserved credits while it is in flight.
+    /// The credits reserved for the row while it is in flight.
     pub(super) reserved: u64,
     pub(super) memory_bytes: usize,
     pub(super) added: Option<Added>,

@@ -1,5 +1,5 @@
-//! Parses a server's replies. The headers give the charge, but not that of a replay's first answer,
-//! and not whether something was found; both are derived from the body, only here.
+//! Parses a server's replies. The headers give the charge, but a replay has no charge, and no
+//! header says whether something was found. Both are derived from the body.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ impl Reply<'_> {
         if items == 0 {
             return CallResult::NotFound;
         }
-        // A replay is free, but the row paid for its first answer.
+        // A replay is free; the first answer's charge is shown as the row's cost.
         let used = self.used.filter(|_| !self.is_replayed).map(Credits);
         let credits = used.unwrap_or_else(|| answers.price.of(items));
         CallResult::Found { values: answers.answers.values(answer), credits }
@@ -65,9 +65,9 @@ impl RemoteAnswers {
         Self { answers: Answers::of(endpoint), price: endpoint.price }
     }
 
-    /// The number of items in an answer; 0 if nothing was found. The API shows that nothing was
-    /// found in three ways: by `exists`, by a confidence of 0, or, without either, by an empty
-    /// list.
+    /// The number of items in an answer; 0 if nothing was found. The field `exists` or a confidence
+    /// of 0 shows that nothing was found. An answer without these fields is a list, which is then
+    /// empty.
     fn items(&self, answer: &Map<String, Value>) -> u64 {
         let list = || answer.values().filter_map(Value::as_array).map(Vec::len).max();
         let length = || list().unwrap_or_default() as u64;

@@ -23,8 +23,8 @@ use crate::stop::Stop;
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 impl JobsState {
-    /// Stages the list and its output so far without rows that contain a suppressed value, and
-    /// returns the number of these rows; `None` if this is impossible.
+    /// Stages the list and its output so far without the rows that contain a suppressed value.
+    /// Returns the number of these rows; `None` if this is impossible.
     pub(super) fn with_emptied_rows(
         &self,
         record: &Record,
@@ -57,8 +57,8 @@ impl JobsState {
         }
         removed += emptied.range(done..).count() as u64;
         if !emptied.is_empty() {
-            // If the value is only in input rows that are done, these are emptied in the list as
-            // well.
+            // If only input rows that are done contain the value, they are emptied in the list, and
+            // count as one.
             removed = removed.max(1);
             staged.replaces_list = true;
             let Some(hash) = self.write_list(record, &mut staged, &emptied, done)? else {
@@ -77,8 +77,8 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// The numbers of the rows that contain a suppressed value, counted from 0, and of those
-    /// already known.
+    /// The numbers, counted from 0, of the rows that contain a suppressed value. Contains `known`
+    /// too.
     fn numbers_held(
         &self,
         record: &Record,
@@ -92,11 +92,12 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // A column's name is kept: it describes the other cells, and identifies the job.
+        // A value in a column's name stays: the name describes the other cells and identifies the
+        // job.
         Ok(known)
     }
 
-    /// Stages the list with these rows emptied; returns the hash over its first `done` rows. `None`
+    /// Stages the list with these rows emptied. Returns the hash over its first `done` rows; `None`
     /// if the new list does not read as the same rows.
     fn write_list(
         &self,
@@ -144,13 +145,14 @@ impl JobsState {
     }
 }
 
-/// Whether the error is permanent, caused by the contents of the file.
+/// Whether the error is permanent, because the content of the file causes it.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotFound, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | NotFound | UnexpectedEof)
 }
 
-/// The numbers of rows answered ahead of others whose answers contain a suppressed value.
+/// The numbers of rows that were answered before an earlier row, and whose answers contain a
+/// suppressed value.
 fn numbers_ahead(checkpoint: &Checkpoint, values: &dyn SuppressedValues) -> BTreeSet<u64> {
     let holds = |value: &serde_json::Value| json_holds(value, values);
     let held = checkpoint.ahead.iter().filter(|(_, added)| {
@@ -164,7 +166,7 @@ fn number_of(key: &str) -> Option<u64> {
     key.rsplit('-').nth(1)?.parse().ok()
 }
 
-/// Removes the answers of emptied rows. Their cost remains counted.
+/// Removes the stored answers of emptied rows. Their cost remains counted.
 fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     let counts = &mut checkpoint.counts;
     checkpoint.ahead.retain(|(key, added)| {
@@ -174,7 +176,8 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// A row without values. It is not a blank line, because that would not count as a row.
+/// The text of an emptied row. It is not a blank line, because a blank line does not count as a
+/// row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
         (Shape::Csv(columns), _) => {
@@ -191,8 +194,8 @@ fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     }
 }
 
-/// A row, unchanged. A malformed CSV row becomes a single cell plus one cell too many, so that it
-/// cannot merge with other rows and remains invalid.
+/// The text of a row, unchanged. A malformed CSV row becomes one cell, followed by more cells than
+/// the list has columns. It then remains invalid and cannot merge with other rows.
 fn kept_text(input: &Input, row: &Row, delimiter: Delimiter) -> io::Result<Vec<u8>> {
     let Shape::Csv(columns) = input.shape() else { return Ok(row.text.clone()) };
     if row.cells.is_ok() {

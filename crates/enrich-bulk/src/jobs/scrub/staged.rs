@@ -1,4 +1,4 @@
-//! Staged files: written next to the files they replace, then all renamed together.
+//! Staged files. They are written next to the files that they replace, and then renamed together.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -101,8 +101,8 @@ impl Drop for Staged {
     }
 }
 
-/// Finishes an interrupted replacement in a list's folder, or removes staged files of a replacement
-/// that had not begun.
+/// Finishes an interrupted replacement in a list's folder. If no replacement had begun, removes the
+/// staged files.
 pub(in crate::jobs) fn complete(folder: &Path, is_replacing: bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let staged = entry?.path();

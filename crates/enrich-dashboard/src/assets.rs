@@ -11,7 +11,7 @@ use crate::page_context::PageContext;
 /// Prefix of all asset paths.
 pub(crate) const ROOT: &str = "/account/assets/";
 
-/// A file's name, and its content plain, compressed with gzip and with Brotli.
+/// A file's name, then its content: plain, compressed with gzip, and compressed with Brotli.
 type File = (&'static str, &'static [u8], &'static [u8], &'static [u8]);
 
 static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/files.rs"));

@@ -1,10 +1,11 @@
 //! The session cookie.
 //!
-//! Its name begins with `__Host-`: browsers then send it only to this host, for all paths, and only
-//! over https (RFC 6265bis, section 4.1.3.2). Browsers accept such a cookie only with `Secure`.
-//! Chromium and Firefox accept `Secure` cookies from a loopback address over plain http; Safari
-//! does not. So that the pages can be tried in each of them, the cookie has another name and no
-//! `Secure` at a loopback address: those requests never leave the machine.
+//! Its name begins with `__Host-`. Browsers send such a cookie only to this host, for all paths,
+//! and only over https (RFC 6265bis, section 4.1.3.2). They accept it only with `Secure`.
+//!
+//! At a loopback address, Safari does not accept `Secure` cookies over plain http, although
+//! Chromium and Firefox do. There the cookie has another name and no `Secure`, so that the pages
+//! can be tried in every browser. Requests to a loopback address never leave the machine.
 
 use enrich_sign_in::Token;
 use jiff::SignedDuration;
@@ -15,8 +16,8 @@ use crate::http::Request;
 const NAME: &str = "__Host-enrich";
 const NAME_ON_LOOPBACK: &str = "enrich";
 
-/// The session token of a request. A cookie that is sent twice is ignored: an attacker may have
-/// added one.
+/// The session token of a request. A cookie that is sent twice is ignored, because an attacker may
+/// have added one of them.
 pub(crate) fn token(request: &Request, public_url: Option<&str>) -> Option<Token> {
     let name = name(request, public_url);
     let pairs = request.cookies.as_deref()?.split(';').filter_map(|pair| pair.split_once('='));

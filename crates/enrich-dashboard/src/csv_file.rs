@@ -10,8 +10,8 @@ use futures_util::stream::{Stream, StreamExt};
 use crate::fault::Fault;
 use crate::http::{Response, ResponseBody};
 
-/// Rows as CSV (RFC 4180). Cells may hold untrusted text, so values that a spreadsheet would run as
-/// formulas are escaped by the same rule as in list results.
+/// Rows as CSV (RFC 4180). Cells may hold untrusted text. Values that a spreadsheet would run as
+/// formulas are escaped like those in the results of lists.
 pub(crate) fn rows<'a>(rows: impl IntoIterator<Item = Vec<Cow<'a, str>>>) -> Result<Bytes, Fault> {
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)

@@ -20,10 +20,10 @@ use crate::scans::Scans;
 use crate::settings::Settings;
 use crate::threads::Threads;
 
-/// Concurrent reads of one account, waiting ones included: of long lists, and of files.
+/// Concurrent reads of long lists and of files by one account, including waiting ones.
 const SCANS_OF_ONE: usize = 4;
 const FILES_OF_ONE: usize = 16;
-/// Concurrent uploads: in total, and of one account.
+/// Concurrent uploads: in total, and by one account.
 const UPLOADS: usize = 8;
 const UPLOADS_OF_ONE: usize = 2;
 
@@ -42,9 +42,9 @@ pub struct Dashboard {
     pub(crate) login_throttle: LoginThrottle,
     /// Reads and writes of files.
     pub(crate) files: Scans,
-    /// Long reads that no page size limits.
+    /// Long reads whose length no page size limits.
     pub(crate) scans: Scans,
-    /// Uploads, which are as slow as their connection.
+    /// Uploads, which may take long over a slow connection.
     pub(crate) uploads: Threads,
     /// Limits the uploads of each account.
     pub(crate) upload_limit: AccountLimit,
@@ -61,7 +61,7 @@ pub(crate) struct AccountSession {
 pub struct Parts {
     /// The service.
     pub service: Arc<Service>,
-    /// The API versions that it serves.
+    /// The API versions that the service serves.
     pub api_versions: &'static [&'static ApiVersion],
     /// The store of sign-ins.
     pub sign_ins: Arc<dyn SignIns>,
@@ -108,7 +108,7 @@ impl Dashboard {
             self.sign_ins.end_session(&token).await?;
             return Ok(None);
         }
-        // A page that refreshes its own figures must not keep the session alive.
+        // A page that refreshes its own figures must not keep the session active.
         let is_refresh = request.is_from_script && request.method == Method::Get;
         if idle >= NOTED_EACH && !is_refresh {
             self.sign_ins.touch_session(&token, now).await?;
@@ -122,9 +122,9 @@ impl Dashboard {
         cookie::token(request, self.settings.public_url.as_deref())
     }
 
-    /// The client's address. With an https public URL there is a proxy, because this server does
-    /// not speak TLS; then it is the last address in `X-Forwarded-For`. It is used only to throttle
-    /// logins.
+    /// The client's address, used only to throttle logins. If the public URL is https, a proxy must
+    /// be in front of this server, which does not speak TLS. The address is then the last one in
+    /// `X-Forwarded-For`.
     pub(crate) fn client(&self, request: &Request) -> IpAddr {
         let is_behind_proxy =
             self.settings.public_url.as_deref().is_some_and(|url| url.starts_with("https://"));
@@ -133,8 +133,8 @@ impl Dashboard {
         last.unwrap_or(request.peer)
     }
 
-    /// Whether the request names this server. With a public URL this is always true: a proxy may
-    /// change the host, so the request's origin is compared instead.
+    /// Whether the request's host is this server. With a public URL this is always true, because a
+    /// proxy may change the host; the origin is compared instead.
     pub(crate) fn is_own_host(&self, request: &Request) -> bool {
         match (&self.settings.public_url, self.settings.listens_on, &request.host) {
             (None, Some(listens_on), Some(named)) => host::is_own(named, listens_on),
@@ -153,8 +153,8 @@ impl Dashboard {
 }
 
 /// Parses an address as proxies write it: `192.0.2.7`, `192.0.2.7:4431`, `2001:db8::7`,
-/// `[2001:db8::7]`, `[2001:db8::7]:4431`. The port is dropped, because each connection has another
-/// one.
+/// `[2001:db8::7]`, `[2001:db8::7]:4431`. The port is ignored, because it differs for each
+/// connection.
 fn read_address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());

@@ -29,7 +29,7 @@ impl Day {
 
     fn parse(text: &str) -> Option<Self> {
         let date: Date = text.parse().ok()?;
-        // Dates have four-digit years, so other forms are typing errors.
+        // Dates have four-digit years; other forms are typing errors.
         let is_plain = text.len() == 10;
         let day = Self(i64::from(EPOCH.until(date).ok()?.get_days()));
         (is_plain && (0..=LAST).contains(&day.0)).then_some(day)
@@ -58,7 +58,7 @@ impl Days {
         Self { first: Day(today.0 - 29), last: today }
     }
 
-    /// Reads `from` and `to`; a missing one defaults to that of the last 30 days.
+    /// Reads the fields `from` and `to`. A missing field defaults to that end of the last 30 days.
     pub(crate) fn read(query: &Form, today: Day) -> Result<Self, String> {
         let usual = Self::last_30(today);
         let read = |name, usual| match query.text(name) {
@@ -76,7 +76,7 @@ impl Days {
         Ok(Self { first, last })
     }
 
-    /// Like [`Self::read`]; for a range that cannot be read the last 30 days, and the message.
+    /// Like [`Self::read`]. If the range cannot be read, returns the last 30 days and the message.
     pub(crate) fn read_or_usual(query: &Form, today: Day) -> (Self, Option<String>) {
         match Self::read(query, today) {
             Ok(days) => (days, None),

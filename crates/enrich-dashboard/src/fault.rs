@@ -9,7 +9,7 @@ use crate::threads::Busy;
 /// An error; each variant has a status and a page that explains what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    /// The path does not exist, or names something of another account: both look the same.
+    /// The path does not exist, or belongs to another account. The answer is the same for both.
     #[error("This page does not exist.")]
     NoSuchPage,
     /// The path does not accept this method.
@@ -45,7 +45,7 @@ pub(crate) enum Fault {
          connection, or compress the list (.gz or .zst)."
     )]
     TooSlow,
-    /// This account already has the maximum of long reads, running and waiting.
+    /// The account has too many long reads, running and waiting.
     #[error(
         "Too many searches, counts or downloads of this account are running. Nothing was changed; \
          try again in a moment."
@@ -108,7 +108,7 @@ impl From<Busy> for Fault {
 }
 
 impl Fault {
-    /// Converts an error of a list: to a fault, or to a message if the user can correct it.
+    /// Converts an error of a list to a message if the user can correct it, else to a fault.
     pub(crate) fn of_job(error: JobError) -> Result<String, Self> {
         match error {
             JobError::NotThere => Err(Self::NoSuchPage),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// Maximum number of fields that are read. No form of these pages has as many.
+/// Maximum number of fields that are read. No form of these pages has this many.
 const MOST_FIELDS: usize = 256;
 
 /// Submitted fields. A missing field reads as empty.

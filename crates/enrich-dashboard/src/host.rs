@@ -1,8 +1,8 @@
-//! Whether the host that a request names is this server.
+//! Decides whether the host in a request is this server.
 //!
-//! Without a configured public URL only the listening address can be trusted: with DNS rebinding, a
-//! page of another site whose name resolves to this machine sends that site's name. A browser never
-//! sends an IP address that it is not connected to.
+//! Without a configured public URL, only the listening address can be trusted. With DNS rebinding,
+//! the name of another site resolves to this machine; a page of that site then sends that name. A
+//! browser never sends an IP address that it is not connected to.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,7 +10,8 @@ use std::net::{IpAddr, SocketAddr};
 const HTTP_PORT: u16 = 80;
 
 /// Whether `host`, the value of the `Host` header, is an address of a server that listens on
-/// `listens_on`: that address, a loopback name, or, if it listens on all addresses, any IP address.
+/// `listens_on`. This is the listening address or a loopback name. A server that listens on all
+/// addresses accepts any IP address.
 pub(crate) fn is_own(host: &str, listens_on: SocketAddr) -> bool {
     let Some((name, port)) = split(host) else { return false };
     if port != listens_on.port() {

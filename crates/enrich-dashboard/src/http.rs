@@ -32,8 +32,8 @@ pub enum BodyFault {
 /// The bytes of a request body, as they arrive.
 pub type Body = LocalBoxStream<'static, Result<Bytes, BodyFault>>;
 
-/// The parts of an HTTP request that the pages read. `Debug` shows no cookies, paths or queries,
-/// because they may hold secrets.
+/// The parts of an HTTP request that the pages read. `Debug` omits cookies, paths and queries,
+/// because they may contain secrets.
 pub struct Request {
     /// The method.
     pub method: Method,
@@ -61,8 +61,9 @@ pub struct Request {
     pub request_id: Option<String>,
     /// The body.
     pub body: Body,
-    /// Called when the body is an upload of a signed-in owner: from then on it may take any time as
-    /// long as it makes progress. Every other body must arrive within the time limit for forms.
+    /// Called when the body is an upload of a signed-in owner. From then on, the upload may take
+    /// any time as long as it makes progress. Every other body must arrive within the time limit
+    /// for forms.
     pub lift_time_limit: Option<Box<dyn Fn()>>,
 }
 

@@ -1,9 +1,9 @@
 //! Slows down password guessing, by address and by account.
 //!
-//! Each address and each account has a number of attempts at once, and regains one at a fixed
-//! interval (the generic cell rate algorithm, which stores only the time when all attempts are
-//! available again). An attempt is taken before the password is checked and given back if it was
-//! right. It makes no difference whether the account exists.
+//! Each address and each account has a number of attempts, and regains one at a fixed interval.
+//! This is the generic cell rate algorithm: it stores only the time at which all attempts are
+//! available again. An attempt is taken before the password is checked, and given back if the
+//! password is right. Unknown accounts are treated like existing ones.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -12,17 +12,17 @@ use std::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-/// Maximum number of entries for addresses, and for accounts. Those beyond share one entry.
+/// Maximum number of entries for addresses, and also for accounts. All others share one entry.
 const MOST: usize = 10_000;
 
-/// Attempts at once, and the interval after which one is regained.
+/// The number of attempts, and the interval after which one is regained.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     at_once: i32,
     each: SignedDuration,
 }
 
-/// A person mistypes a few times; several people may share one address.
+/// High enough for several people who share an address and mistype a few times.
 const OF_ADDRESS: Pace = Pace { at_once: 20, each: SignedDuration::from_secs(15) };
 /// 10 attempts, then 120 an hour: too slow to guess a password of twelve characters.
 const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30) };
@@ -32,7 +32,7 @@ const OF_ACCOUNT: Pace = Pace { at_once: 10, each: SignedDuration::from_secs(30)
 pub(crate) struct LoginThrottle {
     addresses: Mutex<Tries>,
     accounts: Mutex<Tries>,
-    /// Random, so that nobody can predict which keys collide.
+    /// Random, so that nobody can predict which names share an entry.
     seed: RandomState,
 }
 
@@ -41,7 +41,7 @@ struct Tries {
     back_at: HashMap<u64, Timestamp>,
 }
 
-/// The entry shared by all that do not fit; no hash maps to it.
+/// The entry shared by all that have no entry of their own; no hash has this value.
 const SHARED: u64 = 0;
 
 impl LoginThrottle {
@@ -49,7 +49,7 @@ impl LoginThrottle {
     ///
     /// # Errors
     ///
-    /// The time to wait if either has no attempt left; then neither loses one.
+    /// The time to wait if either has no attempt left. Then neither loses an attempt.
     pub(crate) fn take(
         &self,
         peer: IpAddr,
@@ -94,7 +94,7 @@ impl Tries {
         }
     }
 
-    /// The entry to use for `who`: its own if there is room, else the shared one.
+    /// The entry to use for `who`: its own entry if there is room, else the shared one.
     fn permit(&mut self, who: u64, now: Timestamp) -> u64 {
         if self.back_at.contains_key(&who) || self.back_at.len() < MOST {
             return who;

@@ -1,9 +1,9 @@
-//! Whether a request for a change comes from these pages (protection against CSRF).
+//! Decides whether a request for a change comes from these pages (protection against CSRF).
 //!
 //! Browsers send the origin of a request in two headers that no page can forge. `Sec-Fetch-Site` is
-//! sent to https and loopback addresses, the only ones at which a session lasts. `Origin` is sent
-//! with every POST, but is `null` if the page has `Referrer-Policy: no-referrer`, as these pages
-//! do. `null` is accepted only together with a matching `Sec-Fetch-Site`.
+//! sent to https and loopback addresses; sessions work only there. `Origin` is sent with every
+//! POST, but is `null` if the page has `Referrer-Policy: no-referrer`, like these pages. `null` is
+//! accepted only together with a matching `Sec-Fetch-Site`.
 
 use crate::http::Request;
 

@@ -26,7 +26,8 @@ pub(crate) struct PageContext<'a> {
     pub(crate) is_account_page: fn(&str) -> bool,
 }
 
-/// The context of a page that needs a session: also the account, the only one that it handles.
+/// The context of a page that needs a session. It adds the signed-in account, the only one that the
+/// page handles.
 pub(crate) struct OwnerContext<'a> {
     pub(crate) page: &'a PageContext<'a>,
     pub(crate) session: AccountSession,
@@ -52,7 +53,7 @@ pub(crate) struct Frame {
 pub(crate) struct Owner {
     pub(crate) name: String,
     pub(crate) balance: Number,
-    /// Why the account is suspended, which may be empty; `None` if it is not.
+    /// The reason if the account is suspended, perhaps empty; `None` if it is not suspended.
     pub(crate) suspended: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Passwords: their rules, and hashing on separate threads.
 //!
-//! Argon2id with 19 MiB, two passes, one lane: the first choice of the OWASP Password Storage Cheat
-//! Sheet. A hash takes some tens of milliseconds and its memory, so concurrency and queue are
+//! The hash is Argon2id with 19 MiB, two passes and one lane: the first choice of the OWASP
+//! Password Storage Cheat Sheet. It takes some tens of milliseconds, so concurrency and queue are
 //! limited.
 
 use enrich_sign_in::PasswordHash;
@@ -16,7 +16,7 @@ use crate::threads::{Busy, Threads};
 
 /// Minimum length, in characters.
 pub(crate) const LEAST_CHARACTERS: usize = 12;
-/// Maximum length, in bytes: more adds no security, and hashing takes longer.
+/// Maximum length, in bytes. Longer passwords are not safer, and take longer to hash.
 pub(crate) const MOST_BYTES: usize = 256;
 
 const MEMORY_KIB: u32 = 19 * 1024;
@@ -24,7 +24,7 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
 const THREADS: usize = 2;
-/// Maximum queue length; at 40 ms each the last one waits for about a second.
+/// Maximum queue length. At 40 ms for each hash, the last one waits for about a second.
 const WAITING: usize = 32;
 
 /// A password as it was typed.
@@ -79,7 +79,7 @@ pub(crate) enum HashError {
     /// The queue is full.
     #[error("too many passwords are being checked")]
     Busy(#[from] Busy),
-    /// No memory or no randomness.
+    /// The system provides no memory or no random bytes.
     #[error("a password cannot be hashed: {0}")]
     Failed(argon2::password_hash::Error),
 }
@@ -88,8 +88,8 @@ pub(crate) enum HashError {
 pub(crate) struct Passwords {
     threads: Threads,
     argon2: Argon2<'static>,
-    /// The hash of a random password. For an unknown account the typed password is checked against
-    /// it, so that the answer takes equally long.
+    /// The hash of a random password. The password typed for an unknown account is checked against
+    /// it, so that the answer takes the same time as for an existing account.
     nobodys: PasswordHash,
 }
 
@@ -115,8 +115,7 @@ impl Passwords {
         self.threads.run(made).await?.map_err(HashError::Failed)
     }
 
-    /// Whether the password matches the hash. Without a hash the result is always false, after the
-    /// same time.
+    /// Whether the password matches the hash. Without a hash, returns `false` after the same time.
     pub(crate) async fn is_right(
         &self,
         password: Password,

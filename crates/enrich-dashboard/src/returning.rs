@@ -7,8 +7,8 @@ const SIGN_IN: &str = "/account/sign-in";
 /// Maximum length of the return address, in bytes.
 const MOST_BYTES: usize = 1024;
 
-/// The sign-in page for a request that needs a session. It includes the requested page as the
-/// return address if the request only shows it; changes are not repeated after sign-in.
+/// The address of the sign-in page, for a request that needs a session. If the request only shows a
+/// page, that page is included as the return address. Changes are not repeated after sign-in.
 pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -> String {
     if matches!(request.path.as_str(), "/account" | "/account/") {
         return SIGN_IN.to_owned();
@@ -22,13 +22,13 @@ pub(crate) fn to_sign_in(request: &Request, is_account_page: fn(&str) -> bool) -
     format!("{SIGN_IN}?ended{and}{pairs}")
 }
 
-/// The return address in `to`, if it is one of these pages.
+/// The return address in the field `to`, if it is one of these pages.
 pub(crate) fn target(fields: &Form, is_account_page: fn(&str) -> bool) -> Option<String> {
     let (path, query) = fields.text("to").split_once('?').unwrap_or((fields.text("to"), ""));
     page_of(path, query, is_account_page)
 }
 
-/// The address of a page of the account. File downloads map to the page that links to them.
+/// The address of a page of the account. For a file download, the page that links to it.
 fn page_of(path: &str, query: &str, is_account_page: fn(&str) -> bool) -> Option<String> {
     let path = ["/output", ".csv"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path);
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());

@@ -15,7 +15,7 @@ use Handler::{Open, Owner, Upload};
 
 type Answering<'a> = LocalBoxFuture<'a, Result<Response, Fault>>;
 
-/// A handler, by required access.
+/// A handler, by the access that it requires.
 #[derive(Clone, Copy)]
 pub(crate) enum Handler {
     /// Open to everybody.
@@ -29,7 +29,7 @@ pub(crate) enum Handler {
 /// A row of the table.
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// Compared segment by segment; `{…}` matches any segment.
+    /// Compared segment by segment. `{…}` matches any segment.
     pub(crate) path: &'static str,
     pub(crate) handler: Handler,
 }
@@ -126,7 +126,7 @@ pub struct PageRoute {
     pub method: Method,
     /// The path, with parameters in braces.
     pub path: &'static str,
-    /// Whether it needs no session.
+    /// Whether the page needs no session.
     pub is_open: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Long reads and files. They run on separate threads, so that pages do not wait for them, and one
-//! at a time for each account, so that no account delays the others.
+//! Long reads and reads of files. They run on separate threads, so that pages do not wait for them.
+//! Each account has one running at a time, so that no account delays the others.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::threads::Threads;
 
 const THREADS: usize = 2;
-/// Maximum queue length: an account has at most one read and one piece of a download in it.
+/// Maximum queue length. An account has at most one read and one piece of a download in the queue.
 const WAITING: usize = 512;
 /// Concurrent downloads of one account.
 const DOWNLOADS_OF_ONE: usize = 4;
@@ -22,14 +22,14 @@ pub(crate) struct Scans {
     downloads: AccountLimit,
 }
 
-/// A read or download of an account, in pieces; dropping it releases its permit.
+/// A read or download of an account, in pieces. Dropping it releases its permit.
 pub(crate) struct Download {
     threads: Arc<Threads>,
     permit: Arc<AccountPermit>,
 }
 
 impl Scans {
-    /// Each account may have `of_one` reads, waiting ones included.
+    /// Each account may have `of_one` reads, including waiting ones.
     pub(crate) fn new(of_one: usize) -> Self {
         let threads = Arc::new(Threads::new(THREADS, WAITING));
         let [reads, downloads] = [of_one, DOWNLOADS_OF_ONE].map(AccountLimit::new);
@@ -78,7 +78,7 @@ impl Scans {
 }
 
 impl Download {
-    /// Reads the next piece once no other of the account's is being read.
+    /// Reads the next piece when the account's earlier pieces are done.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use crate::routes::{self, Handler};
 /// Maximum length of a form, in bytes.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// Pages may load and contact only this origin, and run nothing inline.
+/// Pages may load from and contact only this origin, and run no inline code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -95,8 +95,8 @@ async fn form(method: Method, mut body: Body) -> Result<Form, Fault> {
     Ok(Form::read(&bytes))
 }
 
-/// Redirects to sign-in. A script would follow a redirect itself and look for its fragment in the
-/// sign-in page, so it gets a header instead.
+/// Redirects to sign-in. A script would follow a redirect by itself and search the sign-in page for
+/// its fragment. It gets a header instead, which makes the browser load the sign-in page.
 fn to_sign_in(request: &Request) -> Response {
     let path = returning::to_sign_in(request, routes::is_account_page);
     if request.is_from_script {

@@ -10,12 +10,12 @@ pub struct Settings {
     /// The public URL, as browsers write an origin (`https://enrich.example`). Without it, the
     /// request's host is used.
     pub public_url: Option<String>,
-    /// The listening address. Without a public URL, only this address is accepted in `Host`. `None`
-    /// accepts any, for servers that check it themselves.
+    /// The listening address. Without a public URL, `Host` must contain this address. `None`
+    /// accepts any host, for servers that check it themselves.
     pub listens_on: Option<SocketAddr>,
     /// Idle time after which a session ends.
     pub session_idle: SignedDuration,
-    /// Time after which a session ends, used or not.
+    /// Time after which a session ends, even if it is used.
     pub session_lifetime: SignedDuration,
 }
 

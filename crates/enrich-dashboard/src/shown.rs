@@ -21,7 +21,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// A [`Number`] from a reference, as templates pass it.
+/// A [`Number`] from a reference, because templates pass references.
 pub(crate) fn number(of: &u64) -> Number {
     Number(*of)
 }
@@ -40,8 +40,8 @@ impl fmt::Display for Share {
         }
         let (part, whole) = (u128::from(self.part), u128::from(self.whole));
         let rounded = (part * 1000 + whole / 2) / whole;
-        // Only an empty part is 0 %, and only the whole is 100 %; other values are not rounded to
-        // these.
+        // Only an empty part is shown as 0 %, and only the whole as 100 %. Other values are rounded
+        // to 0.1 to 99.9 %.
         let tenths = if part == 0 || part == whole { rounded } else { rounded.clamp(1, 999) };
         write!(f, "{}.{} %", tenths / 10, tenths % 10)
     }
@@ -72,7 +72,7 @@ fn counted(number: i64, unit: &str) -> String {
     format!("{number} {unit}{s}")
 }
 
-/// `5 requests in 1 second`, from a reference as templates pass it.
+/// `5 requests in 1 second`, from a reference, because templates pass references.
 pub(crate) fn limit(of: &RateLimit) -> String {
     format!("{} in {}", counted(of.requests().into(), "request"), window(of))
 }

@@ -1,7 +1,8 @@
 //! Limits slow work: hashing and files.
 //!
-//! A worker of the HTTP server handles many pages and must not block. Blocking work runs on the
-//! threads that tokio has for it; each kind of work has a limit of running and of waiting tasks.
+//! A worker of the HTTP server handles many pages and must not block. Blocking work runs on tokio's
+//! blocking threads. For each kind of work, the numbers of running and of waiting tasks are
+//! limited.
 
 use std::sync::Arc;
 
@@ -13,14 +14,14 @@ use tokio::task::spawn_blocking;
 #[error("more is waiting than is taken")]
 pub(crate) struct Busy;
 
-/// A share of the blocking threads, with a bounded queue. It needs the runtime of tokio.
+/// A share of tokio's blocking threads, with a bounded queue. It needs a tokio runtime.
 pub(crate) struct Threads {
     running: Arc<Semaphore>,
     running_or_waiting: Arc<Semaphore>,
 }
 
 impl Threads {
-    /// At most `threads` tasks run at once, and `waiting` tasks may wait for their turn.
+    /// At most `threads` tasks run at the same time, and at most `waiting` tasks wait.
     pub(crate) fn new(threads: usize, waiting: usize) -> Self {
         let [running, running_or_waiting] =
             [threads, threads + waiting].map(|most| Arc::new(Semaphore::new(most)));

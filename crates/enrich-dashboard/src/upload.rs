@@ -1,4 +1,5 @@
-//! Streams a list from a multipart form (RFC 7578) to its folder, without buffering it whole.
+//! Streams a list from a multipart form (RFC 7578) to its folder, so that it is never whole in
+//! memory.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -19,10 +20,10 @@ use crate::http::{Body, BodyFault};
 
 /// The form field with the file.
 const FIELD: &str = "list";
-/// Size of a form's other parts, in bytes.
+/// Size allowed for the form's parts other than the file, in bytes.
 const AROUND: u64 = 64 * 1024;
 
-/// Bytes that must arrive in each window after the first.
+/// Bytes that must arrive in each time window after the first.
 const LEAST_IN_WINDOW: usize = 64 * 1024;
 const WINDOW: SignedDuration = SignedDuration::from_secs(30);
 
@@ -74,13 +75,13 @@ pub(crate) async fn take(
         Ok(piece) if !pace.is_fast_enough(piece.len(), clock.now()) => Err(BodyFault::TooSlow),
         piece => piece,
     });
-    // The parser wants a `Send` stream. The body is not `Send`, so its request stays on one thread.
-    // The parser buffers all that is ready: with the HTTP server, some tens of KiB.
+    // The parser needs a `Send` stream, but the body is not `Send`, so its request stays on one
+    // thread. The parser buffers all bytes that are ready: with the HTTP server, some tens of KiB.
     let form = Multipart::with_constraints(SendWrapper::new(body), boundary, constraints);
     take_field(dashboard, account, form).await
 }
 
-/// Measures the speed of an upload, so that a slow sender cannot occupy a permit forever.
+/// Measures the speed of an upload, so that a slow sender cannot keep a permit forever.
 struct Pace {
     since: Timestamp,
     bytes: usize,
@@ -134,7 +135,7 @@ async fn store(
     match (stored?, read) {
         (Ok(job), _) => Ok(job),
         (Err(JobError::TooLarge(bytes)), _) => Err(too_large(bytes)),
-        // It was not stored because it did not arrive.
+        // The list was not stored because it did not arrive completely.
         (Err(_), Err(fault)) => Err(broken(fault, dashboard.job_settings.max_upload_bytes)),
         (Err(error), _) => Err(match Fault::of_job(error) {
             Ok(said) => UploadError::Message(422, said),
@@ -174,8 +175,8 @@ async fn read(
     }
 }
 
-/// A list as it arrives, read by a thread. The last piece is `None`; without it the upload was
-/// interrupted.
+/// A list that arrives in pieces and is read by a thread. The last piece is `None`; if it is
+/// missing, the upload was interrupted.
 struct Arriving {
     pieces: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

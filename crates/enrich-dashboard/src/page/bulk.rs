@@ -32,9 +32,9 @@ pub(crate) struct JobRow {
     pub(crate) created: Time,
     pub(crate) kept_until: Option<Time>,
     pub(crate) state: String,
-    /// Why it does not run; empty if there is nothing to report.
+    /// Why the list does not run; empty if there is no reason to show.
     pub(crate) reason: String,
-    /// Which values were erased; empty if none were.
+    /// Which values were erased; empty if none.
     pub(crate) erased: String,
     pub(crate) is_under_way: bool,
     pub(crate) can_go_on: bool,

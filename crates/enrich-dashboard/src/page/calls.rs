@@ -1,7 +1,8 @@
 //! The charges, newest first: in pages, searched by request id, and as CSV.
 //!
-//! Inputs and answers are not stored, so they cannot be shown. Request ids have no index: a search
-//! scans the range from its end, a limited number of rows at a time, and shows how far it came.
+//! Inputs and answers are not stored, so they cannot be shown. Request ids have no index. A search
+//! therefore reads the range from its end, a limited number of rows at a time, and shows its
+//! progress.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::shown::{Number, Time, key_name_in};
 const ON_A_PAGE: usize = 50;
 /// Ledger rows read at once.
 const AT_ONCE: u32 = 1_000;
-/// Rows that a search scans before it asks whether to continue.
+/// Rows that a search reads before it asks whether to continue.
 const LOOKED_THROUGH: u64 = 20_000;
 
 const COLUMNS: [&str; 8] =
@@ -36,11 +37,11 @@ struct CallsPage<'a> {
     days: Days,
     wanted: &'a str,
     calls: Vec<CallRow>,
-    /// The query for the newest calls of the same range and search; `None` on the first page.
+    /// The query for the first page of the same range and search; `None` on the first page.
     newest: Option<String>,
     /// The query for the next page.
     older: Option<String>,
-    /// The query of the range, for the CSV.
+    /// The query for the CSV of the range.
     export: String,
     /// The rows that a search has read.
     progress: Option<SearchProgress>,
@@ -82,8 +83,8 @@ impl CallRow {
     }
 }
 
-/// The sequence numbers of a range's rows: from `first` up to, but not including, `end`. Rows of
-/// other days can be among them if the clock was set back.
+/// The sequence numbers of a range's rows: from `first` to `end`, without `end`. Rows of other days
+/// may be among them if the clock was set back.
 #[derive(Clone, Copy)]
 struct Rows {
     first: u64,
@@ -145,7 +146,7 @@ struct Gathered {
     goes_on_before: Option<u64>,
 }
 
-/// Collects the newest charges, at most a page of them; only those of `request_id`, if given.
+/// Collects the newest charges, at most one page. If `request_id` is given, only its charges.
 async fn gather(
     service: &Service,
     account: AccountId,
@@ -215,7 +216,7 @@ pub(crate) async fn export(context: &OwnerContext<'_>) -> Result<Response, Fault
     Ok(csv_file::response(&name, stream::iter([head]).chain(body)))
 }
 
-/// The next lines, and where the lines after them begin.
+/// The next lines, and the sequence number before which the following lines begin.
 async fn lines(
     service: &Service,
     account: AccountId,

@@ -54,7 +54,7 @@ struct JobPage {
 struct HeldUp {
     limit: RateLimit,
     continues_in: String,
-    /// Estimated time for the remaining rows at that limit.
+    /// Estimated time for the remaining rows under that rate limit.
     left: String,
 }
 
@@ -137,8 +137,8 @@ pub(crate) async fn output(context: &OwnerContext<'_>) -> Result<Response, Fault
             on_list(context, move |jobs, account| jobs.output_as_csv(account, id)).await?
         }
         Ok(true) => on_files(context, output).await?,
-        // Searching rows for forgotten values or building a workbook may take long. An error would
-        // occur again there.
+        // Searching rows for forgotten values, or building a workbook, may take long. After an
+        // error, this call returns the error again.
         Ok(false) | Err(_) => on_list(context, output).await?,
     };
     match written.map_err(Fault::of_job) {
@@ -192,7 +192,7 @@ async fn acted(
     }
 }
 
-/// Shows the list with why nothing was changed.
+/// Shows the list with the reason why nothing was changed.
 async fn refused(context: &OwnerContext<'_>, said: impl Into<String>) -> Result<Response, Fault> {
     shown(context, Some(Complaint::Page(said.into()))).await
 }
@@ -211,7 +211,7 @@ async fn shown(
     // Showing the rows may have emptied some of them.
     let job = on_files(context, move |jobs, account| jobs.get(account, id)).await?;
     let job = job.ok_or(Fault::NoSuchPage)?;
-    // A refused form is shown again with the submitted values.
+    // After a refused form, the page shows the submitted values again.
     let is_sent = context.form.has("endpoint") || context.form.has("ceiling");
     let fields = if is_sent { &context.form } else { &context.query };
     let asked = if job.state == State::New {
@@ -242,7 +242,7 @@ async fn shown(
     page(status, &template)
 }
 
-/// Whether the key's rate limit delays the list, and for how long.
+/// How long the key's rate limit delays the list; `None` if it does not.
 async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>, Fault> {
     let until = job.rate_limited_until.filter(|until| *until > context.now);
     let (Some(until), Some(order)) = (until, &job.order) else { return Ok(None) };
@@ -259,7 +259,7 @@ async fn held_up(context: &PageContext<'_>, job: &Job) -> Result<Option<HeldUp>,
     }))
 }
 
-/// The first rows of a list that has not started; for other lists none.
+/// The first rows of a list that has not started; no rows for other lists.
 async fn sample(context: &OwnerContext<'_>, job: &Job) -> Result<Result<Sample, JobError>, Fault> {
     if job.state != State::New {
         return Ok(Ok(Sample::default()));

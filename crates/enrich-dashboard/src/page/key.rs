@@ -11,7 +11,7 @@ use crate::page_context::{Frame, OwnerContext, page};
 
 use super::keys::{KeyRow, no_room, read_label};
 
-/// How long the redirect after creating a key (`?new`) may show the key itself.
+/// How long the page of a new key (`?new`) may show the key itself.
 const NEW_FOR: SignedDuration = SignedDuration::from_mins(10);
 
 /// How long the old key may remain valid after a rotation.
@@ -61,8 +61,8 @@ pub(crate) async fn label(context: &OwnerContext<'_>) -> Result<Response, Fault>
     }
 }
 
-/// Sets or removes the key's own rate limit. Its window does not change. No limit may exceed the
-/// server's limit or the key's present one.
+/// Sets or removes the key's own rate limit. Its window does not change. The limit may not exceed
+/// the larger of the server's limit and the key's present limit.
 pub(crate) async fn limit(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let key = own(context).await?;
     let server = context.dashboard.service.rate_limit;
@@ -126,7 +126,7 @@ async fn own(context: &OwnerContext<'_>) -> Result<KeyInfo, Fault> {
     key.filter(|key| key.account == context.session.account.id).ok_or(Fault::NoSuchPage)
 }
 
-/// Shows the key with why nothing was changed.
+/// Shows the key with the reason why nothing was changed.
 async fn refused(
     context: &OwnerContext<'_>,
     key: &KeyInfo,

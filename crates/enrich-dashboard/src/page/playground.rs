@@ -1,6 +1,6 @@
 //! The playground: an endpoint's fields and price, then a real call, metered and charged.
 //!
-//! A form can be sent twice, by a double click or by reloading the answer. Each form carries an
+//! A form can be sent twice, by a double click or by reloading the answer. Each form contains an
 //! idempotency key, so that the call is charged once.
 
 use askama::Template;

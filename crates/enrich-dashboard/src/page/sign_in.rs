@@ -1,7 +1,7 @@
 //! Sign-in and sign-out.
 //!
-//! Nothing reveals whether an address has an account: not the answer, its duration, or the
-//! throttling.
+//! Neither the answer, nor its duration, nor the throttling shows whether an address has an
+//! account.
 
 use askama::Template;
 use enrich_sign_in::{PasswordHash, Session, SignIn, Token};
@@ -97,8 +97,8 @@ async fn is_right(
 }
 
 /// Begins a session with a new id, ends the browser's previous session, and returns the cookie.
-/// `None` if the password was changed after it was checked: the change ended all sessions that
-/// existed, and this one must not survive it.
+/// `None` if the password was changed after it was checked: the change ended all sessions, so no
+/// new session may begin with the old password.
 pub(crate) async fn begin(
     context: &PageContext<'_>,
     sign_in: &SignIn,
@@ -151,8 +151,8 @@ fn failed(
     page(status, &SignInPage { frame, email, fault: Some(fault), has_ended: false, to })
 }
 
-/// Where sign-in redirects to: the target page, or a note that the browser did not return the
-/// cookie.
+/// Where sign-in redirects to. Redirects on to the target page, or shows that the browser did not
+/// return the cookie.
 pub(crate) async fn welcome(context: &PageContext<'_>) -> Result<Response, Fault> {
     if context.dashboard.session(context.request, context.now).await?.is_some() {
         let to = returning::target(&context.query, context.is_account_page);

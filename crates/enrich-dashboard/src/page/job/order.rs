@@ -48,8 +48,8 @@ impl CostEstimate {
         self.highest.is_some_and(|highest| highest.0 <= self.balance.0)
     }
 
-    /// The suggested ceiling: the highest possible cost, limited to the balance. Without a highest
-    /// cost there is no suggestion, because such a list cannot start with a ceiling.
+    /// The suggested ceiling: the highest possible cost, but at most the balance. Empty if there is
+    /// no highest cost, because such a list cannot start with a ceiling.
     fn ceiling(&self) -> String {
         match self.highest {
             Some(highest) if self.balance.0 == 0 => highest.0.to_string(),
@@ -116,8 +116,8 @@ async fn estimate(
     }
 }
 
-/// Why an order cannot run below its ceiling: a row with any number of answers has no highest
-/// price, so no such row would be sent.
+/// Why an order with a ceiling cannot run: if a row may have any number of items, it has no highest
+/// price, so the row would never be sent.
 pub(super) async fn refused(
     context: &OwnerContext<'_>,
     id: JobId,
@@ -141,7 +141,7 @@ pub(super) async fn refused(
     }
 }
 
-/// The endpoint's fields with the values of the form; without any in the form they are guessed.
+/// The endpoint's fields with the values of the form. If the form has no values, they are guessed.
 fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<FieldRow> {
     let inputs = endpoint.wire.inputs;
     let name = |kind: &str, field: &Field| format!("{kind}.{}", field.name);
@@ -164,7 +164,7 @@ fn rows(endpoint: &'static Endpoint, fields: &Form, columns: &[String]) -> Vec<F
 ///
 /// # Errors
 ///
-/// If a field has both, because it is unclear which was meant.
+/// When a field has both, because it is unclear which one was meant.
 fn mapping(rows: &[FieldRow]) -> Result<Mapping, String> {
     let has_both = |row: &&FieldRow| !row.column.is_empty() && !row.fixed.is_empty();
     if let Some(row) = rows.iter().find(has_both) {

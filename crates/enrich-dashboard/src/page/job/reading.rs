@@ -48,7 +48,8 @@ impl Reading {
         });
         Self {
             layout: layout.map(ToString::to_string).unwrap_or_default(),
-            // A list that cannot be read with the selected options may be readable with others.
+            // A list that cannot be read with the selected options may be readable with other
+            // options.
             is_text: layout
                 .map_or(sample.read_as != ReadAs::default(), |layout| layout.format == Format::Csv),
             delimiters: delimiters.collect(),
@@ -57,7 +58,7 @@ impl Reading {
     }
 }
 
-/// The options selected in a form; an empty one means detection. `None` for unknown options.
+/// The options selected in a form. An empty option means detection. `None` for unknown options.
 pub(super) fn of_form(form: &Form) -> Option<ReadAs> {
     let delimiter = match form.raw("delimiter") {
         "" => None,

@@ -19,13 +19,14 @@ pub(super) enum Complaint {
 pub(crate) struct Ceiling {
     /// The text in the field.
     pub(crate) typed: String,
-    /// The suggested ceiling. While the field still holds it, the field follows new estimates.
+    /// The suggested ceiling. As long as `typed` equals it, the field shows each new suggestion.
     pub(crate) offered: String,
     pub(crate) fault: Option<String>,
 }
 
 impl Ceiling {
-    /// The ceiling for the form, with `offered` as the current suggestion. A changed value is kept.
+    /// The ceiling for the form, with `offered` as the current suggestion. A value that the user
+    /// changed is kept.
     pub(super) fn of(fields: &Form, offered: String, complaint: Option<&Complaint>) -> Self {
         let typed = fields.text("ceiling");
         let is_kept = fields.has("ceiling") && typed != fields.text("offered");
@@ -53,7 +54,7 @@ pub(super) async fn chosen(
 }
 
 /// Parses a ceiling: digits, optionally in groups of three with one kind of separator. `1,5` is an
-/// error: without its comma it would be ten times the intended number.
+/// error, because without the comma it would be 15.
 fn read_ceiling(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);

@@ -1,17 +1,17 @@
 //! Returns unused space of the directory's file to the disk.
 //!
-//! SQLite reuses the pages of deleted rows, and never makes the file smaller by itself. `VACUUM`
-//! writes the directory again, first to a temporary file, then into the log, and the next
-//! checkpoint truncates the file. All of that is one transaction:
+//! SQLite reuses the pages of deleted rows, but never makes the file smaller by itself. `VACUUM`
+//! writes the whole directory to a temporary file and then into the log; the next checkpoint
+//! truncates the file. All of this is one transaction:
 //!
-//! - Look-ups go on, from the state before and then from the log, as during an import. Look-up data
-//!   and ids stay the same, so the revision stays, and with it what a server has in memory.
-//! - Imports, `forget` and other removals wait, and give up after ten seconds, as they do for each
-//!   other.
-//! - If the process is killed at any moment, the file is either as before or complete.
+//! - Look-ups continue, as during an import. Look-up data and ids stay the same, so the revision
+//!   does not change, and a server keeps its hash index.
+//! - Imports, `forget` and other removals wait, as they wait for each other, and give up after ten
+//!   seconds.
+//! - If the process is killed at any time, the file is either unchanged or complete.
 //!
-//! The ledger is not compacted: that would stop all charges meanwhile, and new stored responses
-//! reuse the pages of expired ones.
+//! The ledger is not compacted, because this would stop all charges. New stored responses reuse the
+//! pages of expired ones.
 
 use std::path::{Path, PathBuf};
 
@@ -22,19 +22,19 @@ use crate::importer::{empty_the_log, turn};
 
 /// Page cache: 64 MiB, in SQLite's unit of −1 KiB.
 const CACHE: i64 = -64 * 1024;
-/// The share of the log's size that is not pages: one in 64.
+/// The log's overhead: one part in 64 of its size holds no pages.
 const LOG_PART: u64 = 64;
 
 /// The result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactReport {
-    /// The size of the directory with its log before, in bytes.
+    /// The size of the directory with its log before the compaction, in bytes.
     pub before_bytes: u64,
     /// The same size afterwards.
     pub after_bytes: u64,
 }
 
-/// Why the directory was not compacted. It is unchanged.
+/// Why the directory was not compacted. The directory is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum CompactError {
     /// The data folder cannot be opened.
@@ -62,7 +62,7 @@ pub enum CompactError {
 ///
 /// # Errors
 ///
-/// See [`CompactError`]. Nothing is changed then.
+/// See [`CompactError`]. The directory is then unchanged.
 pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy) => CompactError::Busy,
@@ -81,14 +81,14 @@ pub fn compact(path: &Path) -> Result<CompactReport, CompactError> {
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_the_log(&connection).map_err(failed)?;
     drop(connection);
-    // Only a server's reads need the log.
+    // Ends without an error: only a server's reads need the log.
     let _ = sqlite::begin_log(path);
     Ok(CompactReport { before_bytes, after_bytes: sqlite::file_bytes(path) })
 }
 
-/// A connection that waits for its turn and syncs its commit. Its temporary file lies in the data
-/// folder, the one place whose free space is known; it has no name, so that the system removes it
-/// however the process ends.
+/// A connection that waits for its turn and syncs its commit. Its temporary file is in the data
+/// folder, because only the free space of that disk is known. The file has no name, so the system
+/// removes it when the process ends.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = turn::connect(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -101,7 +101,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The bytes written beside the file: every used page, to the temporary file and to the log.
+/// The bytes that are written besides the database file: every used page, once to the temporary
+/// file and once to the log.
 fn needed_bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     let used = pragma("page_count")?.saturating_sub(pragma("freelist_count")?);

@@ -1,11 +1,10 @@
 //! Look-ups over SQLite. Most are a few point reads of an index.
 //!
-//! The facts are stored with one row per value. Look-ups read rows that are derived whenever facts
-//! are written: a profile for each subject, and one index from every exact identifier to its
-//! subjects. Reads run on the caller's thread, on read-only connections with prepared statements.
-//! Reads that may take long run on separate threads: long lists, names that many companies share,
-//! and searches for names without an exact match. Each look-up sees one state of the directory,
-//! even during an import.
+//! The facts are stored with one row per value. Look-ups do not read them, but rows that are
+//! derived whenever facts are written: a profile for each subject, and one index from every exact
+//! identifier to its subjects. Short reads run on the caller's thread. Reads that may take long run
+//! on separate threads: long lists, names that many companies share, and searches for names without
+//! an exact match. Each look-up sees one state of the directory, even during an import.
 
 pub(crate) mod codes;
 pub(crate) mod companies;
@@ -95,12 +94,12 @@ impl SqliteDirectory {
 }
 
 impl SqliteDirectory {
-    /// Makes many look-ups fast, for a server; a command skips this.
+    /// Makes many look-ups fast. A server calls this, a command does not.
     ///
-    /// Starts to read the lists of words that the first search for a name needs, in the background;
-    /// this takes a tenth of a second. Begins the log (`sqlite::begin_log`) and keeps a read open,
-    /// which saves each read some system calls. One second later, the hash index is built, unless
-    /// the options leave it out.
+    /// In the background, it reads the lists of words that the first search for a name needs, which
+    /// takes a tenth of a second. It begins the log (`sqlite::begin_log`) and keeps a read open,
+    /// which saves system calls for every other read. One second later, it builds the hash index,
+    /// unless the options disable it.
     ///
     /// # Errors
     ///
@@ -115,8 +114,8 @@ impl SqliteDirectory {
             sqlite::begin_log(self.readers.path())
         });
         if let Err(error) = log {
-            // For example, the disk is full or an import is running. Reads then take a little longer
-            // (see `begin_log`).
+            // For example, the disk is full or an import is running. Reads then take a little
+            // longer (see `begin_log`).
             debug!(%error, "the directory's log was not begun");
         }
         let path = self.readers.path();
@@ -124,14 +123,14 @@ impl SqliteDirectory {
         if self.has_hash_index {
             helpers.push(hash_index::start(path, Arc::clone(&self.index))?);
         }
-        // If another thread has set its helpers first, these are dropped here, which stops them.
+        // If another thread set its helpers first, dropping these stops them.
         let _ = self.helpers.set(helpers);
         Ok(())
     }
 
-    /// The only company with this name, found without a search, and the confidence of the match
-    /// before the least confidence and the trust in its sources are applied. `None` when a search
-    /// is needed.
+    /// The only company with this name, found without a search, and the confidence of the match.
+    /// This confidence does not include the least confidence or the confidence of the sources.
+    /// `None` when a search is needed.
     pub fn only_match(
         &self,
         name: &CompanyName,
@@ -140,7 +139,7 @@ impl SqliteDirectory {
         self.readers.read(|connection| names::find_only_match(View::of(connection), name, country))
     }
 
-    /// The companies that a name may mean, with their features, the likeliest first.
+    /// The companies that a name may mean, with their evidence, the likeliest first.
     pub fn judged(
         &self,
         name: &CompanyName,
@@ -190,7 +189,7 @@ impl SqliteDirectory {
         })
     }
 
-    /// Looks up on a thread of the pool for searches or of the pool for lists.
+    /// Looks up on a thread for searches or on a thread for lists.
     async fn find_on_pool(
         &self,
         tenant: Tenant,
@@ -234,7 +233,7 @@ impl Directory for SqliteDirectory {
         if let Some(found) = self.find_inline(question, projection)? {
             return Ok(found);
         }
-        // A future of its own: most calls are answered by now, and need no memory for it.
+        // Boxed: most calls are already answered and need no memory for this future.
         Box::pin(self.find_on_pool(tenant, question, projection)).await
     }
 
@@ -247,7 +246,7 @@ impl Directory for SqliteDirectory {
     }
 }
 
-/// The identifier of a question that has exactly one.
+/// The identifier in a question; `None` if the question has none or may have several.
 fn one_identifier(question: &Question) -> Option<(IdentifierKind, &str)> {
     match question {
         Question::Company(company) => companies::one_identifier(company),
@@ -324,8 +323,8 @@ fn subject(
     }
 }
 
-/// The facts of a host, or of its registrable domain if that has a rank and the host has none: an
-/// address belongs to the host alone, but a rank includes subdomains.
+/// The facts of a host. If the host has no page rank but its registrable domain has one, the facts
+/// of that domain. Only the rank decides, because it includes subdomains; an address does not.
 fn ranked_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<KnownDomain>> {
     let host = view.domain(domain.as_str())?;
     if host.as_ref().is_some_and(|known| known.rank_confidence.is_some()) {

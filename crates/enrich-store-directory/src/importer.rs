@@ -1,8 +1,8 @@
 //! Imports into the directory over SQLite: records become facts, and look-up data is derived.
 //!
-//! A record is matched to its subject and merged with the held facts. The subject's profile and
-//! identifiers are then derived again. All of this happens in one transaction with the record's
-//! batch. Imports run on threads of their own: a batch takes a good part of a second.
+//! A record is matched to its subject and merged with the stored facts. Then the subject's profile
+//! and identifiers are derived again. All of this happens in one transaction with the record's
+//! batch. Imports run on threads of their own, because a batch takes a large part of a second.
 
 mod companies;
 mod derive;
@@ -119,7 +119,7 @@ impl Importer for SqliteImporter {
 
     async fn remove_source(&self, name: &SourceName) -> Result<Option<Removed>, StoreError> {
         let name = name.clone();
-        // No row that stores a time is written.
+        // No time is written, so any time will do.
         self.write(Timestamp::UNIX_EPOCH, move |writer| writer.remove_source(&name)).await
     }
 
@@ -132,10 +132,10 @@ impl Importer for SqliteImporter {
     }
 }
 
-/// Moves the log into the database, so that removed values are not readable in the log either.
+/// Moves the log into the database, so that the log no longer contains removed values.
 ///
-/// Waits for readers of older states, and tries again while another process moves the log. If that
-/// takes seconds, the next checkpoint does it, and a warning is logged.
+/// Waits for readers of older states, and tries again while another process moves the log. If this
+/// takes seconds, it is left to the next checkpoint, and a warning is logged.
 pub(crate) fn empty_the_log(connection: &Connection) -> rusqlite::Result<()> {
     for _ in 0..EMPTYING_TRIES {
         let is_busy: bool = connection.value("PRAGMA wal_checkpoint(TRUNCATE)", [])?;

@@ -32,7 +32,7 @@ pub const DIRECTORY: Database = Database {
     migrations: schema::migrations::runner,
 };
 
-/// The counts that a check reports.
+/// The names and queries of the counts that a check reports.
 const COUNTS: [(&str, &str); 6] = [
     ("companies", "SELECT count(*) FROM subject WHERE kind = 1"),
     ("people", "SELECT count(*) FROM subject WHERE kind = 2"),
@@ -51,13 +51,13 @@ pub struct DirectoryPorts {
     pub importer: Arc<SqliteImporter>,
 }
 
-/// Opens the directory at `path`, which must exist and have its schema. The ports keep
-/// `in_use`, so the folder counts as in use until they are dropped.
+/// Opens the directory at `path`, which must exist and have its schema. The ports keep `in_use`, so
+/// the folder counts as in use until they are dropped.
 ///
 /// # Errors
 ///
-/// [`OpenError::DerivedBefore`] when the derived rows were made by other rules than this program's;
-/// [`derive_all`] makes them again. Another error when the file cannot be read.
+/// [`OpenError::DerivedBefore`] when the look-up data was derived by other rules than this
+/// program's; [`derive_all`] derives it again. Another error when the file cannot be read.
 pub fn open(
     path: &Path,
     secrets: &Secrets,
@@ -71,7 +71,7 @@ pub fn open(
 }
 
 /// Checks the directory at `path`: SQLite's own checks, the index of words, and the counts of rows.
-/// The index of words is skipped when the file is damaged or [`derive_all`] has to run first.
+/// The index of words is skipped when the file is damaged or [`derive_all`] must run first.
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ pub fn open(
 pub fn check(path: &Path) -> rusqlite::Result<DatabaseReport> {
     let connection = sqlite::reader(path)?;
     let mut report = sqlite::examine(&connection, &COUNTS)?;
-    // A damaged file already has a problem reported, and may not be readable to its end.
+    // If the file is damaged, this is already reported, and the index may be unreadable.
     if report.problems.is_empty() && !importer::deriving::is_due(&connection)? {
         report.problems = directory::index_check::problems(&connection)?;
     }

@@ -1,9 +1,8 @@
-//! Counts of the directory's content, for its operator.
+//! Counts of the directory's content, for the operator.
 //!
-//! Subjects are counted from their profiles, the one row that a look-up reads, some thousands at a
-//! time: memory is bounded, and no read stays open long enough to keep an import's log from being
-//! emptied. Records imported meanwhile may be counted or not. A million companies take a few
-//! seconds.
+//! Subjects are counted from their profiles, some thousands at a time. This bounds the memory, and
+//! an import can empty its log between these reads. Records that are imported meanwhile may be
+//! counted or not. A million companies take a few seconds.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,9 +28,9 @@ pub struct DirectoryStatistics {
     pub people: KindStatistics,
     /// Domains with any facts, independent of owners.
     pub domains: u64,
-    /// Those of them with an IP address.
+    /// Of these domains, the number with an IP address.
     pub domains_with_ip: u64,
-    /// Those of them with a page rank.
+    /// Of these domains, the number with a page rank.
     pub domains_with_page_rank: u64,
     /// Companies with employees.
     pub employers: u64,
@@ -42,9 +41,11 @@ pub struct DirectoryStatistics {
 pub struct KindStatistics {
     /// Their number.
     pub subjects: u64,
-    /// How many of them have each attribute; an attribute that none has is included with 0.
+    /// The number of subjects with each attribute. An attribute that no subject has is included
+    /// with 0.
     pub with_attribute: BTreeMap<&'static str, u64>,
-    /// How many are in each country, alpha-2. A company with two countries counts in both.
+    /// The number of subjects in each country (alpha-2). A company with two countries counts in
+    /// both.
     pub in_country: BTreeMap<&'static str, u64>,
 }
 
@@ -106,7 +107,7 @@ pub fn directory_statistics(path: &Path) -> rusqlite::Result<DirectoryStatistics
     Ok(counted)
 }
 
-/// Counts the subjects after `last`; returns the last of them, `None` when there are no more.
+/// Counts the subjects after `last`. Returns the last one counted; `None` at the end.
 fn count_part(
     connection: &Connection,
     last: i64,

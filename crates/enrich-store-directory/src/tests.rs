@@ -1,4 +1,4 @@
-//! A data folder for the tests, with the directory's ports of this crate over it.
+//! Opens a data folder for tests, with this crate's ports over its directory.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! The numbers of attributes and identifier kinds in the schema.
 //!
-//! They are stored, so a number never changes its meaning.
+//! The numbers are stored, so their meaning never changes.
 
 use enrich_core::{Attribute, SubjectId};
 use enrich_text::Network;
@@ -59,10 +59,11 @@ pub(crate) enum IdentifierKind {
     CompanyPage = 2,
     /// A company's own email address.
     CompanyEmail = 3,
-    /// A company's own phone number. No look-up uses it, but it may have to be forgotten.
+    /// A company's own phone number. No look-up uses it; it is needed to find values to be
+    /// forgotten.
     CompanyPhone = 4,
     /// A company's name without legal form and spaces. Tier 0 is its current name, 1 an alias, 2
-    /// the name of a company of which only names are known.
+    /// the name of a bare company.
     CompanyName = 5,
     /// The roots of a company's name in alphabetical order, if that differs from its name.
     CompanySorted = 6,

@@ -12,7 +12,7 @@ use super::view::View;
 /// The most people with one email address whose employer is checked.
 const MOST_SHARING: usize = 8;
 
-/// The identifier of a company reference that has exactly one.
+/// The identifier in a company reference; `None` if it has none or may have several.
 pub(crate) fn one_identifier(company: &CompanyRef) -> Option<(IdentifierKind, &str)> {
     match company {
         CompanyRef::Domain(domain) if domain.is_registrable() => {
@@ -41,8 +41,8 @@ pub(crate) fn find(
     }
 }
 
-/// Every company that `company` may mean, for questions that choose between them by their
-/// employees. Only a name can mean several.
+/// Every company that `company` may mean, for questions about an employee: the employee decides
+/// between the companies. Only a name can mean several.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     company: &CompanyRef,
@@ -57,7 +57,7 @@ pub(crate) fn find_all(
             find(lookup, company)?
         }
     };
-    // One identifier means one company, with the confidence of its sources.
+    // An identifier means one company, with the confidence of its sources.
     let candidate_match = |(company, source_confidence): (Company, _)| CandidateMatch {
         company: company.id,
         match_confidence: Confidence::FULL,
@@ -90,13 +90,13 @@ fn by_domain(view: View<'_>, domain: &Domain) -> rusqlite::Result<Option<(Compan
     }
 }
 
-/// The registrable domain, if it differs.
+/// The registrable domain, if `domain` is a host below it.
 fn above(domain: &Domain) -> Option<Domain> {
     (!domain.is_registrable()).then(|| domain.registrable())
 }
 
 /// The company with this email address, else the employer of the person with it, else the company
-/// of its domain, unless the domain is a public mail provider.
+/// of its domain, unless the domain is a public mail host.
 fn by_email(
     view: View<'_>,
     email: &EmailAddress,

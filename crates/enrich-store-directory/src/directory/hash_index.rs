@@ -1,20 +1,20 @@
 //! The hash index: exact identifiers of one state of the directory, in memory.
 //!
-//! Apart from HTTP, a look-up costs most for its way through the B-trees of the directory. A
+//! Apart from HTTP, reading the B-trees of the directory is the largest cost of a look-up. A
 //! look-up by an identifier reads two of them: the index and the table of subjects. The hash index
-//! replaces the first. An identifier that is not in it belongs to no subject. An identifier that is
-//! in it leads to a subject, whose profile is read and checked for it, since the table stores
-//! hashes only (`docs/performance.md` has the figures).
+//! replaces the first. If it does not contain an identifier, no subject has the identifier. If it
+//! does, it gives a subject. It stores only hashes, so the look-up reads the subject's profile and
+//! checks that it contains the identifier (`docs/performance.md` has the figures).
 //!
 //! A hash index is valid for one revision of the directory. A look-up that reads several things in
-//! one state uses only an index of that state. A look-up by a single identifier reads the revision
-//! with the profile. If no subject has the identifier, nothing is read, and the revision comes from
-//! the refresh gate: another process's import is found within a hundredth of a second, or a tenth
-//! while the check is held up; this process's imports are found at once.
+//! one state uses only an index of that state. A look-up by one identifier reads the revision
+//! together with the profile. If no subject has the identifier, nothing is read, and the revision
+//! comes from the refresh gate. It notices another process's import within a hundredth of a second,
+//! or within a tenth if its check is delayed; it notices this process's imports at once.
 //!
-//! Without a hash index, look-ups read the index in the file. That is so in the first seconds of a
-//! process, and from a commit until no import has run for a while: building the index reads a large
-//! part of the file's index, and takes at most a quarter of a processor.
+//! Without a hash index, look-ups read the index in the file. There is none in the first seconds of
+//! a process, and from an import until no further import has run for a while. Building the hash
+//! index reads a large part of the file's index, and uses at most a quarter of a processor.
 
 mod making;
 mod table;
@@ -30,7 +30,7 @@ use super::codes::IdentifierKind;
 pub(super) use making::start;
 use table::{Entry, Table};
 
-/// The kinds in the index. Look-ups by name read many rows anyway.
+/// The kinds in the index. Look-ups by name are not included, because they read many rows anyway.
 const KINDS: [IdentifierKind; 6] = [
     IdentifierKind::CompanyDomain,
     IdentifierKind::CompanyPage,
@@ -45,7 +45,7 @@ pub(crate) struct HashIndex {
     revision: DirectoryRevision,
     hasher: RandomState,
     table: Table,
-    /// When the directory was last seen to have this revision.
+    /// When the directory was last known to have this revision.
     refresh_gate: RefreshGate,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct HashIndex {
 pub(crate) enum IndexResult {
     /// No subject has it.
     Nowhere,
-    /// If any subject has it, this is the first one.
+    /// If any subject has the identifier, this is the first one.
     At(IndexHit),
     /// Unknown; the file has to be read.
     Unknown,
@@ -101,12 +101,11 @@ impl Current {
         self.0.load()
     }
 
-    /// Finds an identifier without reading the file. "Nowhere" was true at the last check of the
-    /// revision; `revision` reads the revision when a check is due. A hit names the revision that
-    /// it is valid for.
+    /// Finds an identifier without reading the file. [`IndexResult::Nowhere`] was true when the
+    /// revision was last checked. If that was too long ago, `revision` is called to read the
+    /// revision. A hit contains the revision for which it is valid.
     ///
-    /// A new index was never checked against the present revision, so the first look-up checks it:
-    /// what was written between the end of its build and now is not missed.
+    /// A new index is checked by its first look-up, so that changes since it was built are noticed.
     pub(crate) fn locate(
         &self,
         kind: IdentifierKind,
@@ -127,8 +126,8 @@ impl Current {
         index_result
     }
 
-    /// Records the revision in which a hit was followed. If it differs from the hit's, an index of
-    /// the hit's revision is dropped.
+    /// Records the directory's revision `found` when a hit was followed. If the revision of the hit
+    /// is another one, the index is outdated and dropped.
     pub(crate) fn learn(&self, hit: Option<IndexHit>, found: Option<DirectoryRevision>) {
         if let (Some(hit), Some(found)) = (hit, found)
             && hit.revision != found
@@ -144,7 +143,7 @@ impl Current {
         self.0.store(None);
     }
 
-    /// Drops the index, because the directory no longer has its revision.
+    /// Drops the index, because the directory has another revision now.
     fn forget(&self, index: &Arc<HashIndex>) {
         self.0.compare_and_swap(index, None);
     }

@@ -1,10 +1,10 @@
-//! One open read, which saves all other reads the file locks.
+//! Keeps one read open, which saves system calls for all other reads.
 //!
 //! Every read of a database with a write-ahead log takes a shared lock on a read mark of the log
-//! and releases it: two system calls. SQLite makes them only for the first read of a process that
-//! takes a mark and for the last that releases it (`unixShmLock`). So no read makes them while
-//! another read of the same state is open; that saves a tenth of the cost of a point read's
-//! request. Reads are no older for it: every read still begins at the current state.
+//! and releases it. In one process, SQLite makes a system call only for the first read that takes a
+//! mark and for the last one that releases it (`unixShmLock`). So while one read is open, other
+//! reads of the same state make no such calls; this saves a tenth of the cost of a short look-up.
+//! Every read still begins at the current state.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,25 +12,26 @@ use std::time::Duration;
 use enrich_store_sqlite::{self as sqlite, Background, OpenError, Owner, Statements};
 use rusqlite::Connection;
 
-/// How long one state is held. During this time an import's changes stay in the log, and reads of
-/// newer states take their own locks.
+/// How long one state is kept open. During this time an import's changes stay in the log, and reads
+/// of newer states take their own locks.
 const HELD_FOR: Duration = Duration::from_millis(100);
-/// How long nothing is held then: an import that waits to empty the log looks every millisecond.
+/// How long no state is kept open after that. An import that waits to empty the log checks every
+/// millisecond.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Starts to hold the database at `path`.
+/// Starts the thread that keeps a read of the database at `path` open.
 pub(super) fn start(path: &Path) -> Result<Background, OpenError> {
     let connection = sqlite::reader(path).map_err(|source| OpenError::of_sqlite(path, source))?;
     Background::start(path, "enrich-hold", move |owner| {
-        // If a state cannot be held, reads take their own locks and report the error.
+        // If this fails, reads take their own locks and report the error.
         while hold(&connection, owner).unwrap_or_else(|_| owner.is_there_after(HELD_FOR)) {}
     })
 }
 
-/// Holds the current state for a while; returns whether to go on.
+/// Keeps a read of the current state open for a while. Returns whether to continue.
 fn hold(connection: &Connection, owner: &Owner) -> rusqlite::Result<bool> {
     let reading = connection.unchecked_transaction()?;
-    // A transaction holds nothing until it reads something.
+    // A transaction takes its locks only when it reads.
     reading.has("SELECT generation FROM state", [])?;
     let goes_on = owner.is_there_after(HELD_FOR);
     reading.finish()?;

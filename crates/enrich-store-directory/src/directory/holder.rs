@@ -11,12 +11,12 @@ pub(crate) struct Holder {
     pub(crate) subject: SubjectId,
     /// How strongly the identifier belongs to the subject; 0 is the strongest.
     pub(crate) tier: u8,
-    /// The trust in the sources.
+    /// The confidence of the most trusted source.
     pub(crate) confidence: Confidence,
 }
 
 impl Holder {
-    /// The confidence that this first holder is meant, when the next holder has this tier.
+    /// The confidence that this first holder is meant, if the next holder has the tier `next_tier`.
     pub(crate) fn confidence_beside(&self, next_tier: Option<u8>) -> Confidence {
         let is_ambiguous = next_tier == Some(self.tier);
         let most = if is_ambiguous { Confidence::AMBIGUOUS } else { Confidence::FULL };

@@ -13,8 +13,8 @@ use super::view::{View, revision_of, unreadable};
 impl View<'_> {
     /// The holders of an identifier, at most `limit`, ordered by tier and then by id.
     ///
-    /// Rows are read until there are enough: SQLite may plan a statement anew each time its `LIMIT`
-    /// is bound, which takes longer than running it.
+    /// Rows are read until there are enough. A bound `LIMIT` would be slower, because SQLite may
+    /// plan the statement anew each time.
     pub(crate) fn holders(
         &self,
         kind: IdentifierKind,
@@ -41,7 +41,7 @@ impl View<'_> {
         Ok(self.holders(kind, key, 1)?.first().map(|holder| holder.subject))
     }
 
-    /// The trust in the sources that say a subject has an identifier.
+    /// The highest confidence of a source that gives a subject this identifier.
     pub(crate) fn confidence_of(
         &self,
         kind: IdentifierKind,
@@ -55,8 +55,8 @@ impl View<'_> {
         Ok(percent.map(Confidence::clamped))
     }
 
-    /// The company or person of an exact identifier, in the look-up's state: the first holder, with
-    /// less confidence if there are others. Of a person's employer only the id is read.
+    /// The company or person of an exact identifier, in the look-up's state: the first holder. The
+    /// confidence is lower if there are others. A person's employer is returned with its id only.
     pub(crate) fn first_with<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -75,9 +75,9 @@ impl View<'_> {
         self.index.map_or(IndexResult::Unknown, |index| index.locate(kind, key))
     }
 
-    /// Like [`Self::first_with`], with the directory's revision. Reads both in one statement, and
-    /// so in one state; [`Self::of_one_state`] would take a second statement. Without a hit of the
-    /// hash index, the file's index is searched.
+    /// Like [`Self::first_with`], with the directory's revision. One statement reads both, and so
+    /// reads them in one state; [`Self::of_one_state`] would need a second statement. Without a hit
+    /// in the hash index, reads the file's index.
     pub(crate) fn first_now<T: Profiled>(
         &self,
         kind: IdentifierKind,
@@ -92,7 +92,7 @@ impl View<'_> {
         self.search_first_with(kind, key)
     }
 
-    /// The subject of a hit. `None` when the directory has another revision now, or the subject
+    /// The subject of a hit. `None` if the directory has another revision now, or if the subject
     /// does not have the identifier.
     fn follow<T: Profiled>(
         &self,

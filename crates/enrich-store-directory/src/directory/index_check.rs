@@ -1,4 +1,5 @@
-//! Checks the index of words: its lists are in order, complete, and name companies that exist.
+//! Checks that the lists of the index of words are ordered and complete and name existing
+//! companies.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};
@@ -7,7 +8,7 @@ use super::codes::COMPANY;
 use super::postings::unpack;
 use super::variants::variants;
 
-/// The most faults that are reported; an index with more must be rebuilt anyway.
+/// The most faults that are reported. With more, the index must be rebuilt anyway.
 const MOST_REPORTED: usize = 20;
 
 /// The faults of the index of words, in one snapshot of it, even during an import.
@@ -39,7 +40,7 @@ pub(crate) fn problems_of_one_state(connection: &Connection) -> rusqlite::Result
             companies: row.get(1)?,
             last: row.get_ref(2)?.as_blob()?,
         };
-        // Words are parts of names, so a fault names the word by its place in the alphabet.
+        // A word may be part of a person's name, so a fault gives only its place in the alphabet.
         let fault = word.fault(&companies)?;
         problems.extend(fault.map(|fault| format!("word {number} of the index {fault}")));
         if problems.len() >= MOST_REPORTED {

@@ -1,10 +1,9 @@
 //! Threads for look-ups that may take long: lists, and searches for names.
 //!
 //! All other reads take microseconds and run on the caller's thread. The queue is bounded, and
-//! tenants take turns in it ([`FairQueue`]): a tenant that floods the queue is refused the excess,
-//! and a tenant that asks for one thing at a time is always served. A job that waited too long
-//! behind others of its own tenant is refused when its turn comes: its caller may have stopped
-//! listening.
+//! tenants take turns in it ([`FairQueue`]). If a tenant fills the queue, only its own excess jobs
+//! are refused. A tenant that asks for one thing at a time is always served. A job that waited too
+//! long behind jobs of its own tenant is refused, because its caller may no longer be waiting.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -26,7 +25,7 @@ const WAITING: QueueLimits = QueueLimits { total: 512, per_tenant: 256 };
 /// The longest wait behind other jobs of the same tenant.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
-/// Reads with the connection; without one, reports that the job was refused.
+/// Reads with the connection. Without a connection, reports that the job was refused.
 type Read = Box<dyn FnOnce(Option<&Connection>) + Send>;
 
 /// A job that waits for a thread.
@@ -75,9 +74,9 @@ impl Lists {
         Self { waiting: Arc::new(Waiting { jobs: Mutex::new(jobs), came: Condvar::new() }) }
     }
 
-    /// Runs a job that has no waiting caller on one of the threads.
+    /// Runs a job on one of the threads; no caller waits for it.
     pub(crate) fn prepare(&self, prepare: impl FnOnce(&Connection) + Send + 'static) {
-        // If the queue is full, look-ups prepare what they need.
+        // If the queue is full, the first look-up does this work itself.
         let read = move |connection: Option<&Connection>| {
             if let Some(connection) = connection {
                 prepare(connection);
@@ -94,7 +93,7 @@ impl Lists {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
-            // The caller may be gone; then nobody needs the list.
+            // Nobody needs the list if the caller no longer waits.
             if answer.is_closed() {
                 return;
             }
@@ -116,7 +115,7 @@ impl Drop for Lists {
 }
 
 impl Waiting {
-    /// Adds a job to the queue. A job without space, or one that must make space, is refused.
+    /// Adds a job to the queue. If there is no space, this job or one that it displaces is refused.
     fn push(&self, tenant: Tenant, read: Read) {
         let mut jobs = self.jobs.lock();
         let is_behind_own = jobs.queue.waiting(tenant) > 0;
@@ -139,7 +138,7 @@ impl Waiting {
         }
     }
 
-    /// Waits for the next job; `None` when there will be no more.
+    /// Waits for the next job; `None` when the queue is closed and empty.
     fn next(&self) -> Option<Job> {
         let mut jobs = self.jobs.lock();
         loop {

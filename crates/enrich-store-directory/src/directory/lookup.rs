@@ -11,14 +11,14 @@ pub(crate) struct Lookup<'c> {
     pub(crate) view: View<'c>,
     /// The least confidence of a match by name.
     pub(crate) least_by_name: Confidence,
-    /// Whether it may take long, because it runs on a thread for that.
+    /// Whether the look-up may take long, because its thread is for that.
     pub(crate) may_search: bool,
 }
 
-/// Why a look-up stops without an outcome.
+/// Why a look-up stops without a result.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// It would take long on a thread where it must not.
+    /// The look-up would take long, on a thread where this is not allowed.
     NeedsSearch,
     /// The database failed.
     Sqlite(rusqlite::Error),

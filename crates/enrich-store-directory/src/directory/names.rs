@@ -1,13 +1,13 @@
 //! Finds companies by name.
 //!
-//! Most names are found exactly: one key finds all names that are equal when folded, without legal
-//! forms and without spaces. The results are then compared. If one company is left, it is the
-//! answer. All other names are searched and judged (`names/search.rs`, `enrich_core::matching`),
-//! which takes a hundred times as long: names of several companies, single words that no domain of
-//! the company contains, and names of no company.
+//! Most names are found exactly. One look-up key finds all names that are equal when folded,
+//! without legal forms and without spaces. The results are then compared. If one company is left,
+//! it is the answer. All other names are searched and judged (`names/search.rs`,
+//! `enrich_core::matching`), which takes a hundred times as long. These are names of several
+//! companies or of none, and single words that no domain of the company contains.
 //!
-//! A company of which only a name is held (from a person's employer) is an answer only if it has
-//! exactly this name and no other company does: it could add nothing but its name anyway.
+//! A bare company is known only by names, from a person's employer. It is an answer only if it has
+//! exactly the requested name and no other company has it.
 
 mod approximate;
 pub(crate) mod search;
@@ -23,16 +23,15 @@ use super::holder::Holder;
 use super::lookup::{Lookup, Stop};
 use super::view::{BARE_TIER, View};
 
-/// The most companies of one key that are compared. With more, a name cannot tell them apart. Does
-/// not count companies of other countries than the requested one, nor companies of which only a
-/// name is held.
+/// The most companies of one look-up key that are compared. If there are more, the name cannot
+/// distinguish them. Bare companies, and those outside the requested country, do not count.
 const MOST_CANDIDATES: usize = 64;
-/// The most companies that are searched for those of a country.
+/// The most companies of a name that are read to find those in a country.
 const MOST_SEARCHED: usize = 1024;
-/// The most companies of which only a name is held that are compared.
+/// The most bare companies that are compared.
 const MOST_BARE: usize = 64;
-/// The most aliases of a company that are compared. Beyond that it is only known that one of the
-/// others has the key.
+/// The most aliases of a company that are compared. If none of them fits, one of the others has the
+/// look-up key.
 const MOST_ALIASES: usize = 128;
 /// The most companies that an employer's name may mean.
 const MOST_EMPLOYERS: usize = 4;
@@ -46,7 +45,7 @@ const FEW: usize = 8;
 pub(crate) enum Fit {
     /// Equal to the company's name except for case, accents and punctuation.
     Name,
-    /// Equal to an alias, likewise.
+    /// Equal to an alias except for case, accents and punctuation.
     Alias,
     /// Equal to the company's name without legal forms.
     StrippedName,
@@ -60,27 +59,27 @@ pub(crate) enum Fit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CandidateMatch {
     pub(crate) company: SubjectId,
-    /// The confidence that it is meant.
+    /// The confidence that this company is meant.
     pub(crate) match_confidence: Confidence,
-    /// The trust in the sources of that.
+    /// The confidence of the sources for its name.
     pub(crate) source_confidence: Confidence,
 }
 
 /// A company and how the name fits it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
-    /// Whether only names are held of it.
+    /// Whether the company is bare: only its names are known.
     pub(crate) is_bare: bool,
     /// How the name fits.
     pub(crate) fit: Fit,
     pub(crate) company: Company,
-    /// The trust in the sources of its name.
+    /// The confidence of the sources for its name.
     pub(crate) source_confidence: Confidence,
 }
 
 impl Fit {
-    /// The confidence that the only company with this fit is meant: the share of such answers that
-    /// were right among real names (`docs/matching.md`).
+    /// The confidence that the company is meant, if no other company fits as well. This is the
+    /// share of such answers that were right among real names (`docs/matching.md`).
     const fn confidence(self) -> Confidence {
         Confidence::clamped(match self {
             Self::Name => 99,
@@ -90,7 +89,7 @@ impl Fit {
         })
     }
 
-    /// The step of the comparison; names and aliases of one step compete.
+    /// The step of the comparison. Names and aliases of the same step compete.
     const fn step(self) -> u8 {
         match self {
             Self::Name | Self::Alias => 0,
@@ -111,8 +110,8 @@ impl Ranked {
     }
 }
 
-/// The companies that `name` may mean, the best first; `None` when there are too many to tell
-/// apart. With a country, only companies with a domain of it count.
+/// The companies that `name` may mean, the best first. `None` when there are too many to
+/// distinguish. With a country, only companies with a domain for that country.
 pub(crate) fn ranked(
     view: View<'_>,
     name: &CompanyName,
@@ -123,7 +122,8 @@ pub(crate) fn ranked(
     rank_holders(view, name, country, holders)
 }
 
-/// The company that a name means, if the confidence is high enough and no other may be meant.
+/// The company that a name means. `None` if the confidence is too low or another company may be
+/// meant.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -145,10 +145,10 @@ pub(crate) fn find(
     Ok(Some((first.company.clone(), match_confidence.min(source_confidence))))
 }
 
-/// Reads ahead what the first search for a name needs.
+/// Reads the data that the first search for a name needs.
 pub(crate) fn prepare(view: View<'_>) {
     if let Ok(name) = CompanyName::parse("Prepared") {
-        // The result does not matter, and look-ups report a failing database.
+        // The result is not used; look-ups report a failing database.
         let _ = judged(view, &name, None);
     }
 }
@@ -164,8 +164,8 @@ pub(crate) fn find_only_match(
     Ok(only.map(|only| (only.company.clone(), only.fit.confidence())))
 }
 
-/// Every company that a name may mean, with its confidence, for questions that choose between them
-/// by their employees: those with the name, or else the likeliest.
+/// Every company that a name may mean, with its confidence: those with the name, or else the
+/// likeliest. For questions about an employee, who decides between the companies.
 pub(crate) fn find_all(
     lookup: Lookup<'_>,
     name: &CompanyName,
@@ -214,8 +214,8 @@ fn name_holders(view: View<'_>, name: &CompanyName, most: usize) -> rusqlite::Re
     view.holders(IdentifierKind::CompanyName, name.squashed(), most)
 }
 
-/// The only company with a name: no other has it, and it is more than a single word that others may
-/// have as a part of their names.
+/// The only company with a name. `None` if others have it, or if it is a single word that may be
+/// part of other companies' names.
 fn only_match<'a>(
     name: &CompanyName,
     country: Option<Country>,
@@ -225,7 +225,7 @@ fn only_match<'a>(
     let has_rival = ranked
         .get(1)
         .is_some_and(|next| next.is_bare == best.is_bare && next.fit.step() == best.fit.step());
-    // If the name contains another country, another company is meant.
+    // If the name contains a country, the company must be there.
     let company = &best.company;
     let is_there = name.country().is_none_or(|said| company.is_in(said));
     let says_enough = country.is_some()
@@ -238,29 +238,28 @@ fn only_match<'a>(
 fn is_label(name: &CompanyName, domain: &str) -> bool {
     let label = domain.split('.').next().unwrap_or_default();
     let is = |label: &str| label == name.squashed() || label == name.folded();
-    // Most labels have no hyphen, so this check is cheap.
+    // Most labels have no hyphen, so the next line rarely does any work.
     is(label)
         || (label.contains('-') && is(&label.replace('-', "")))
         || Domain::parse(name.display()).is_ok_and(|asked| asked.as_str() == domain)
 }
 
-/// The trust in the sources that say a company has this name.
+/// The confidence of the sources that give a company this name.
 fn trust(view: View<'_>, company: SubjectId, name: &str) -> rusqlite::Result<Confidence> {
     let Ok(name) = CompanyName::parse(name) else { return Ok(Confidence::FULL) };
     let trust = view.confidence_of(IdentifierKind::CompanyName, name.squashed(), company)?;
     Ok(trust.unwrap_or(Confidence::FULL))
 }
 
-/// All companies that a name fits as well as the best, including those of which only a name is
-/// held.
+/// All companies that the name fits best, and the bare companies that it fits.
 fn all_best(mut ranked: Vec<Ranked>) -> Vec<Ranked> {
     let Some(best) = ranked.first().map(|best| best.fit) else { return ranked };
     ranked.retain(|one| one.fit == best || (one.is_bare && one.fit < best));
     ranked
 }
 
-/// The held company that an employer's name means: the one that a look-up would find, except that
-/// names which are equal only without spaces are not enough.
+/// The stored company that an employer's name means. Like a look-up by name, but a name that is
+/// equal only without spaces is not enough.
 pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     let best = ranked.first().filter(|best| best.fit < Fit::Squashed)?;
     let is_shared =
@@ -268,8 +267,8 @@ pub(crate) fn employer(ranked: &[Ranked]) -> Option<SubjectId> {
     (!is_shared).then(|| best.id())
 }
 
-/// Reads the companies of a name and ranks them; `None` when there are too many. Companies of which
-/// only a name is held have no domain of any country.
+/// Reads the companies of a name and ranks them; `None` when there are too many. With a country,
+/// bare companies are left out, because they have no domain.
 fn rank_holders(
     view: View<'_>,
     name: &CompanyName,
@@ -277,7 +276,7 @@ fn rank_holders(
     mut holders: Vec<Holder>,
 ) -> rusqlite::Result<Option<Vec<Ranked>>> {
     let (most, most_bare) = most_compared(country);
-    // Companies of which only names are held have the last tier.
+    // Bare companies have the last tier.
     let known = holders.partition_point(|holder| holder.tier < BARE_TIER);
     if known > most {
         return Ok(None);
@@ -296,7 +295,7 @@ fn rank_holders(
     Ok(Some(rank(name, country, candidates)))
 }
 
-/// The most companies that are compared: those of which more than a name is held, and the others.
+/// The most companies that are compared: those that are not bare, and those that are.
 fn most_compared(country: Option<Country>) -> (usize, usize) {
     match country {
         None => (MOST_CANDIDATES, MOST_BARE),
@@ -325,8 +324,8 @@ fn rank(
 
 /// How `name` fits a company that was found by its key; `None` when it does not.
 ///
-/// Only the first of very many aliases are compared, since each must be folded. If none of them
-/// fits, one of the rest has the key.
+/// Only the first aliases are compared, because folding each of them takes time. If none of them
+/// fits, one of the others has the key.
 pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     let own = step(name, &company.name).map(|step| match step {
         0 => Fit::Name,
@@ -343,7 +342,8 @@ pub(crate) fn fit(name: &CompanyName, company: &Company) -> Option<Fit> {
     own.into_iter().chain(alias).chain(beyond).min()
 }
 
-/// The step at which two names are equal: 0 folded, 1 without legal forms, 2 without spaces.
+/// The step at which two names are equal: 0 when folded, 1 also without legal forms, 2 also without
+/// spaces.
 fn step(name: &CompanyName, other: &str) -> Option<u8> {
     let other = CompanyName::parse(other).ok()?;
     if name.folded() == other.folded() {
@@ -355,7 +355,7 @@ fn step(name: &CompanyName, other: &str) -> Option<u8> {
     (name.squashed() == other.squashed()).then_some(2)
 }
 
-/// Whether only names are held of a company.
+/// Whether a company is bare: only its names are known.
 pub(crate) fn is_bare(company: &Company) -> bool {
     company.seats.is_empty()
         && company.sites.is_empty()

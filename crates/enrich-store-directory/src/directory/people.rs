@@ -16,42 +16,45 @@ use super::view::View;
 /// their name.
 const MOST_NAMESAKES: usize = 64;
 
-/// The points by which the best match must exceed the next, so that their order is clear. Names
-/// that differ only in spelling are closer than that.
+/// The points by which the best match must exceed the next, so that the best is clear. Names that
+/// differ only in spelling are closer than this.
 const CLEAR_LEAD: u8 = 4;
 
-/// The confidence that a person whose name agrees is meant, for one kind of scope: an employer or a
-/// country.
+/// How sure it is that a person is meant whose name agrees, for one kind of scope: an employer or a
+/// country. The values are estimates for the case that no other person in the scope agrees.
 ///
-/// `same` is of a hundred people with the same whole name. The others are the percentage of that
-/// which is left when the names differ in this way; for two differences both apply. They are
-/// estimates, given that no other person in the scope agrees. At a company few people share a name,
-/// so the only match is mostly right. In a country many people are not in the directory.
+/// `same` is a percentage of people with the same whole name. Each other value is the percentage of
+/// `same` that is left when the names differ in this way. For two differences, both are applied. At
+/// a company few people share a name, so the only match is mostly right. In a country many people
+/// are missing from the directory.
 struct NameConfidence {
-    /// The rest are other people of the same name, in the place or recorded there by mistake.
+    /// The remaining people have the same name, but are other people in the scope or are recorded
+    /// there by mistake.
     same: u8,
-    /// Hungary, Vietnam and lists of names use this order. Few names can be read both ways, and two
-    /// such people seldom work at one company.
+    /// Family name first, as in Hungary, Vietnam and lists of names. Few names can be read in both
+    /// orders, and two such people seldom work at one company.
     order: u8,
-    /// At a company, one in five is another person with the same initial.
+    /// Only the initial agrees. At a company, one in five is another person with the same initial.
     initial: u8,
-    /// Only the consonants were compared. Different names with three or more consonants seldom have
-    /// the same ones, but some such names differ only in their vowels.
+    /// Only the consonants were compared. Different names with three or more consonants seldom
+    /// share them all, but some names differ only in their vowels.
     script: u8,
-    /// One of two family names is often used alone, but in a country it is a common one.
+    /// Only one of two family names is given. This is usual, but many people in a country share
+    /// one.
     family_part: u8,
-    /// Most people called Bob are Robert. Some short forms stand for several names, and two
-    /// colleagues seldom use the short and the full form.
+    /// A short form is given. Most people called Bob are Robert, but some short forms stand for
+    /// several names. Two colleagues seldom use the short and the full form of one name.
     short_form: u8,
-    /// Many sources leave out the suffix. But it can also distinguish two people, such as father and
-    /// son.
+    /// Only one name has a suffix. Many sources leave it out, but it can also distinguish two
+    /// people, such as father and son.
     name_suffix: u8,
-    /// Most sources leave middle names out.
+    /// Only one name has middle names. Most sources leave them out.
     middle_name: u8,
-    /// A particle is seldom left out: Berg and van den Berg are two different families.
+    /// Only one name has a particle, such as "van den". It is seldom left out: Berg and van den
+    /// Berg are two families.
     particle: u8,
-    /// The spelling rules make the names equal, as `Müller` and `Mueller`, so they are most likely
-    /// the same name.
+    /// The names are equal under spelling rules, like `Müller` and `Mueller`, so they are most
+    /// likely the same name.
     spelling: u8,
 }
 
@@ -81,12 +84,12 @@ const IN_COUNTRY: NameConfidence = NameConfidence {
     spelling: 98,
 };
 
-/// The identifier of a person reference that has exactly one.
+/// The identifier in a person reference; `None` if it has none or may have several.
 pub(crate) fn one_identifier(person: &PersonRef) -> Option<(IdentifierKind, &str)> {
     match person {
         PersonRef::Page(page) => Some((IdentifierKind::PersonPage, page.key())),
         PersonRef::Phone(phone) => Some((IdentifierKind::PersonPhone, phone.as_str())),
-        // The same mailbox has several addresses.
+        // An email address with a `+tag` is tried in two forms, so it is not one identifier.
         PersonRef::Email(_) | PersonRef::InCountry { .. } | PersonRef::AtCompany { .. } => None,
     }
 }
@@ -118,8 +121,8 @@ pub(crate) fn name_in(scope: &str, name_key: &str) -> String {
     format!("{scope}|{name_key}")
 }
 
-/// The scope of a name: its key, the confidence that it is meant, and the trust in the sources of
-/// its name.
+/// Where a name is looked up: the key of an employer or country, the confidence that this employer
+/// or country is meant, and the confidence of the sources for it.
 struct NameScope {
     key: String,
     match_confidence: Confidence,
@@ -164,8 +167,8 @@ type Namesakes = BTreeMap<SubjectId, (Confidence, Confidence)>;
 
 /// The only person of this name in these scopes; `None` when there are several.
 ///
-/// Every person whose name agrees has one of a few keys. The keys of a later step are read only if
-/// the earlier steps found no person.
+/// A person whose name agrees has one of a few keys. The keys of a later step are read only if the
+/// earlier steps found nobody.
 fn by_name(
     lookup: Lookup<'_>,
     kind: IdentifierKind,
@@ -195,8 +198,8 @@ fn by_name(
     Ok(None)
 }
 
-/// The people with any of the keys, with the confidence in the scope and the trust in the sources;
-/// `None` when there are too many to compare.
+/// The people with any of the keys. Each has the confidence that the scope is meant, and the
+/// confidence of the sources. `None` when there are too many to compare.
 fn namesakes(
     view: View<'_>,
     kind: IdentifierKind,
@@ -221,8 +224,9 @@ fn namesakes(
     Ok(Some(namesakes))
 }
 
-/// The person whose name agrees best, if no other agrees about as well, with the trust in the
-/// sources. If there is another, the confidence is at most [`Confidence::AMBIGUOUS`].
+/// The person whose name agrees best, with the confidence of the match and that of the sources.
+/// `None` if another name agrees about as well. If another name agrees less well, the confidence is
+/// at most [`Confidence::AMBIGUOUS`].
 fn clearly_best(
     mut agreeing: Vec<(Confidence, Confidence, Person)>,
 ) -> Option<(Person, Confidence, Confidence)> {
@@ -237,7 +241,7 @@ fn clearly_best(
     Some((person, confidence.min(most), source_confidence))
 }
 
-/// The confidence that a person is meant by this name; `None` when that is impossible.
+/// The confidence that this name means a person; `None` when it cannot.
 fn name_confidence(kind: IdentifierKind, name: &PersonName, person: &Person) -> Option<Confidence> {
     let theirs = PersonName::from_parts(&person.first_name, &person.last_name).ok()?;
     let differences = name.agreement(&theirs)?;

@@ -1,15 +1,15 @@
 //! The packed format of a word's list of companies.
 //!
-//! A list is a sequence of entries ordered by company id. An entry is the difference to the id
-//! before, seven bits a byte with the lowest first, and one byte: how many words the shortest of
-//! the company's names with this word has.
+//! A list is a sequence of entries ordered by company id. An entry is the difference from the
+//! previous id, seven bits a byte with the lowest first, followed by one byte. This byte is the
+//! number of words of the company's shortest name that contains the word.
 
-/// A company that has a word.
+/// One company in the list of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
     /// The company's id.
     pub(crate) company: u64,
-    /// The number of words of its shortest name with the word.
+    /// The number of words of the company's shortest name that contains the word.
     pub(crate) words: u8,
 }
 

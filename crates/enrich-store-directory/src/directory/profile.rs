@@ -1,7 +1,7 @@
 //! The one row that a look-up reads: a subject as JSON with short field names.
 //!
-//! A person's profile names the employer by id only. The employer's name and domains are read from
-//! its own profile, so that they stay right when the company changes.
+//! A person's profile contains only the id of the employer. The employer's name and domains are
+//! read from the company's own profile, so that they are always current.
 
 use enrich_core::{Company, Employee, Employer, Person, Site, SubjectId};
 use enrich_text::{Country, Network, PageUrl, PersonPage};
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::codes::{COMPANY, IdentifierKind, PERSON};
 
-/// A profile that cannot be read: the row was not written by this program.
+/// A profile that cannot be read, because this program did not write it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadProfile {
-    /// Only the position: the parser's message may quote a value.
+    /// Contains only the position, because the parser's message may quote a value.
     #[error("a profile is not the JSON it should be, from line {line}, column {column}")]
     Json { line: usize, column: usize },
     #[error("a profile names a country that there is not")]
@@ -35,8 +35,8 @@ pub(crate) trait Profiled: Sized {
     /// Reads the subject of a profile, as [`read_company`] and [`read_person`] do.
     fn read(id: SubjectId, profile: &str) -> Result<Self, BadProfile>;
 
-    /// Whether it has an exact identifier. A wrong `true` could answer with another subject's
-    /// profile; a wrong `false` only makes the look-up slower.
+    /// Whether the subject has an exact identifier. A wrong `true` could answer with another
+    /// subject's profile. A wrong `false` only makes the look-up slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool;
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn read_employee(profile: &str) -> Result<Employee, BadProfile> {
     Ok(Employee { name, title: row.title, page: row.page })
 }
 
-/// An employer of which only the id is known so far.
+/// An employer with only its id; the rest is read later.
 pub(crate) fn employer_to_be_read(id: SubjectId) -> Employer {
     Employer { id, name: String::new(), domains: Vec::new() }
 }
@@ -192,7 +192,7 @@ impl Profiled for Person {
         read_person(id, profile)
     }
 
-    /// Checks the page that is returned; a look-up by another page of the person is slower.
+    /// Checks only the page that is returned. A look-up by another page of the person is slower.
     fn has(&self, kind: IdentifierKind, key: &str) -> bool {
         match kind {
             IdentifierKind::PersonEmail => self.emails.iter().any(|email| email == key),

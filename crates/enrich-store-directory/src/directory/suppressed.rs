@@ -1,4 +1,5 @@
-//! The suppressed values in memory, for answers that were stored before the values were forgotten.
+//! The suppressed values in memory. They are compared with answers that were stored before the
+//! values were forgotten.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub(super) struct Suppression {
     known: Mutex<Option<(DirectoryRevision, Arc<Hashes>)>>,
 }
 
-/// The suppressed values as keyed hashes, and since when each is suppressed.
+/// The suppressed values as keyed hashes, each with the time from which it is suppressed.
 #[derive(Debug)]
 struct Hashes {
     secrets: Secrets,
@@ -30,8 +31,8 @@ impl Suppression {
         Self { secrets: secrets.clone(), known: Mutex::new(None) }
     }
 
-    /// The suppressed values of the visible directory. Every removal changes the directory's
-    /// revision; the values are read again only when there are more of them.
+    /// The suppressed values of the visible directory. They are read again only if the directory's
+    /// revision and their number have changed.
     pub(super) fn current(&self, view: View<'_>) -> rusqlite::Result<Arc<dyn SuppressedValues>> {
         let revision = view.revision()?;
         let mut known = self.known.lock();

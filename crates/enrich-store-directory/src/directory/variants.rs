@@ -1,13 +1,13 @@
 //! The variants by which a misspelt word finds the right word.
 //!
-//! Two words that are one edit apart (a letter missing, added, exchanged, or swapped with its
-//! neighbour) share a variant: the word itself, or the word without one letter. This is the method
-//! of SymSpell (W. Garbe, 2012). As there, only the beginning of a word counts, so that long words
+//! Two words are one edit apart if a letter is missing, added, replaced, or swapped with its
+//! neighbour. Such words share a variant: the word itself, or the word without one letter. This is
+//! the method of SymSpell (W. Garbe, 2012). Only the beginning of a word counts, so that long words
 //! do not have many variants.
 
 /// The letters of a word that make its variants.
 const LETTERS: usize = 8;
-/// Shorter words have no variants: nearly everything is one edit from them.
+/// Shorter words have no variants, because nearly every other short word is one edit away.
 const FEWEST_LETTERS: usize = 4;
 
 /// The distinct variants of a word of Latin letters; none for short words and numbers.
@@ -20,7 +20,7 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     let mut variants = Vec::with_capacity(beginning.len() + 2);
     variants.push(hash(beginning));
     if word.len() > LETTERS {
-        // The edit may move the end of the beginning.
+        // The edit may move a letter across the end of the beginning.
         variants.push(hash(&beginning[..LETTERS - 1]));
     }
     for missing in 0..beginning.len() {
@@ -32,7 +32,7 @@ pub(crate) fn variants(word: &str) -> Vec<i64> {
     variants
 }
 
-/// FNV-1a of 64 bits: stored, so it never changes.
+/// FNV-1a of 64 bits. The hashes are stored, so this function never changes.
 fn hash(bytes: &[u8]) -> i64 {
     let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! The reads of a look-up, each one point read of an index.
+//! The reads of a look-up. Each is one point read of an index.
 
 use enrich_core::{
     Attribute, Company, Confidence, DirectoryRevision, DomainFacts, Employee, Employer, Fact,
@@ -14,7 +14,7 @@ use super::hash_index::HashIndex;
 use super::postings::{Damaged, Posting, unpack};
 use super::profile::{self, BadProfile, Profiled};
 
-/// The tier of the name of a company of which only names are held.
+/// The tier of a bare company's name.
 pub(crate) const BARE_TIER: u8 = 2;
 
 const REVISION: &str = "SELECT generation FROM state";
@@ -23,11 +23,11 @@ const REVISION: &str = "SELECT generation FROM state";
 #[derive(Clone, Copy)]
 pub(crate) struct View<'c> {
     pub(super) connection: &'c Connection,
-    /// The hash index of the state that the view keeps to.
+    /// The hash index of the state that the view reads.
     pub(super) index: Option<&'c HashIndex>,
 }
 
-/// The facts of a domain, and the trust in the most trusted source of each, whose value counts.
+/// The facts of a domain, each from the source with the highest confidence, and these confidences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownDomain {
     pub(crate) facts: DomainFacts,
@@ -43,11 +43,11 @@ impl<'c> View<'c> {
         Self { connection, index: None }
     }
 
-    /// Runs `read` so that all its reads are of one state of the directory.
+    /// Runs `read` so that all its reads see one state of the directory.
     ///
-    /// SQLite keeps one state as long as a statement has not ended. The statement that reads the
-    /// revision is kept open: one statement, where a transaction would take two more, about a
-    /// microsecond. Identifiers are looked up in `index` first, if it has the same revision.
+    /// SQLite keeps one state as long as a statement has not ended. So the statement that reads the
+    /// revision stays open. A transaction would need two more statements, about a microsecond.
+    /// Identifiers are looked up in `index` first, if it has the same revision.
     pub(crate) fn of_one_state<T, E: From<rusqlite::Error>>(
         self,
         index: Option<&'c HashIndex>,
@@ -59,7 +59,7 @@ impl<'c> View<'c> {
         let revision = revision_of(row)?;
         let index = index.filter(|index| index.revision() == revision);
         let result = read(Self { index, ..self }, revision);
-        // The statement may end only now.
+        // Ends the statement, and with it the state, only after `read`.
         drop(rows);
         result
     }
@@ -73,13 +73,13 @@ impl<'c> View<'c> {
         self.connection.value("SELECT count(*) FROM suppressed", [])
     }
 
-    /// The keyed hashes of the suppressed values, and since when each is suppressed.
+    /// The keyed hashes of the suppressed values, each with the time from which it is suppressed.
     pub(crate) fn suppressed_hashes(&self) -> rusqlite::Result<FxHashMap<[u8; 32], Timestamp>> {
         let suppressed = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, Column<_>>(1)?.0));
         self.connection.list("SELECT hash, at FROM suppressed", [], suppressed)
     }
 
-    /// The companies of which only a name with this key is held, at most `limit`, ordered by id.
+    /// The bare companies with a name of this key, at most `limit`, ordered by id.
     pub(crate) fn bare_companies(
         &self,
         name_key: &str,
@@ -105,7 +105,7 @@ impl<'c> View<'c> {
         self.subject(id)
     }
 
-    /// The person with this id, with the employer as in the employer's own profile.
+    /// The person with this id. The employer's data is read from the employer's own profile.
     pub(crate) fn person(&self, id: SubjectId) -> rusqlite::Result<Option<Person>> {
         self.person_alone(id)?.map(|person| self.with_employer(person)).transpose()
     }
@@ -140,7 +140,7 @@ impl<'c> View<'c> {
             .unwrap_or(0))
     }
 
-    /// Reads the companies that have a word: the last list first, then all others, each ordered by
+    /// Reads the companies that have a word: first the last list, then all others, each ordered by
     /// id.
     pub(crate) fn postings(
         &self,
@@ -244,7 +244,7 @@ fn employer_of(company: Company) -> Employer {
 
 /// A damaged list of companies, as a query's error.
 pub(crate) fn damaged(reason: Damaged) -> rusqlite::Error {
-    // The one variant that shows the inner error with no text before it.
+    // The only variant that shows the inner error without text before it.
     rusqlite::Error::ToSqlConversionFailure(Box::new(reason))
 }
 
@@ -273,7 +273,7 @@ mod tests {
         let (view, id) = (View::of(&reader), SubjectId(7));
         let (before, is_there) = view
             .of_one_state(None, |view, revision| {
-                // Statements that end before and after are part of the same look-up.
+                // Statements that end before and after belong to the same look-up.
                 assert!(view.company(id)?.is_some());
                 writer.execute("UPDATE state SET generation = generation + 1", [])?;
                 writer.execute("DELETE FROM subject", [])?;

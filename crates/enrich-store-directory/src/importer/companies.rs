@@ -1,15 +1,14 @@
-//! Imports companies, and the employers that people's records name.
+//! Imports companies, and the employers in people's records.
 //!
-//! The format's rule matches a record to a company ([`CompanyRecord::identity`]). If it finds none,
-//! two more checks come before a new company is made:
+//! The rules of the native format match a record to a company ([`CompanyRecord::identity`]). If
+//! they find none, two more checks are made before a new company is added:
 //!
-//! - Did the source give a record of the same id before? Then it is that company, changed.
-//! - Is a company of this name held of which only the name is known? Then it came from a person's
-//!   employer, and this record describes it. So it makes no difference whether people or companies
-//!   are imported first.
+//! - Did the source give a record with the same id before? Then this record describes that company.
+//! - Is there a bare company of this name? It came from a person's employer, and this record
+//!   describes it. People and companies can therefore be imported in any order.
 //!
-//! Values are merged as the format says, also when a record of the same id comes again: the earlier
-//! values stay. Removing the source and importing it again replaces them.
+//! Values are merged by the rules of the native format, even if a record with the same id comes
+//! again: the earlier values stay. Removing the source and importing it again replaces them.
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, CompanyRecord, Confidence, EmployerRecord, Identity, SubjectId};
@@ -24,13 +23,13 @@ use crate::directory::names::{self, Fit};
 
 /// The most companies of one name key that are compared with a record that has only a name.
 const MOST_NAMESAKES: usize = 1000;
-/// The most companies of which only a name is held that are compared with a record.
+/// The most bare companies that are compared with a record.
 const MOST_BARE: usize = 64;
-/// Trust in a name that is only the domain: any other name is better.
+/// Confidence of a name that is only the domain: any other name is better.
 pub(crate) const DOMAIN_AS_NAME: Confidence = Confidence::clamped(1);
 
 impl Writer<'_> {
-    /// Imports a company's record; returns its effect, and whether it was new to its source.
+    /// Imports a company's record. Returns its effect, and whether it was new to its source.
     pub(crate) fn take_company(
         &mut self,
         source: i64,
@@ -60,8 +59,8 @@ impl Writer<'_> {
         Ok((taken(effect), true))
     }
 
-    /// The company that a person's record names as the employer; made from the record when none is
-    /// held.
+    /// The company that a person's record names as the employer. It is created if it does not
+    /// exist.
     pub(crate) fn employer(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -131,8 +130,8 @@ impl Writer<'_> {
         self.view().first_holder(kind, key)
     }
 
-    /// The company with this name or alias and the same country, or with no country on both sides;
-    /// the first held when there are several.
+    /// The stored company with this name or alias and a common country, or with no country if
+    /// `seats` is empty. If there are several, the first.
     fn company_named(
         &self,
         name: &CompanyName,
@@ -151,7 +150,7 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// The company of this name of which only names are known.
+    /// The bare company of this name.
     fn bare_company(&self, name: &CompanyName) -> rusqlite::Result<Option<SubjectId>> {
         for id in self.view().bare_companies(name.squashed(), MOST_BARE)? {
             let company = self.view().company(id)?;
@@ -163,7 +162,8 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Asserts IP address and rank for the record's main domain, else for the company's.
+    /// Adds IP address and page rank as facts of the record's main domain. If the record has no
+    /// domain, of the company's main domain.
     fn assert_of_main_domain(
         &mut self,
         subject_facts: &SubjectFacts,

@@ -19,16 +19,16 @@ use crate::directory::{names, view::BARE_TIER};
 /// existing directories to be derived again.
 pub(crate) const DERIVED_BY: i64 = 1;
 
-/// The most words by which a company is found. Some hundred names have fewer; lists of thousands
-/// would make one company's part of the index as large as that of a town.
+/// The most words by which a company is found. A hundred names have fewer words. With thousands of
+/// names, one company would take as much of the index as a town.
 const MOST_WORDS_IN_ALL: usize = 1024;
-/// The most words of a name that is found in another order.
+/// A name with more words than this is not found by its words in another order.
 const MOST_SORTED: usize = 16;
 
-/// The data derived from the facts of one subject; empty when they make no subject.
+/// The data derived from the facts of one subject; empty if the facts do not make a subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Derived {
-    /// The profile, as it is stored; `None` when there is no subject.
+    /// The profile, as stored; `None` if there is no subject.
     pub(crate) profile: Option<String>,
     /// The subject's identifiers.
     pub(crate) identifiers: BTreeMap<Identifier, Strength>,
@@ -44,9 +44,9 @@ pub(crate) type Identifier = (IdentifierKind, String);
 /// How strongly an identifier belongs to the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Strength {
-    /// The lower, the more it is the subject's own.
+    /// 0 for the strongest; see [`IdentifierKind`].
     pub(crate) tier: u8,
-    /// The trust in its most trusted source.
+    /// The confidence of the most trusted source.
     pub(crate) confidence: Confidence,
 }
 
@@ -108,10 +108,10 @@ fn of_company(company: Company, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// Adds the identifiers for inexact names: the words of the company's names, the same in
+/// Adds the identifiers for inexact names: the words of the company's names, the same words in
 /// alphabetical order, their initials, and the labels of its domains.
 fn add_words(derived: &mut Derived, company: &Company, facts: &[Fact]) {
-    // A company of which only names are held is found by exactly its name only.
+    // A bare company is found only by exactly its name.
     if names::is_bare(company) {
         return;
     }
@@ -180,8 +180,8 @@ fn of_person(person: Person, facts: &[Fact]) -> Result<Derived, BadProfile> {
     Ok(derived)
 }
 
-/// The keys of a person's name in the country and at the employer, each with the confidence of its
-/// least trusted part.
+/// The keys of a person's name in the country and at the employer. The confidence of each is that
+/// of its least certain part.
 fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     let Ok(name) = PersonName::from_parts(&person.first_name, &person.last_name) else { return };
     let confidence = |attributes: [Attribute; 3]| {
@@ -208,7 +208,7 @@ fn add_names(derived: &mut Derived, person: &Person, facts: &[Fact]) {
     }
 }
 
-/// The trust in the most trusted source of an attribute, whose value counts.
+/// The highest confidence of an attribute's facts. The fact with it gives the value.
 fn highest_confidence(facts: &[Fact], attribute: Attribute) -> Confidence {
     let confidences = facts.iter().filter(|fact| fact.attribute == attribute);
     confidences.map(|fact| fact.confidence).max().unwrap_or(Confidence::FULL)

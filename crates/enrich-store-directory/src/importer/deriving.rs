@@ -1,7 +1,7 @@
-//! Derives everything from the facts again, for a directory that was derived by other rules.
+//! Derives all data from the facts again, in a directory whose data other rules have derived.
 //!
-//! Each part is a transaction; the version of the rules is written with the last. An interrupted
-//! run starts again from the beginning: until then nothing reads the directory.
+//! Each part is one transaction; the last one writes the version of the rules. An interrupted run
+//! starts again from the beginning. Nothing reads the directory before the run is complete.
 
 use std::path::Path;
 
@@ -18,8 +18,8 @@ use super::writer::Writer;
 use crate::directory::codes::{COMPANY, sql_id, subject_id};
 use crate::directory::view::unreadable;
 
-/// Subjects per transaction. Their rows are written in key order, which is faster with more of
-/// them; they take some hundred megabytes.
+/// Subjects per transaction. Their rows are written in key order, which is faster with more
+/// subjects. The subjects take some hundred megabytes of memory.
 const PART: usize = 500_000;
 
 /// Whether the directory holds rows that were derived by other rules.
@@ -32,13 +32,13 @@ pub(crate) fn is_due(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(any.optional()?.is_some())
 }
 
-/// Derives everything in the directory at `path` from its facts again. Calls `done` with the number
-/// of companies and people that are done, and of all, before the first part and after each.
+/// Derives all data in the directory at `path` from its facts again. Before the first part and
+/// after each part, calls `done` with the number of subjects that are done and the number of all.
 /// Returns the number of all. No other process may have the directory open.
 ///
 /// # Errors
 ///
-/// When the file cannot be written. It can be run again then.
+/// When the file cannot be written. The call can then be repeated.
 pub fn derive_all(
     path: &Path,
     secrets: &Secrets,
@@ -85,7 +85,7 @@ fn derive(
     secrets: &Secrets,
     subjects: &[(i64, i64)],
 ) -> rusqlite::Result<()> {
-    // No row that stores a time is written.
+    // No time is written, so any time will do.
     let writer = Writer::new(connection, secrets, Timestamp::UNIX_EPOCH)?;
     let mut rows: Vec<(Identifier, Strength, i64)> = Vec::new();
     let mut words = WordChanges::default();

@@ -20,7 +20,7 @@ struct Held {
 }
 
 impl Writer<'_> {
-    /// Imports a domain's record; returns its effect, and whether it was new to its source.
+    /// Imports a domain's record. Returns its effect, and whether it was new to its source.
     pub(crate) fn take_domain(
         &mut self,
         source: i64,
@@ -36,8 +36,8 @@ impl Writer<'_> {
         Ok((ImportOutcome { effect, suppressed_values: 0 }, is_new))
     }
 
-    /// Writes a source's facts of a domain. A source has one value for each attribute, which is
-    /// replaced only with more confidence. Returns the effect on answers, and whether anything was
+    /// Writes a source's facts of a domain. A source has one value for each attribute; only a value
+    /// with more confidence replaces it. Returns the effect on answers, and whether anything was
     /// written.
     pub(crate) fn assert_of_domain(
         &mut self,

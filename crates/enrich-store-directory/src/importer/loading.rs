@@ -1,9 +1,10 @@
 //! A load: one thread with the writing connection, which receives batches.
 //!
-//! A transaction holds the batches of about a second, or all of them ([`Atomic::Whole`]). Between
-//! transactions other writers, in this or another process, have a turn; a writer that waits too
-//! long gets an error. Look-ups never wait: they read the state before. When a transaction fails,
-//! its batches are not written and the load ends; repeating the import completes it.
+//! A transaction contains the batches of about a second, or all of them ([`Atomic::Whole`]).
+//! Between transactions, other writers of any process have a turn; a writer that waits too long
+//! gets an error. Look-ups never wait: they read the state before the transaction. When a
+//! transaction fails, its batches are not written and the load ends. Repeating the import completes
+//! it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,11 +26,11 @@ use super::turn;
 use super::writer::Writer;
 use crate::directory::hash_index;
 
-/// Time for which a transaction of a load takes batches. Besides computing, an import costs most
-/// for writing changed pages, and a page that many records change is written once per transaction.
-/// Other writers wait for this long.
+/// Time for which a transaction of a load takes batches. Writing changed pages is a large part of
+/// an import's cost, and a page that many records change is written once per transaction. Other
+/// writers wait for this long.
 const TRANSACTION: Duration = Duration::from_secs(1);
-/// Delay without a batch before the transaction is committed.
+/// The transaction is committed if no batch arrives for this time.
 const IDLE: Duration = Duration::from_millis(50);
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -50,8 +51,8 @@ impl Command {
     }
 }
 
-/// Why a load cannot go on, and the command that waits for an answer. Without one, the next command
-/// gets the error.
+/// Why a load cannot continue, and the command that waits for an answer. If no command waits, the
+/// next one gets the error.
 type Failure = (rusqlite::Error, Option<Command>);
 
 /// The destination of a load.
@@ -65,7 +66,7 @@ pub(crate) struct Target {
     pub(crate) longest_log: u64,
 }
 
-/// A running load; its thread ends when this is dropped.
+/// A running load. Dropping it ends its thread.
 pub(crate) struct SqliteLoading {
     commands: Sender<Command>,
 }
@@ -148,8 +149,8 @@ impl Run<'_> {
         }
     }
 
-    /// Imports the first batch and those that follow in time, and commits them. Returns the answer
-    /// for a caller that has ended the load meanwhile.
+    /// Imports the first batch and those that follow in time, and commits them. If the caller has
+    /// ended the load meanwhile, returns where to send its answer.
     fn transaction(
         &self,
         mut records: Vec<Record>,
@@ -161,7 +162,7 @@ impl Run<'_> {
             turn::begin(self.connection).and_then(|transaction| Ok((self.writer()?, transaction)));
         let (mut writer, transaction) = match opened {
             Ok(opened) => opened,
-            // Nothing was begun and nothing is lost: the caller can send the batch again.
+            // Nothing was written: the caller can send the batch again.
             Err(error) => {
                 send_answer(answer, Err(store_error(error)));
                 return Ok(None);
@@ -178,7 +179,7 @@ impl Run<'_> {
             match commands.recv_timeout(IDLE) {
                 Ok(Command::Take(next, waiting)) => (records, answer) = (next, waiting),
                 Ok(Command::Finish(waiting)) => break Some(waiting),
-                // Idle, or dropped: the imported batches stay in both cases.
+                // No batch came, or the load was dropped: the imported batches stay in both cases.
                 Err(_) => break None,
             }
         };
@@ -187,7 +188,7 @@ impl Run<'_> {
         if committed.is_ok()
             && let Err(error) = self.log.bound()
         {
-            // The records are written; a log that stays long is not their failure.
+            // The records are written, so this is not an error of the import.
             tracing::warn!(%error, "the directory's log cannot be emptied");
         }
         match (committed, finish) {
@@ -211,7 +212,7 @@ impl Run<'_> {
             match command {
                 Command::Take(records, answer) => match take(&mut writer, self.load, records) {
                     Ok(taken) => send_answer(answer, Ok(taken)),
-                    // The writes of the failed batch cannot be separated from the rest: all are
+                    // The writes of the failed batch cannot be separated from the others: all are
                     // rolled back.
                     Err(error) => return send_answer(answer, Err(store_error(error))),
                 },
@@ -232,12 +233,12 @@ impl Run<'_> {
         Writer::new(self.connection, &self.target.secrets, self.load.at)
     }
 
-    /// A commit with a disk sync, which includes all earlier ones: batches may be committed
-    /// without.
+    /// Commits with a disk sync. The sync includes all earlier commits, so batches are committed
+    /// without one.
     fn make_durable(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         turn::write(self.connection, |transaction| {
-            // The update changes no value but writes the row: without a write SQLite does not sync.
+            // Without a write SQLite does not sync, so this writes the same value again.
             transaction.execute("UPDATE state SET generation = generation", [])?;
             Ok(())
         })
@@ -269,7 +270,7 @@ fn take(
     Ok(all)
 }
 
-/// Sends an answer. If the caller is gone, nobody needs it.
+/// Sends an answer. If the caller is gone, the answer is dropped.
 fn send_answer<T>(answer: Answer<T>, result: Result<T, StoreError>) {
     let _ = answer.send(result);
 }

@@ -1,10 +1,10 @@
 //! Bounds the directory's write-ahead log during large imports.
 //!
-//! SQLite moves the log's content into the database as it goes, but restarts the log from its
-//! beginning only when no read uses it. A server always has one open (`directory/hold.rs`), so the
-//! log would grow for as long as an import takes. So after a transaction that leaves the log too
-//! long, the import waits until readers have changed over to the database itself, which takes each
-//! no longer than its read.
+//! SQLite moves the log's content into the database, but starts the log again from its beginning
+//! only when no read uses the log. A server always keeps a read open (`directory/hold.rs`), so the
+//! log would grow until the import ends. If a transaction leaves the log too long, the import
+//! therefore waits until all readers use the database instead. Each changes over when its current
+//! read ends.
 
 use std::cell::Cell;
 use std::fs;
@@ -21,7 +21,7 @@ pub(super) struct Log<'c> {
     connection: &'c Connection,
     path: Option<PathBuf>,
     longest: u64,
-    /// The length from which the next attempt to empty it is made.
+    /// The log's length above which the next attempt is made to empty it.
     next: Cell<u64>,
 }
 
@@ -38,7 +38,7 @@ impl<'c> Log<'c> {
     }
 
     /// Empties the log if it is too long. If a reader keeps an older state for many seconds, the
-    /// next attempt is made once the log is longer by the limit.
+    /// next attempt is made when the log has grown by the limit.
     pub(super) fn bound(&self) -> rusqlite::Result<()> {
         let length = self.path.as_ref().and_then(|path| fs::metadata(path).ok());
         let length = length.map_or(0, |log| log.len());

@@ -1,11 +1,13 @@
-//! Remembers the subject of each record. So a repeated record is recognized at once, and a record
+//! Remembers the subject of each record. A repeated record is then recognised at once, and a record
 //! that changed at its source finds its subject.
 //!
-//! A record is remembered by a hash of its content and, if its source has an id for it, by a hash
-//! of that id. The hashes are keyed: without the secret, nobody can test ids or records against the
-//! database to find a person who was forgotten. A remembered record whose subject is gone was
-//! forgotten on request: removing a source also removes the fingerprints of the subjects that go
-//! with it.
+//! A record is remembered by a hash of its content. If its source gives it an id, it is also
+//! remembered by a hash of the id. The hashes are keyed: without the secret, nobody can test ids or
+//! records against the database to find a person who was forgotten.
+//!
+//! If the subject of a remembered record is gone, it was forgotten on request. Removing a source
+//! does not leave such records, because it also removes the fingerprints of the subjects that it
+//! removes.
 
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret};
@@ -16,12 +18,12 @@ use super::subject_facts::Kind;
 use super::writer::Writer;
 use crate::directory::codes::{sql_id, subject_id};
 
-/// How a record is recognized.
+/// How a record is recognised.
 #[derive(Clone, Copy)]
 enum RecordFingerprint<'a> {
-    /// A hash of its content.
+    /// A hash of the record's content.
     Content(&'a [u8; 16]),
-    /// Its source's own id for it. A company and a person may have the same one.
+    /// The source's own id for the record. A company and a person may have the same id.
     Id(Kind, &'a str),
 }
 
@@ -34,7 +36,7 @@ pub(crate) enum Remembered {
     Same,
     /// A record of the same id was imported and became this subject.
     Earlier(SubjectId),
-    /// The subject that it became was forgotten.
+    /// The record's subject was forgotten.
     Forgotten,
 }
 

@@ -1,9 +1,9 @@
 //! Imports people.
 //!
-//! The format's rule matches a record to a person ([`PersonRecord::identities`]); after that, a
-//! record of the same id from the same source does. A match by email address, or by name and
-//! employer, counts only if at most one of the two has a page of its own: two pages are two people,
-//! however common their name, and even if they share a mailbox.
+//! The rules of the native format match a record to a person ([`PersonRecord::identities`]). If
+//! they find none, a record with the same id from the same source does. A match by email address,
+//! or by name and employer, counts only if the record or the stored person has no page. Two
+//! different pages always mean two people, even with the same name or mailbox.
 
 use enrich_core::port::importer::{Effect, ImportOutcome};
 use enrich_core::{Attribute, Identity, PersonRecord, SubjectId};
@@ -15,12 +15,12 @@ use super::writer::{Saved, Writer};
 use crate::directory::codes::IdentifierKind;
 use crate::directory::people::name_in;
 
-/// The most people of one email address, or of one name at one employer, that a record is compared
-/// with.
+/// The most people with one email address, or with one name at one employer, that are compared with
+/// a record.
 const MOST_NAMESAKES: usize = 1000;
 
 impl Writer<'_> {
-    /// Imports a person's record; returns its effect, and whether it was new to its source.
+    /// Imports a person's record. Returns its effect, and whether it was new to its source.
     pub(crate) fn take_person(
         &mut self,
         source: i64,
@@ -99,7 +99,7 @@ impl Writer<'_> {
                 if page.is_none() {
                     return Ok(Some(holder.subject));
                 }
-                // No held person has the record's page, so any other page belongs to another
+                // No stored person has the record's page, so any other page belongs to another
                 // person.
                 let person = self.view().person_alone(holder.subject)?;
                 if person.is_some_and(|person| person.page.is_none()) {
@@ -117,7 +117,7 @@ impl Writer<'_> {
         employer: SubjectId,
         page: Option<&PersonPage>,
     ) -> rusqlite::Result<Option<SubjectId>> {
-        // Equal names have equal keys, so any one of the keys finds all.
+        // Equal names have equal keys, so one key finds all of them.
         let key = name_in(&employer.0.to_string(), &name.key());
         let kind = IdentifierKind::PersonAtCompany;
         for holder in self.view().holders(kind, &key, MOST_NAMESAKES)? {

@@ -1,4 +1,4 @@
-//! Removes a source with all its facts, or values that must not be held.
+//! Removes a source with all its facts, and values that must be forgotten.
 
 use std::collections::HashSet;
 
@@ -105,8 +105,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes the person with all facts. The fingerprints of their records stay as hashes, so that
-    /// no import restores the person.
+    /// Removes the person with all facts. The fingerprints of the person's records stay, so that no
+    /// import restores the person.
     fn forget_person(&mut self, removal: &mut Removal, page: &PersonPage) -> rusqlite::Result<()> {
         for subject in self.all_holders(IdentifierKind::PersonPage, page.key())? {
             self.edit(removal, subject, |_, _| true)?;
@@ -115,7 +115,8 @@ impl Writer<'_> {
     }
 
     /// Removes the domains, the hosts below them, and their email addresses from all subjects. The
-    /// index is read in full, once for all domains: email addresses are not ordered by host.
+    /// index is read in full, once for all domains, because email addresses are not ordered by
+    /// host.
     fn forget_domains(
         &mut self,
         removal: &mut Removal,
@@ -172,7 +173,7 @@ impl Writer<'_> {
         Ok(domains)
     }
 
-    /// Removes facts from a subject, and the subject with its last name.
+    /// Removes facts from a subject. Removes the subject if no name is left.
     fn edit(
         &mut self,
         removal: &mut Removal,
@@ -194,12 +195,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Removes a company that is gone from the facts of its employees.
+    /// Removes a company that no longer exists from the facts of its employees.
     fn leave(&mut self, removal: &mut Removal, company: SubjectId) -> rusqlite::Result<()> {
         let people = "SELECT person FROM employee WHERE company = ?1";
         let people: Vec<i64> = self.connection.list(people, [sql_id(company)], |row| row.get(0))?;
         for person in people {
-            // A person's subject facts come without employers that are gone.
+            // A person's subject facts are read without employers that no longer exist.
             let subject_facts = self.subject_facts(subject_id(person), Kind::Person)?;
             removal.removed.values += subject_facts.removed.len() as u64;
             self.save(&subject_facts, None)?;
@@ -213,8 +214,8 @@ impl Writer<'_> {
         Ok(holders.into_iter().map(|holder| holder.subject).collect())
     }
 
-    /// The subjects with facts from a source, people first: a company that is removed together with
-    /// its people need not be removed from their facts.
+    /// The subjects with facts from a source, people first. If a company is removed together with
+    /// its people, it then need not be removed from their facts.
     fn subjects_of_source(&self, source: i64) -> rusqlite::Result<Vec<SubjectId>> {
         let ids = "SELECT id FROM subject
                    WHERE id IN (SELECT subject FROM fact WHERE source = ?1)

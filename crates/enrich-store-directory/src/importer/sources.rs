@@ -11,7 +11,8 @@ use rusqlite::{Connection, params};
 use super::writer::Writer;
 
 impl Writer<'_> {
-    /// The id of a load's source, added if it is new; stores the time and file of the import.
+    /// The id of a load's source. Adds the source if it is new, and stores the time and file of the
+    /// import.
     pub(crate) fn source(&mut self, load: &Load) -> rusqlite::Result<i64> {
         let (at, file) = (Column(self.at), load.file.as_deref());
         if let Some(source) = self.source_named(&load.source)? {
@@ -31,7 +32,7 @@ impl Writer<'_> {
         Ok(source)
     }
 
-    /// The id of a source; `None` when there is none of this name.
+    /// The id of the source with this name; `None` if it does not exist.
     pub(crate) fn source_named(&self, name: &SourceName) -> rusqlite::Result<Option<i64>> {
         self.connection
             .find("SELECT id FROM source WHERE name = ?1", [name.as_str()], |row| row.get(0))
@@ -53,7 +54,7 @@ pub(crate) fn file(connection: &Connection, name: &SourceName) -> rusqlite::Resu
     Ok(connection.find(file, [name.as_str()], |row| row.get(0))?.flatten())
 }
 
-/// Every source, by name. Values are counted on each call, which takes a second for some millions.
+/// Every source, by name. Each call counts all values, which takes a second for some millions.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<SourceInfo>> {
     let mut values: HashMap<i64, u64> = HashMap::new();
     let counts = "SELECT source, count(*) FROM fact GROUP BY source

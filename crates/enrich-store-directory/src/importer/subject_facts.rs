@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use enrich_core::{Attribute, Confidence, Fact, Origin, SubjectId};
 use enrich_text::Country;
 
-/// Number of facts from which on an index is used: a linear search of fewer is faster.
+/// Number of facts from which an index is used. With fewer, a linear search is faster.
 const LONG: usize = 32;
 
 /// The kind of a subject.
@@ -15,14 +15,14 @@ pub(crate) enum Kind {
     Person,
 }
 
-/// What one source says at one time; the columns that the rows of its facts share.
+/// What one source says at one time: the columns that the rows of its facts share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourceClaim<'a> {
     /// The source's id.
     pub(crate) source: i64,
     /// The source's own id for the record.
     pub(crate) record: Option<&'a str>,
-    /// The trust in the source for this record.
+    /// The confidence of the source in this record.
     pub(crate) confidence: Confidence,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct FactRow {
     pub(crate) state: State,
 }
 
-/// What has to be written of a fact.
+/// Whether and how a fact must be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Nothing.
@@ -62,10 +62,10 @@ pub(crate) struct SubjectFacts {
     pub(crate) rows: Vec<FactRow>,
     /// The ordinals of facts to be deleted.
     pub(crate) removed: Vec<i64>,
-    /// The facts before the first change; `None` as long as nothing has changed.
+    /// The facts before the first change; `None` until something changes.
     pub(crate) before: Option<Vec<Fact>>,
     next_ordinal: i64,
-    /// The index of many facts; `None` as long as there are few, or until the first search.
+    /// The index of many facts; `None` before the first search, or if there are only a few.
     index: Option<Index>,
 }
 
@@ -87,7 +87,7 @@ impl SubjectFacts {
         }
     }
 
-    /// The facts that are held of a subject, in order.
+    /// The stored facts of a subject, in order.
     pub(crate) fn held(subject: SubjectId, kind: Kind, held: Vec<(i64, i64, Fact)>) -> Self {
         let next_ordinal = held.last().map_or(0, |(ordinal, _, _)| ordinal + 1);
         let mut subject_facts = Self { before: None, next_ordinal, ..Self::new(subject, kind) };
@@ -103,7 +103,7 @@ impl SubjectFacts {
         !self.removed.is_empty() || self.rows.iter().any(|row| row.state != State::Held)
     }
 
-    /// Adds a source's fact. Repeating a fact changes nothing, or raises its confidence.
+    /// Adds a source's fact. Adding it again changes nothing, or raises its confidence.
     pub(crate) fn assert_fact(
         &mut self,
         claim: &SourceClaim<'_>,
@@ -145,7 +145,7 @@ impl SubjectFacts {
         }
     }
 
-    /// Removes every fact that `is_to_go` matches; returns their number.
+    /// Removes every fact that `is_to_go` selects; returns their number.
     pub(crate) fn remove(&mut self, is_to_go: impl Fn(&Fact, i64) -> bool) -> u64 {
         let is_any = self.facts.iter().zip(&self.rows).any(|(fact, at)| is_to_go(fact, at.source));
         if !is_any {
@@ -169,7 +169,7 @@ impl SubjectFacts {
         gone
     }
 
-    /// The position of a source's own fact.
+    /// The position of a fact that this source gave.
     fn position_of(&mut self, source: i64, attribute: Attribute, value: &str) -> Option<usize> {
         let mut facts = self.facts.iter().zip(&self.rows);
         if self.facts.len() < LONG {

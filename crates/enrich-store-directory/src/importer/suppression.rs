@@ -1,4 +1,4 @@
-//! Values that must be neither imported nor answered. They are stored as keyed hashes, so the table
+//! Values that are neither imported nor answered. They are stored as keyed hashes, so the table
 //! does not show who asked to be forgotten.
 
 use enrich_core::port::importer::Suppressed;
@@ -10,7 +10,7 @@ use rusqlite::params;
 
 use super::writer::Writer;
 
-/// The kinds of hashed values, as a part of their hashes; never to be changed.
+/// The kinds of values. The hash of a value includes its kind, so these texts never change.
 mod kind {
     pub(super) const EMAIL: &[u8] = b"email";
     pub(super) const PHONE: &[u8] = b"phone";
@@ -35,18 +35,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Whether a person's page, and so the person, is suppressed.
+    /// Whether a person's page is suppressed. The whole person is then suppressed.
     pub(crate) fn is_page_suppressed(&self, page: &PersonPage) -> rusqlite::Result<bool> {
         Ok(self.has_suppressed && self.is_suppressed(kind::PERSON_PAGE, page.key())?)
     }
 
-    /// Whether a domain or one above it is suppressed.
+    /// Whether a domain or one of its parent domains is suppressed.
     pub(crate) fn is_domain_suppressed(&self, domain: &Domain) -> rusqlite::Result<bool> {
         if !self.has_suppressed {
             return Ok(false);
         }
         let mut rest = domain.as_str();
-        // A top-level domain alone is no domain, so the loop ends before it.
+        // A top-level domain alone does not parse as a domain, so the loop ends before it.
         while let Some((_, parent)) = rest.split_once('.') {
             if self.is_suppressed(kind::DOMAIN, rest)? {
                 return Ok(true);
@@ -138,7 +138,7 @@ fn kind_and_value(what: &Suppressed) -> (&'static [u8], &str) {
     }
 }
 
-/// Removes the values that `is_to_go` matches; returns their number.
+/// Removes the values that `is_to_go` selects; returns their number.
 fn retain<T>(
     values: &mut Vec<T>,
     is_to_go: impl Fn(&T) -> rusqlite::Result<bool>,

@@ -1,8 +1,8 @@
 //! Turns at writing: the directory has one writer at a time, across all processes.
 //!
-//! SQLite's own wait checks the lock ten times a second. A load would win every time: it releases
-//! the lock only briefly between two transactions. So waiting writers check every millisecond, and
-//! a load pauses for a few milliseconds.
+//! SQLite's own wait checks the lock only ten times a second. A load releases the lock only briefly
+//! between two transactions, so it would always get the lock again. Therefore waiting writers check
+//! every millisecond, and a load pauses for a few milliseconds.
 
 use std::path::Path;
 use std::thread;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use enrich_store_sqlite::{self as sqlite, Durability};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// Page cache: an import that finds its pages there is not slowed down by the directory's size. At
-/// most 512 MiB, in SQLite's unit of −1 KiB.
+/// Page cache, at most 512 MiB, in SQLite's unit of −1 KiB. An import whose pages fit into it is as
+/// fast in a large directory as in a small one.
 const CACHE: i64 = -512 * 1024;
 /// Amount written before it is moved from the log into the database: 64 MiB in pages of 4 KiB. A
 /// page that several transactions change is moved once.
@@ -34,8 +34,8 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Deleted content is overwritten. A forgotten value must be gone, and a load that moved or
-    // rewrote its row before would otherwise leave a copy.
+    // Deleted content is overwritten, so that a forgotten value is gone from the file. A load may
+    // have moved or rewritten its row before; otherwise a copy could stay.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }

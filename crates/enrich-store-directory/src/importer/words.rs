@@ -1,5 +1,5 @@
-//! The index of names' words and their companies: the changes of a transaction are collected and
-//! written once at its end, word by word.
+//! The index of words. A transaction collects its changes and writes them once at its end, word by
+//! word.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,21 @@ use crate::directory::postings::{Posting, pack, unpack};
 use crate::directory::variants::variants;
 use crate::directory::view::damaged;
 
-/// The longest packed list, in bytes: what SQLite keeps in one page of a clustered table.
+/// The longest packed list, in bytes: SQLite keeps this much in one page of a clustered table.
 const MOST_BYTES: usize = 900;
 
 /// The most changes in memory, some tens of megabytes.
 const MOST_NOTED: usize = 400_000;
 
-/// The words of a company's names, each with the number of words of the shortest name with it.
+/// The words of a company's names. With each word, the number of words of the shortest name that
+/// contains it.
 pub(crate) type Words = BTreeMap<String, u8>;
 
 /// Changes to the index.
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
-    /// For each word the companies that have it now (with the number of words) or no longer.
+    /// For each word, the companies that have it now (with the number of words) and those that no
+    /// longer have it (`None`).
     changes: BTreeMap<String, BTreeMap<u64, Option<u8>>>,
     /// The number of changes.
     noted: usize,
@@ -55,7 +57,8 @@ impl WordChanges {
         }
     }
 
-    /// Whether it is time to write them, so that memory stays bounded in a long transaction.
+    /// Whether the changes should be written now, so that memory stays bounded in a long
+    /// transaction.
     pub(crate) fn are_many(&self) -> bool {
         self.noted >= MOST_NOTED
     }
@@ -121,7 +124,7 @@ impl Word<'_> {
         })
     }
 
-    /// Changes complete lists; returns by how many companies they grew.
+    /// Changes complete lists. Returns the change in the number of companies.
     fn change_chunks(&self, mut changes: BTreeMap<u64, Option<u8>>) -> rusqlite::Result<isize> {
         let mut more = 0;
         while let Some((&company, _)) = changes.first_key_value() {
@@ -142,8 +145,8 @@ impl Word<'_> {
         Ok(more)
     }
 
-    /// The chunk that contains a company or should, by its first company, and where the next
-    /// begins.
+    /// The chunk in which a company is or should be: its first company, its entries, and the first
+    /// company of the next chunk.
     fn chunk_of(&self, company: u64) -> rusqlite::Result<(Option<i64>, Vec<Posting>, Option<u64>)> {
         let company = sql_id(SubjectId(company));
         let chunk = "SELECT first, companies FROM name_word_chunk WHERE word = ?1 AND first <= ?2
@@ -185,7 +188,7 @@ impl Word<'_> {
     }
 }
 
-/// Sets a company's entry in a list; returns by how many companies it grew.
+/// Sets a company's entry in a list. Returns the change in the number of companies.
 fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     let at = list.binary_search_by_key(&company, |posting| posting.company);
     match (at, words) {
@@ -205,9 +208,9 @@ fn set(list: &mut Vec<Posting>, company: u64, words: Option<u8>) -> isize {
     }
 }
 
-/// Splits a full chunk off the beginning of a list that is longer than that.
+/// Splits a full chunk off the beginning of a list that is longer than one chunk.
 fn cut(list: &mut Vec<Posting>) -> Option<Vec<Posting>> {
-    // The first id takes ten bytes at most; later entries usually take three.
+    // The first id takes at most ten bytes; later entries usually take three.
     const MOST: usize = MOST_BYTES / 3;
     if list.len() <= MOST {
         return None;

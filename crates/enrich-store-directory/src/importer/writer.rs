@@ -17,14 +17,14 @@ use crate::directory::view::{View, unreadable};
 pub(crate) struct Writer<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) secrets: &'c Secrets,
-    /// The time stored with what is written.
+    /// The time stored with the written facts.
     pub(crate) at: Timestamp,
     /// Whether any value is suppressed.
     pub(crate) has_suppressed: bool,
     words: WordChanges,
     companies: i64,
-    /// Whether the directory had no subjects before, so that all derived rows follow the present
-    /// rules.
+    /// Whether the directory had no subjects before. Then the current rules have derived all its
+    /// rows.
     is_first: bool,
     next_subject: i64,
     next_source: i64,
@@ -39,7 +39,7 @@ pub(crate) enum Saved {
     Same,
     /// The subject changed.
     Changed,
-    /// The subject is gone: no fact has its name any more.
+    /// The subject no longer exists, because no fact gives it a name.
     Gone,
 }
 
@@ -70,7 +70,7 @@ impl<'c> Writer<'c> {
         })
     }
 
-    /// The directory with what has been written so far.
+    /// The directory, including what this writer has written so far.
     pub(crate) fn view(&self) -> View<'c> {
         View::of(self.connection)
     }
@@ -108,7 +108,7 @@ impl<'c> Writer<'c> {
         SubjectFacts::new(subject_id(id), kind)
     }
 
-    /// The facts of a held subject, without a person's employers that are gone.
+    /// The facts of a stored subject, without a person's employers that no longer exist.
     pub(crate) fn subject_facts(
         &self,
         subject: SubjectId,
@@ -212,7 +212,7 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// Writes new and changed identifiers and deletes those that are gone.
+    /// Writes new and changed identifiers, and deletes those that the subject no longer has.
     fn write_identifiers(
         &self,
         subject: SubjectId,
@@ -220,7 +220,7 @@ impl<'c> Writer<'c> {
         now: &Derived,
     ) -> rusqlite::Result<()> {
         for (identifier, held) in &before.identifiers {
-            // The tier is part of the key: a row of another tier is another row.
+            // The tier is part of the row's key, so another tier needs another row.
             if now.identifiers.get(identifier).is_none_or(|now| now.tier != held.tier) {
                 let (kind, key) = identifier;
                 self.connection.run(
@@ -290,7 +290,7 @@ impl<'c> Writer<'c> {
                 i64::from(now.profile.is_some()) - i64::from(before.profile.is_some());
         }
         let Some(profile) = &now.profile else {
-            // Remaining facts, such as an email address, belong to no subject any more.
+            // Other facts, such as an email address, no longer belong to a subject.
             self.connection.run("DELETE FROM fact WHERE subject = ?1", [id])?;
             self.connection.run("DELETE FROM subject WHERE id = ?1", [id])?;
             return Ok(Saved::Gone);

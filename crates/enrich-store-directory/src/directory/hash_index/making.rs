@@ -19,25 +19,25 @@ use crate::directory::view::View;
 
 /// The fewest bytes of an identifier in the file.
 const LEAST_BYTES: usize = 16;
-/// Expected identifiers of these kinds per subject; if there are more, they are read twice.
+/// Expected identifiers of these kinds per subject. If there are more, they are read twice.
 const EACH_HAS: usize = 4;
-/// The most identifiers in an index, which takes a gigabyte.
+/// The most identifiers in an index, which then takes a gigabyte.
 const MOST: usize = 1 << 27;
-/// Identifiers read without a pause, so that others are not held up for long. All holders of one
-/// identifier are read together, and the first is taken.
+/// Identifiers read without a pause, so that others do not wait long.
 pub(super) const AT_ONCE: usize = 4096;
 /// Length of the pause after them, as a multiple of the time that reading them took.
 const REST: u32 = 3;
-/// Delay before the first index is built, since a command may be done by then, and interval of the
-/// check whether a new one is needed.
+/// Delay before the first index is built, because a command may end earlier. Also the interval at
+/// which the thread checks whether a new index is needed.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long the directory must be unchanged before the index is built again, as a multiple of the
-/// last build's time. So building takes a tenth of a processor at most, even with frequent imports.
+/// last build's time. With it, building takes at most a tenth of a processor, even with frequent
+/// imports.
 const QUIET: u32 = 2;
-/// Delay after the identifiers could not be read.
+/// Delay after an error while reading the identifiers.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(60);
 
-/// Builds an index whenever there is none and the directory at `path` is not being changed.
+/// Builds an index whenever there is none and the directory at `path` is not changing.
 pub(in crate::directory) fn start(
     path: &Path,
     current: Arc<Current>,
@@ -88,8 +88,8 @@ fn maintain(connection: &Connection, current: &Current, owner: &Owner) {
 }
 
 /// Reads the identifiers of [`KINDS`], each with its first holder. Returns whether all were read.
-/// After each `at_once` identifiers it calls `goes_on`, which pauses for the given time, so that
-/// neither the processor nor one state of the file is held for long. No key is empty.
+/// After each `at_once` identifiers, calls `goes_on`, which pauses for the given time. The pause
+/// leaves the processor to others and releases the state of the file. No key is empty.
 pub(super) fn each_identifier(
     connection: &Connection,
     at_once: usize,
@@ -120,8 +120,8 @@ pub(super) fn each_identifier(
     Ok(true)
 }
 
-/// Takes the next `left` identifiers from rows, each with its first holder; returns whether there
-/// are no more. Sets `last` to the last identifier taken.
+/// Takes the next `left` identifiers from rows, each with its first holder. Returns `true` at the
+/// end of the rows. Sets `last` to the last identifier taken.
 fn some_identifiers(
     rows: &mut Rows<'_>,
     mut left: usize,
@@ -158,15 +158,14 @@ fn some_identifiers(
 pub(super) enum Reading {
     /// The index.
     Made(HashIndex),
-    /// No index: the directory has changed, or the owner is gone.
+    /// No index: the directory has changed, or its owner was dropped.
     Changed,
-    /// No index: this revision has more identifiers than fit.
+    /// No index: this revision has too many identifiers.
     TooLarge(DirectoryRevision),
 }
 
 impl HashIndex {
-    /// Reads all identifiers. Calls `goes_on` from time to time with the length of the pause to
-    /// make.
+    /// Reads all identifiers. From time to time calls `goes_on`, which pauses for the given time.
     pub(super) fn read(
         connection: &Connection,
         goes_on: impl Fn(Duration) -> bool,
@@ -175,10 +174,11 @@ impl HashIndex {
         let revision = view.revision()?;
         let is_same = || Ok::<_, rusqlite::Error>(view.revision()? == revision);
         let hasher = RandomState::new();
-        // Some subjects may be gone, and the numbers in a damaged file may be wrong.
+        // Limits the estimate: subjects may have been removed, and a damaged file may contain wrong
+        // numbers.
         let most = usize::try_from(sqlite::bytes(connection)?).unwrap_or(usize::MAX) / LEAST_BYTES;
         let mut expected = view.subjects_ever()?.saturating_mul(EACH_HAS).min(most);
-        // If the expected number was wrong, the second pass knows the right one.
+        // If the estimate was wrong, the second pass uses the number that the first pass counted.
         for _ in 0..2 {
             expected = expected.clamp(1, MOST);
             let Some(mut table) = Table::with_room_for(expected) else {

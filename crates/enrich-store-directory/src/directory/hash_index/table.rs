@@ -1,10 +1,10 @@
-//! A hash table of identifiers that stores a fingerprint and the subject of each, not the
-//! identifier.
+//! A hash table of identifiers. For each identifier it stores a fingerprint and the subject, not
+//! the identifier itself.
 //!
-//! A bucket is one line of the processor's cache, since reading one uncached line is the main cost
-//! of a look-up. If its bucket is full, an entry goes into the next one with space, and its own
-//! bucket records the distance. The standard library's table would take twice the memory, and keeps
-//! the old table while it grows.
+//! A bucket is one line of the processor's cache, because reading one uncached line is the main
+//! cost of a look-up. If its bucket is full, an entry goes into the next bucket with space, and its
+//! own bucket records the distance. The standard library's table would take twice the memory, and
+//! while it grows it keeps the old table too.
 
 use std::fmt;
 
@@ -12,23 +12,25 @@ use enrich_core::{Confidence, SubjectId};
 
 /// Entries in a line of 64 bytes.
 const ENTRIES: usize = 9;
-/// Used percentage of the entries in a full table. At this value one entry in six is in a later
-/// bucket than its own, and a look-up of a missing one reads two buckets.
+/// Used percentage of the entries in a full table. At this value, one entry in six is in a later
+/// bucket than its own. A look-up of a missing entry reads two buckets.
 const FULL_PERCENT: usize = 85;
 /// Marks a free entry, in place of a percentage.
 const FREE: u8 = 0;
-/// In place of a subject: the id is too large for an entry, or the entry looks like another.
+/// In place of a subject: the subject's id is too large for an entry, or two entries have the same
+/// fingerprint.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// A hash table of 64-bit hashes. It stores the bits that choose the bucket and 16 more.
+/// A hash table of 64-bit hashes. Of each hash it stores the bits that choose the bucket and 16
+/// more.
 pub(super) struct Table {
     buckets: Vec<Bucket>,
     /// How many more entries fit.
     room: usize,
 }
 
-/// The subject of an identifier, if any subject has it. In a full table of any size, one of 4,000
-/// identifiers that no subject has gets a wrong entry.
+/// The subject of an identifier. If no subject has the identifier, the table may give a wrong
+/// entry. In a full table of any size, this happens for one in 4,000 such identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// This subject, with this confidence.
@@ -44,7 +46,7 @@ struct Bucket {
     fingerprints: [u16; ENTRIES],
     /// The confidence of each entry, or [`FREE`].
     percents: [u8; ENTRIES],
-    /// Distance, in buckets, of the furthest entry that belongs here.
+    /// Distance, in buckets, of the furthest entry whose own bucket is this one.
     reach: u8,
 }
 
@@ -62,8 +64,8 @@ impl Table {
 
     /// Inserts the entry of a hash that is not in the table; returns whether there was space.
     ///
-    /// Entries that look like it on its way become [`ELSEWHERE`]: a look-up of an inserted hash
-    /// finds either its own entry or that.
+    /// Entries with the same fingerprint, in the buckets that are searched for space, become
+    /// [`ELSEWHERE`]. A look-up of an inserted hash therefore finds its own entry or [`ELSEWHERE`].
     pub(super) fn insert(&mut self, hash: u64, subject: SubjectId, confidence: Confidence) -> bool {
         if self.room == 0 {
             return false;
@@ -84,7 +86,8 @@ impl Table {
         false
     }
 
-    /// The entry of a hash, or one that looks like it; `None` when it was not inserted.
+    /// The entry of a hash, or one with the same fingerprint. `None` when the hash was not
+    /// inserted.
     pub(super) fn get(&self, hash: u64) -> Option<Entry> {
         let (home, fingerprint) = (self.home_of(hash), fingerprint(hash));
         (0..=self.buckets[home].reach)
@@ -103,7 +106,7 @@ impl Table {
         ((u128::from(hash) * self.buckets.len() as u128) >> 64) as usize
     }
 
-    /// All buckets from one on; the first follows the last.
+    /// All buckets, beginning with `home`; the first bucket follows the last.
     fn from(&self, home: usize) -> impl Iterator<Item = usize> + use<> {
         (home..self.buckets.len()).chain(0..home)
     }
@@ -142,7 +145,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// The lower bits, which do not choose the bucket.
+/// The lower bits, which do not affect the choice of the bucket.
 fn fingerprint(hash: u64) -> u16 {
     (hash & 0xffff) as u16
 }

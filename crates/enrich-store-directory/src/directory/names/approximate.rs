@@ -1,4 +1,4 @@
-//! Names that no company has exactly: candidates are searched and judged.
+//! Looks up names that no company has exactly: finds candidates and judges them.
 
 use enrich_core::SubjectId;
 use enrich_core::matching::{AskedName, ScoredCandidate, Weights, judge};
@@ -10,14 +10,14 @@ use crate::directory::view::View;
 
 /// The most companies that are compared.
 const MOST_COMPARED: usize = 32;
-/// The most companies that are searched for those of a country.
+/// The most companies that are read to find those in a country.
 const MOST_READ_IN_COUNTRY: usize = 512;
-/// The most text of companies' names that is compared, in bytes: that of 32 companies with a
-/// hundred names each. Some have thousands.
+/// The most text of companies' names that is compared, in bytes. 32 companies with a hundred names
+/// each have this much; some companies have thousands of names.
 const MOST_TEXT: usize = 128 * 1024;
 
 /// The companies that a name may mean, the likeliest first. With a country, only companies with a
-/// domain of it.
+/// domain for that country.
 pub(crate) fn judged(
     view: View<'_>,
     name: &CompanyName,

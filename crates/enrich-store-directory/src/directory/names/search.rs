@@ -1,10 +1,10 @@
 //! Finds candidates for a name: companies with similar names or domains.
 //!
 //! - Keys: the whole name without spaces, its words in alphabetical order, its first words and its
-//!   initials, each compared with names and domain labels.
-//! - Words: the lists of companies of each word, and of words that a misspelt one may mean. A
-//!   company's score is the rarity of the shared words, so that common words add to the score of
-//!   rare ones and find little by themselves.
+//!   initials. Each is compared with names and domain labels.
+//! - Words: the lists of companies that have each word, or a word that a misspelt word may mean. A
+//!   company's score is the sum of the rarities of the shared words. Common words therefore add to
+//!   the score of rare ones, but find few companies by themselves.
 //!
 //! The amount of data read is bounded for every name.
 
@@ -16,15 +16,16 @@ use crate::directory::codes::IdentifierKind;
 use crate::directory::variants::variants;
 use crate::directory::view::View;
 
-/// The most companies of one key that are compared.
+/// The most companies of one look-up key that are compared.
 const MOST_OF_A_KEY: usize = 48;
 /// The most list entries that are read for a name.
 const MOST_READ: u64 = 200_000;
-/// The most of them that become candidates; later lists only add to existing candidates.
+/// The most list entries that may add new candidates. Later entries only raise the score of known
+/// candidates.
 const MOST_GATHERED: u64 = 20_000;
-/// The most words of a name that are searched and indexed: the first.
+/// The most words of a name that are searched and indexed; later words are ignored.
 pub(crate) const MOST_WORDS: usize = 16;
-/// The most words that a misspelt one may mean.
+/// The most words that a misspelt word may mean.
 const MOST_MEANT: usize = 4;
 /// The most words of one variant that are read.
 const MOST_OF_A_VARIANT: usize = 64;
@@ -33,15 +34,16 @@ const MOST_FIRST_WORDS: usize = 4;
 /// The longest name, in letters, that is searched without spaces as a misspelt word.
 const LONGEST_WORD: usize = 30;
 
-/// Candidates with a score below this share of the best are not compared: they share only common
-/// words.
+/// Candidates with a score below this share of the best score are not compared, because they share
+/// only common words.
 const LEAST_SHARE: f64 = 0.3;
-/// The score of a key, in nats: for the whole name it exceeds that of any words.
+/// The score of the whole name, in nats. No sum of words reaches it.
 const WHOLE: f64 = 30.0;
 const PART: f64 = 8.0;
 /// The share of a word's rarity that a similar word scores.
 const ALIKE: f64 = 0.7;
-/// The cost of each word of a candidate's name: of two with the same words the shorter is closer.
+/// The cost of each word of a candidate's name. Of two names that share the same words, the shorter
+/// one is closer.
 const A_WORD: f64 = 0.05;
 
 /// Companies to compare with a name, the most promising first, and how rare its words are.
@@ -55,8 +57,9 @@ pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ 
     form.words.iter().map(|word| word.root.clone())
 }
 
-/// The labels of a domain that may contain a company's name: the registrable domain's own label;
-/// for a host below it the labels before, since the registered part belongs to another owner.
+/// The labels of a domain that may contain a company's name. For a registrable domain this is its
+/// own label. For a host it is the labels before the registrable domain, which belongs to another
+/// owner.
 pub(crate) fn domain_labels(domain: &str) -> Vec<String> {
     let Ok(domain) = Domain::parse(domain) else { return Vec::new() };
     let registrable = domain.registrable();
@@ -141,7 +144,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds companies of which a whole name or label equals this part of the name.
+    /// Adds companies with a name or domain label that equals this part of the name.
     fn of_part(&mut self, part: &str) -> rusqlite::Result<()> {
         if part.len() < 3 {
             return Ok(());
@@ -187,7 +190,7 @@ impl Search<'_> {
     fn lists(&mut self, form: &NameForm) -> rusqlite::Result<Vec<List>> {
         let mut lists = Vec::new();
         for (at, word) in form.words.iter().enumerate().take(MOST_WORDS) {
-            // A repeated word finds no other companies.
+            // A repeated word finds the same companies again.
             if form.words[..at].iter().any(|before| before.root == word.root) {
                 continue;
             }
@@ -205,7 +208,7 @@ impl Search<'_> {
         Ok(lists)
     }
 
-    /// Adds the lists of the words that a word means if it is misspelt.
+    /// Adds the lists of the words that a misspelt word may mean.
     fn add_meant(
         &self,
         word: &NameWord,
@@ -223,7 +226,8 @@ impl Search<'_> {
         self.add_like(&word.root, lists)
     }
 
-    /// Adds the lists of words that are one edit from a word, those of most companies.
+    /// Adds the lists of the words that are one edit away from a word; of these, the words that
+    /// most companies have.
     fn add_like(&self, word: &str, lists: &mut Vec<List>) -> rusqlite::Result<()> {
         let mut like: Vec<String> = Vec::new();
         for variant in variants(word) {

@@ -1,7 +1,7 @@
 //! Opens databases: connections, their settings, and the schema.
 //!
 //! The header of a file names the database (`application_id`), so a foreign or swapped file is
-//! refused instead of filled with our tables. The schema is migrated in one transaction. A newer
+//! refused before anything is written to it. The schema is migrated in one transaction. A newer
 //! schema is refused.
 
 use std::path::{Path, PathBuf};
@@ -32,33 +32,33 @@ pub struct Database {
 /// When a commit reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// Before it returns: a commit survives a power failure (`synchronous=FULL`).
+    /// Before the commit returns: a commit survives a power failure (`synchronous=FULL`).
     Commit,
-    /// With the next checkpoint or synced commit: a power failure may undo the last commits, whole
-    /// and in order, and nothing else (`synchronous=NORMAL`).
+    /// With the next checkpoint or synced commit. A power failure may undo the last commits, each
+    /// as a whole, and nothing else (`synchronous=NORMAL`).
     Checkpoint,
 }
 
 /// How long a connection waits for other connections before it reports `BUSY`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Length of the write-ahead log, in pages, at which it is moved into the file: 16 MiB. A page that
-/// many commits change is moved once (`docs/performance.md` has the gain over SQLite's default, a
-/// quarter of it). A start after a crash first reads that much of the log.
+/// many commits change is moved once. SQLite's default is a quarter of this (`docs/performance.md`
+/// has the gain). After a crash, opening the database first reads up to this much of the log.
 const CHECKPOINT_PAGES: i64 = 4096;
 /// Length to which a write-ahead log is truncated after a large transaction: 64 MiB.
 const LOG_LIMIT_BYTES: i64 = 64 * 1024 * 1024;
-/// How much of a file readers map into memory instead of copying pages from the system's cache: all
-/// of it where addresses are plenty. SQLite maps at most the `SQLITE_MAX_MMAP_SIZE` that it was
-/// compiled with.
+/// How many bytes of a file readers map into memory, so that they need not copy pages from the
+/// system's cache. With 64-bit addresses this is the whole file. SQLite maps at most the
+/// `SQLITE_MAX_MMAP_SIZE` that it was compiled with.
 ///
-/// Access to a mapped page that the file no longer has would kill the process. Only a compaction
-/// makes the file shorter, by a checkpoint: it waits for all earlier reads, and later reads map the
+/// Access to a mapped page that the file no longer has would kill the process. Only the checkpoint
+/// of a compaction makes the file shorter. It waits for all earlier reads, and later reads map the
 /// file anew. A replaced folder has a new file.
 const MAPPED_BYTES: i64 = if cfg!(target_pointer_width = "64") { 64 << 30 } else { 0 };
 /// Number of prepared statements that a connection caches.
 const STATEMENT_CACHE: usize = 64;
 
-/// The first SQLite without the WAL-reset corruption bug.
+/// The first version of SQLite without the WAL-reset corruption bug.
 const OLDEST_SQLITE: (i32, &str) = (3_051_003, "3.51.3");
 
 /// Refuses a SQLite that can corrupt a database under concurrent writers.
@@ -106,8 +106,8 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
     migrate(&mut connection, path, database)?;
-    // A copy made by `VACUUM INTO` has no write-ahead log, and its readers would wait for its
-    // writer.
+    // A copy made by `VACUUM INTO` has no write-ahead log. Without one, its readers would wait for
+    // its writer.
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
@@ -143,8 +143,8 @@ pub fn mapped_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Read-only connections to one database, one for each thread that reads. So a connection's
-/// statements and page cache stay with one processor.
+/// Read-only connections to one database, one for each thread that reads. A connection's statements
+/// and page cache then stay with one processor.
 #[derive(Debug)]
 pub struct Readers {
     path: PathBuf,
@@ -153,12 +153,12 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Readers of the database at `path`, opened by `connect`. Opens the first at once, to check that
-    /// it works.
+    /// Readers of the database at `path`, opened by `connect`. Opens the first at once, to check
+    /// that it works.
     ///
     /// # Errors
     ///
-    /// SQLite's, as of `connect`.
+    /// The errors of `connect`.
     pub fn open(
         path: &Path,
         connect: fn(&Path) -> rusqlite::Result<Connection>,
@@ -190,7 +190,7 @@ impl Readers {
     }
 }
 
-/// Converts SQLite's error for callers: they may try again when the database was busy.
+/// Converts SQLite's error for callers. If the database was busy, they may try again.
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy) => StoreError::Overloaded,
@@ -201,15 +201,15 @@ pub fn store_error(error: rusqlite::Error) -> StoreError {
 /// The result of a check of one database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseReport {
-    /// The version of its schema.
+    /// The version of the database's schema.
     pub schema_version: i64,
     /// The faults found; empty for a sound database.
     pub problems: Vec<String>,
-    /// The counts of its content.
+    /// The names and values of the counts.
     pub counts: Vec<(&'static str, u64)>,
 }
 
-/// Checks a whole database; `counts` are names, each with the query that counts.
+/// Checks a whole database. `counts` are names, each with the query that counts.
 pub fn examine(
     connection: &Connection,
     counts: &[(&'static str, &'static str)],
@@ -244,10 +244,10 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     connection.pragma_update(None, "foreign_keys", true)?;
-    // Views and triggers of an altered file must not run our functions.
+    // Views and triggers of an altered file must not run the program's functions.
     connection.pragma_update(None, "trusted_schema", false)?;
-    // Prepared statements keep their plan. Otherwise SQLite plans some anew each time a value is
-    // bound, which takes longer than running them.
+    // Prepared statements keep their plan. Without this setting, SQLite plans some statements anew
+    // each time a value is bound, which takes longer than running them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
@@ -267,7 +267,7 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 OpenError::Damaged { path, source: error.into() }
             }
-            // SQLite refused a statement: the tables are not those of the schema's version.
+            // SQLite refused a statement: the tables are not those of the stored schema version.
             None | Some(ErrorCode::Unknown) => OpenError::Schema { path, source: error.into() },
             Some(_) => OpenError::unusable(path, error),
         }
@@ -275,7 +275,7 @@ fn migrate(connection: &mut Connection, path: &Path, database: &Database) -> Res
 }
 
 /// The version of a database's schema; `None` when it has none. Also checks every value that the
-/// migrations read: they panic on values that cannot be read.
+/// migrations read, because they panic on values that they cannot read.
 fn schema_version(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let history = "SELECT 1 FROM sqlite_schema WHERE name = 'refinery_schema_history'";
     if connection.query_row(history, [], |_| Ok(())).optional()?.is_none() {

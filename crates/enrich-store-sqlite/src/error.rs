@@ -6,8 +6,8 @@ use enrich_secrets::SecretError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// A data folder could not be opened. Nothing in it was changed: a file that cannot be used is
-/// never replaced or repaired.
+/// A data folder could not be opened. Nothing in it was changed: an unusable file is never replaced
+/// or repaired.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The linked SQLite has the WAL-reset corruption bug.
@@ -15,7 +15,7 @@ pub enum OpenError {
     OldSqlite {
         /// Its version.
         found: &'static str,
-        /// The oldest that is accepted.
+        /// The oldest version that is accepted.
         needed: &'static str,
     },
     /// The folder does not exist or is empty.
@@ -24,7 +24,7 @@ pub enum OpenError {
     /// The folder holds other files and none of Enrich's.
     #[error("{0} holds other files; name a new or empty folder for the data")]
     NotOurs(PathBuf),
-    /// Some of the folder's files exist and some do not.
+    /// Some of the folder's files exist, others are missing.
     #[error(
         "{folder} lacks {missing}; restore it from a backup of the whole folder, or, if the \
          folder was never in use, remove the folder and start again"
@@ -45,7 +45,7 @@ pub enum OpenError {
     LogRemoved {
         /// The database.
         path: PathBuf,
-        /// Its log, which does not exist.
+        /// The missing write-ahead log.
         log: PathBuf,
         /// The index of the log, which exists.
         index: PathBuf,

@@ -10,10 +10,10 @@ use std::path::Path;
 use crate::OpenError;
 use enrich_secrets::private_file;
 
-/// The lock file. It is never written, replaced or removed: after that, processes would hold
+/// The lock file. It is never written, replaced or removed, because processes would then hold
 /// different locks. A copy of the folder does not need it.
 pub const FILE: &str = "in-use.lock";
-/// The holder of this lock migrates the schema; others wait.
+/// The process that holds this lock migrates the schema; others wait.
 const SCHEMA_FILE: &str = "schema.lock";
 /// Both.
 pub const FILES: [&str; 2] = [FILE, SCHEMA_FILE];
@@ -49,7 +49,7 @@ fn lock(
     }
 }
 
-/// Waits until no other process migrates the folder's databases, and excludes others until the
+/// Waits until no other process migrates the folder's databases. Other processes wait until the
 /// result is dropped.
 pub fn changing_schema(folder: &Path) -> Result<InUse, OpenError> {
     let path = folder.join(SCHEMA_FILE);

@@ -13,23 +13,24 @@ use crate::database::{Durability, writer};
 /// Bytes written at a time.
 const LOG_CHUNK_BYTES: usize = 1024 * 1024;
 
-/// Commits a transaction without changes to the write-ahead log. A reader must have the log open:
-/// the last connection that closes a log removes it.
+/// Commits a transaction without changes to the write-ahead log. A reader must have the log open,
+/// because the last connection that closes the log removes it.
 ///
 /// While the log is empty, SQLite asks the system for the file's length at the beginning of each
-/// read (`pagerPagecount`). Otherwise the length is in the log's index, in memory. This saves a
-/// fortieth of the cost of a point read's request. The index keeps the length after the commit was
-/// moved into the file, and readers then search no pages in the log.
+/// read (`pagerPagecount`). After a commit, the length is in the log's index, in memory; this saves
+/// a fortieth of the cost of a short look-up. The index keeps the length after the commit was moved
+/// into the file. Readers then search no pages in the log.
 pub fn begin_log(path: &Path) -> rusqlite::Result<()> {
     let connection = writer(path, Durability::Checkpoint)?;
-    // Do not wait: another writer has begun the log already.
+    // Returns at once if another writer is active, because it begins the log too.
     connection.busy_timeout(Duration::ZERO)?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     connection.pragma_update(None, "user_version", version)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 
-/// Moves the log into the database, as far as other readers allow; returns whether all was moved.
+/// Moves the log into the database, as far as other readers allow. Returns whether all of it was
+/// moved.
 pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
         let (is_busy, in_log, moved): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -37,8 +38,7 @@ pub fn move_log(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// The files beside the database at `path`: its write-ahead log, and the log's index, which all
-/// processes share.
+/// The write-ahead log of the database at `path`, and the log's index, which all processes share.
 pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
     ["-wal", "-shm"].map(|end| {
         let mut name = path.as_os_str().to_owned();
@@ -50,8 +50,9 @@ pub fn wal_and_shm_paths(path: &Path) -> [PathBuf; 2] {
 /// Refuses a database whose log was removed while a process had it open. SQLite would treat the log
 /// as empty.
 ///
-/// SQLite creates the log before its index and removes it after, so the index never exists alone.
-/// The files are not opened: closing one would release the locks that this process has on it.
+/// SQLite creates the log before the index and removes it after the index, so an index without a
+/// log shows that the log was removed. The files are not opened, because closing one would release
+/// the locks that this process has on it.
 pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     let path = path.canonicalize().map_err(|source| OpenError::unusable(path, source))?;
     let [log, index] = wal_and_shm_paths(&path);
@@ -64,12 +65,12 @@ pub fn refuse_without_log(path: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Rewrites the write-ahead log of the database at `path` unchanged and syncs it to disk. A
-/// connection must have the log open, and no other may append to it.
+/// Writes the write-ahead log of the database at `path` again, unchanged, and syncs it to disk. A
+/// connection must have the log open, and no other connection may append to it.
 ///
 /// SQLite has no locks on the log, so closing it here releases none.
 pub fn write_log_again(path: &Path) -> io::Result<()> {
-    // The log lies beside the file itself, not beside a link to it.
+    // The log is beside the file itself, not beside a link to it.
     let [log, _] = wal_and_shm_paths(&path.canonicalize()?);
     let mut log = OpenOptions::new().read(true).write(true).open(log)?;
     let mut chunk = vec![0; LOG_CHUNK_BYTES];

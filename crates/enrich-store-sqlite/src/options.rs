@@ -7,23 +7,25 @@ use crate::database::Durability;
 /// The limits and settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The most charges and grants that wait for a decision; one more is refused as overloaded.
+    /// The most charges and grants that wait for a decision. A further one is refused as
+    /// overloaded.
     pub charge_queue: usize,
     /// The most decisions in one transaction.
     pub charge_group: usize,
     /// The most idempotency records. A record takes the size of its answer and about 200 bytes.
-    /// Once half of them exist, an account that has a sixteenth gets no more.
+    /// When half of them exist, an account that has a sixteenth cannot store more.
     pub max_kept: u64,
-    /// The least confidence of a match by name (of a company, of a person); a match below it is not
+    /// The least confidence of a match by name, of a company or a person. A match below it is not
     /// found, and free.
     pub least_by_name: Confidence,
-    /// When an acknowledged charge reaches the disk. Anything but [`Durability::Commit`] loses
-    /// acknowledged charges in a power failure; other values exist to test the tests.
+    /// When an acknowledged charge reaches the disk. Any value but [`Durability::Commit`] loses
+    /// acknowledged charges in a power failure; tests use such values to show that they notice the
+    /// loss.
     pub durability: Durability,
     /// Whether the names of missed companies are counted.
     pub count_misses: CountMisses,
-    /// Whether a server keeps an index of the identifiers in memory, about ten bytes each. Without
-    /// it, look-ups read the file's index.
+    /// Whether a server keeps the hash index in memory, about ten bytes for each identifier.
+    /// Without it, look-ups read the file's index.
     pub hash_index: bool,
 }
 
@@ -47,8 +49,8 @@ pub enum CountMisses {
     /// They are not counted.
     #[default]
     Off,
-    /// Only by a keyed hash: the count of a given name can be read, but not which names were
-    /// missed.
+    /// Only by a keyed hash. The count of a given name can be read, but the missed names cannot be
+    /// listed.
     Hashed,
     /// With their texts.
     Texts,

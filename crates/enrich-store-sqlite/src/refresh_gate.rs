@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// The intervals by default.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(10);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(100);
-/// In place of a moment: never.
+/// Stands for no moment: never.
 const NEVER: u64 = 0;
 
 /// When the file was last checked, and which thread checks it next.
@@ -40,8 +40,9 @@ impl RefreshGate {
         Self { interval, longest, since: Instant::now(), seen, checked }
     }
 
-    /// Whether the caller should check: the first caller when the last check is a while ago, and
-    /// every caller when it is long ago or never happened.
+    /// Whether the caller should check for changes. If the last check is older than `interval`, one
+    /// caller at a time should. If it is older than `longest`, or none happened yet, every caller
+    /// should.
     pub fn is_due(&self) -> bool {
         let now = self.now();
         let is_past =
@@ -57,12 +58,12 @@ impl RefreshGate {
             && self.checked.compare_exchange(checked, now, success, failure).is_ok()
     }
 
-    /// The present moment, to be taken before a check.
+    /// The present moment. It must be taken before a check.
     pub fn moment(&self) -> Moment {
         Moment(self.now())
     }
 
-    /// Records that changes up to a moment are known.
+    /// Records that all changes up to a moment are known.
     pub fn seen(&self, moment: Moment) {
         self.seen.fetch_max(moment.0, Ordering::AcqRel);
     }
@@ -80,7 +81,7 @@ fn micros(duration: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    /// A gate whose last check was so long ago.
+    /// A gate whose last check was this long ago.
     fn seen(ago: Duration) -> RefreshGate {
         let since = Instant::now().checked_sub(ago).unwrap();
         RefreshGate { since, seen: AtomicU64::new(NEVER + 1), ..RefreshGate::default() }

@@ -29,14 +29,14 @@ pub fn database_size(path: &Path) -> rusqlite::Result<DatabaseSize> {
     Ok(DatabaseSize { bytes: file_bytes(path), free_bytes })
 }
 
-/// The size of a database on disk with its write-ahead log, in bytes; 0 where there is no file.
+/// The size of a database on disk with its write-ahead log, in bytes; 0 if the file does not exist.
 pub fn file_bytes(path: &Path) -> u64 {
     let [log, _] = wal_and_shm_paths(path);
     let of = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
     of(path) + of(&log)
 }
 
-/// How long the file is.
+/// The length of the file, in bytes.
 pub fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let pages: u64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     let size: u64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;

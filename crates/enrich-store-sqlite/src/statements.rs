@@ -9,7 +9,7 @@ pub trait Statements {
     ///
     /// # Errors
     ///
-    /// SQLite's, as of all methods here.
+    /// SQLite's errors, for all methods of this trait.
     fn run(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize>;
 
     /// The first row; `None` when there is none.

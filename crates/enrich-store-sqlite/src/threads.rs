@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 use crate::OpenError;
 
-/// A thread that its owner waits for when it drops this. The thread must end by itself, for
-/// instance with its channel: the owner declares the channel's other end first, so that it is
-/// dropped before.
+/// A thread; dropping this value waits for its end. The thread must end by itself, for example when
+/// its channel closes. The owner therefore declares the other end of the channel first, so that it
+/// is dropped first.
 #[derive(Debug)]
 pub struct Worker(Option<JoinHandle<()>>);
 
@@ -36,13 +36,13 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
-            // The callers of a thread that panicked got errors.
+            // If the thread panicked, its callers already got errors.
             let _ = thread.join();
         }
     }
 }
 
-/// A worker that ends when this is dropped.
+/// A worker that ends when this value is dropped.
 #[derive(Debug)]
 pub struct Background {
     _owner: SyncSender<()>,
@@ -70,7 +70,7 @@ impl Background {
 }
 
 impl Owner {
-    /// Waits for a time, or until the owner is gone; returns whether it still exists.
+    /// Waits for `pause`, or until the owner is dropped. Returns whether the owner still exists.
     pub fn is_there_after(&self, pause: Duration) -> bool {
         self.0.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
     }
@@ -78,18 +78,17 @@ impl Owner {
 
 /// Runs `work` on a thread of its own and returns its result.
 ///
-/// For the operator's rare commands: each takes a thread while it runs. Work for calls has
-/// permanent threads.
+/// For rare commands of the operator. Work for calls has permanent threads.
 ///
 /// # Errors
 ///
-/// Those of `work`, and when the system gives no thread.
+/// The errors of `work`, and when the system gives no thread.
 pub async fn run_on_new_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let (reply, answer) = oneshot::channel();
     let run = move || {
-        // The caller may have been cancelled; the work is done in either case.
+        // The caller may no longer wait; the work is done in either case.
         let _ = reply.send(work());
     };
     let thread = thread::Builder::new().name("enrich-store".to_owned()).spawn(run);

@@ -15,10 +15,10 @@ use crate::rejection::Rejection;
 use crate::report::Notes;
 use crate::source::Source;
 
-/// The most records in a batch, rejected ones included.
+/// The most records in a batch, including rejected ones.
 const MAX_RECORDS: usize = 4096;
-/// A batch is full at this many bytes of lines. With the channel's length this bounds the memory of
-/// an import.
+/// A batch is full when it has this many bytes of lines. Together with the length of the channel,
+/// this bounds the memory of an import.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Batch {
     pub(crate) records: Vec<Record>,
     /// The line of each record.
     pub(crate) source_lines: Vec<SourceLine>,
-    /// The lines between them that were rejected.
+    /// The rejected lines between them.
     pub(crate) rejected: Vec<(SourceLine, Rejection)>,
     pub(crate) notes: Notes,
     /// Bytes read from the source for this batch, still compressed.
@@ -41,7 +41,7 @@ pub(crate) struct SourceLine {
     pub(crate) text: Vec<u8>,
 }
 
-/// What the reading thread delivers.
+/// What the batches contain, and when the reading stops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadOptions {
     /// Whether batches hold the lines' text.
@@ -75,7 +75,7 @@ impl Batch {
 ///
 /// # Errors
 ///
-/// When the source can't be read completely. The batches hold what was read before the failure.
+/// When the source can't be read to its end. The batches contain what was read before the failure.
 pub(crate) fn read(
     source: Source,
     options: ReadOptions,

@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub struct Bounds {
     /// The most bytes.
     pub max_bytes: u64,
-    /// The most lines, blank ones and those inside of quotes included.
+    /// The most lines, including blank lines and lines inside quotes.
     pub max_lines: u64,
-    /// Called again and again while the source is read; `true` stops the reading.
+    /// Called repeatedly while the source is read. `true` stops the reading.
     pub is_stopped: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -40,7 +40,7 @@ pub enum Halt {
 }
 
 impl Halt {
-    /// The halt inside an I/O error, if it holds one.
+    /// The halt inside an I/O error, if there is one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
@@ -52,7 +52,7 @@ pub(crate) struct Bounded {
     bounds: Bounds,
     bytes: u64,
     lines: u64,
-    /// Bytes of the input's buffer that are counted but not consumed.
+    /// Bytes in the input's buffer that are counted but not yet consumed.
     counted: usize,
 }
 

@@ -7,24 +7,24 @@ use std::io;
 /// know file formats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoList {
-    /// It is another kind of file.
+    /// The file is of another kind.
     #[error(
         "this is {0}, not a list; save the table in it as CSV or Excel (.xlsx) and use that file"
     )]
     Other(Content),
-    /// It is an archive of files.
+    /// The file is an archive of files.
     #[error("this is a zip archive; unpack it and use the list inside")]
     Zip,
-    /// It is a workbook of another program or version.
+    /// The file is a workbook of another program or version.
     #[error("this is {0}; save it as an Excel workbook (.xlsx) without a password, or as CSV")]
     OtherWorkbook(&'static str),
-    /// It is a single JSON value instead of an object on each line.
+    /// The file is a single JSON value, not an object on each line.
     #[error(
         "this is a single JSON value; write the list as JSON Lines (.jsonl): one object on each \
          line, without brackets and commas around them"
     )]
     JsonArray,
-    /// It is JSON, but its name says CSV.
+    /// The file is JSON, but its name says CSV.
     #[error("this is JSON, not CSV; if each line is an object, rename the file to .jsonl")]
     JsonAsCsv,
     /// The workbook is damaged.
@@ -36,13 +36,13 @@ pub enum NoList {
     /// The file is empty.
     #[error("the list is empty")]
     Empty,
-    /// It has a header but no rows.
+    /// The file has a header but no rows.
     #[error("the list has column names but no rows")]
     HeaderAlone,
 }
 
 impl NoList {
-    /// The refusal inside an I/O error, if it holds one.
+    /// The refusal inside an I/O error, if there is one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().cloned()
     }
@@ -116,7 +116,7 @@ pub(crate) fn refused(head: &[u8]) -> Option<NoList> {
     found.map(|(_, content)| NoList::Other(*content))
 }
 
-/// Whether a text is a JSON array of objects instead of an object on each line.
+/// Whether a text is a JSON array of objects, and not an object on each line.
 pub(crate) fn is_json_array(text: &[u8]) -> bool {
     let inside = text.trim_ascii_start().strip_prefix(b"[");
     inside.is_some_and(|inside| matches!(inside.trim_ascii_start().first(), Some(b'{')))

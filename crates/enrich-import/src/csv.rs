@@ -1,4 +1,4 @@
-//! CSV: a header line, then one record a row.
+//! CSV: a header line, then a row for each record.
 
 use std::io;
 
@@ -37,8 +37,8 @@ impl Table {
         Ok(Some(Self { kind, columns, splitter }))
     }
 
-    /// Returns the next row's record, or why the row has none; `None` at the end. Skips blank lines
-    /// between rows.
+    /// Returns the next row's record, or why the row is rejected; `None` at the end. Skips blank
+    /// lines between rows.
     pub(crate) fn next(
         &mut self,
         lines: &mut Lines,
@@ -56,7 +56,7 @@ impl Table {
             return Err(Rejection::FieldCount { found, expected });
         }
         let mut fields = Fields::default();
-        // Ignored columns are not part of the hash, so a change in them does not make the record
+        // The hash does not include ignored columns, so a change in them does not make the record
         // new.
         let mut parts: Vec<&[u8]> = Vec::with_capacity(2 * expected);
         for (column, bytes) in self.columns.iter().zip(self.splitter.fields()) {
@@ -85,9 +85,9 @@ impl Table {
 
 #[derive(Debug)]
 enum Column {
-    /// It holds a field of the native format.
+    /// The column holds a field of the native format.
     Field(Named),
-    /// It has another name and is ignored.
+    /// The column has another name and is ignored.
     Other(String),
 }
 

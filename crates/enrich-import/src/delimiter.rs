@@ -30,7 +30,7 @@ impl Delimiter {
         }
     }
 
-    /// Its form on a command line: `,`, `;`, `tab` or `|`.
+    /// The delimiter as written on a command line: `,`, `;`, `tab` or `|`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Comma => ",",
@@ -40,7 +40,7 @@ impl Delimiter {
         }
     }
 
-    /// Its byte in the file.
+    /// The delimiter's byte in the file.
     pub const fn as_byte(self) -> u8 {
         match self {
             Self::Comma => b',',

@@ -4,7 +4,7 @@ use crate::delimiter::Delimiter;
 use crate::lines::Line;
 use crate::splitter::Splitter;
 
-/// The delimiter that a first line `sep=;` names. Some programs write this line for spreadsheets.
+/// The delimiter in a first line such as `sep=;`. Some programs write this line for spreadsheets.
 pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
     let (name, value) = line.split_at_checked(4)?;
     let value = std::str::from_utf8(value).ok()?;
@@ -14,8 +14,8 @@ pub(crate) fn announced(line: &[u8]) -> Option<Delimiter> {
 
 /// Detects the delimiter of a file that begins with these lines; `otherwise` if none fits.
 ///
-/// Only a delimiter that splits the header into at least two fields fits. The one with the most
-/// rows of the header's length wins, then the one with more fields.
+/// A delimiter fits if it splits the header into at least two fields. Of several, the one wins with
+/// which the most rows have as many fields as the header; then the one with more fields.
 pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     let mut best = (otherwise, 0.0, 1);
     let others = Delimiter::ALL.into_iter().filter(|one| *one != otherwise);
@@ -34,7 +34,7 @@ pub(crate) fn detect(lines: &[Line], otherwise: Delimiter) -> Delimiter {
     best.0
 }
 
-/// The number of fields of each row, without blank lines.
+/// The number of fields of each row. Blank lines are skipped.
 fn field_counts(lines: &[Line], delimiter: Delimiter) -> Vec<usize> {
     let mut splitter = Splitter::new(delimiter);
     let mut counts = Vec::new();

@@ -25,7 +25,7 @@ impl TextEncoding {
         Encoding::for_label_no_replacement(label.trim().as_bytes()).map(Self)
     }
 
-    /// Its display name: `UTF-8`, `UTF-16`, `Windows-1252`.
+    /// The encoding's display name: `UTF-8`, `UTF-16`, `Windows-1252`.
     pub fn name(self) -> String {
         match self.0.name() {
             "UTF-16LE" | "UTF-16BE" => "UTF-16".to_owned(),
@@ -33,7 +33,7 @@ impl TextEncoding {
         }
     }
 
-    /// The label that selects it: `utf-8`, `utf-16`, `windows-1252`.
+    /// The label that selects the encoding: `utf-8`, `utf-16`, `windows-1252`.
     pub fn label(self) -> String {
         self.name().to_ascii_lowercase()
     }
@@ -68,13 +68,13 @@ impl<'de> Deserialize<'de> for TextEncoding {
     }
 }
 
-/// The encoding that the first bytes of a text reveal, and the length of the byte-order mark;
-/// `None` if they reveal nothing.
+/// The encoding and the length of the byte-order mark, if the first bytes of a text show the
+/// encoding.
 pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
     if let Some((encoding, mark)) = Encoding::for_bom(head) {
         return Some((TextEncoding(encoding), mark));
     }
-    // In UTF-16 one of each two bytes is often zero; other text has no zeros.
+    // In UTF-16 text, every second byte is often zero. Other text contains no zero bytes.
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (zeros(0), zeros(1));
     let is_full = |zeros: usize, others: usize| 4 * zeros >= head.len() && zeros > 10 * others;
@@ -92,7 +92,7 @@ pub(crate) fn detect_by_start(head: &[u8]) -> Option<(TextEncoding, usize)> {
 pub(crate) struct KnownEncoding(Rc<Cell<Option<TextEncoding>>>);
 
 impl KnownEncoding {
-    /// The encoding as far as it is known; a text with only ASCII so far counts as UTF-8.
+    /// The encoding as far as it is known. A text that is only ASCII so far counts as UTF-8.
     pub(crate) fn get(&self) -> TextEncoding {
         self.0.get().unwrap_or(TextEncoding::UTF_8)
     }
@@ -110,7 +110,7 @@ pub(crate) struct Decoding {
 }
 
 enum State {
-    /// Only ASCII so far; the number of buffered bytes that are known to be ASCII.
+    /// Only ASCII so far. The number is that of the buffered bytes known to be ASCII.
     Ascii(usize),
     Utf8,
     Other(Decoder),
@@ -119,8 +119,8 @@ enum State {
 }
 
 impl Decoding {
-    /// Reads `input`, which begins with `head`. The encoding is `chosen`; else what `head` reveals;
-    /// else it is guessed at the first byte that isn't ASCII.
+    /// Reads `input`, which begins with `head`. The encoding is `chosen`; else the one that `head`
+    /// shows; else it is guessed at the first byte that isn't ASCII.
     pub(crate) fn new(
         mut input: Box<dyn BufRead>,
         head: &[u8],
@@ -129,7 +129,7 @@ impl Decoding {
     ) -> io::Result<(Self, KnownEncoding)> {
         let detected = detect_by_start(head);
         let detected = match chosen {
-            // The label `utf-16` leaves the byte order open; the text shows it.
+            // The label `utf-16` does not say the byte order; the text shows it.
             Some(chosen) if chosen.is_utf_16() => {
                 Some(detected.filter(|(detected, _)| detected.is_utf_16()).unwrap_or((chosen, 0)))
             }
@@ -151,7 +151,7 @@ impl Decoding {
         Ok((Self { input, state, guesses, known, decoded: Vec::new(), given: 0 }, shared))
     }
 
-    /// Chooses the encoding by the text from its first non-ASCII byte on.
+    /// Chooses the encoding, from the text that begins with its first non-ASCII byte.
     fn decide(&mut self) -> io::Result<()> {
         let mut window = Vec::new();
         let failure = (&mut self.input).take(WINDOW_BYTES as u64).read_to_end(&mut window).err();
@@ -270,7 +270,7 @@ fn skip(input: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// A reader of bytes that were read ahead, then of the error that ended the reading ahead, then of
+/// A reader that returns the bytes read ahead, then the error that ended the reading ahead, then
 /// the rest.
 pub(crate) fn resumed(
     head: Vec<u8>,
@@ -280,7 +280,7 @@ pub(crate) fn resumed(
     Box::new(Cursor::new(head).chain(Failed(failure)).chain(rest))
 }
 
-/// An input that fails once, if at all.
+/// A reader that returns an error once, if it has one.
 struct Failed(Option<io::Error>);
 
 impl BufRead for Failed {

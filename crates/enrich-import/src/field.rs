@@ -12,7 +12,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind that the value of `type` names, in any case.
+    /// The kind that a value of `type` names, in any case.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let names =
             [("company", Self::Company), ("person", Self::Person), ("domain", Self::Domain)];
@@ -105,7 +105,7 @@ impl Field {
 
     /// The field with this name, in the singular or the plural.
     pub(crate) fn from_name(name: &str) -> Option<Named> {
-        // `ids` is reserved for ids of several registers; it is not the plural of `id`.
+        // `ids` is reserved for ids of several registers, so it is not the plural of `id`.
         let is_kept = name == "ids";
         let exact = TABLE.into_iter().find(|(_, known, _)| *known == name);
         let other = || TABLE.into_iter().find(|(_, known, _)| differ_in_number(known, name));
@@ -127,7 +127,7 @@ impl Field {
         }
     }
 
-    /// Its name in the native format.
+    /// The field's name in the native format.
     pub(crate) fn name(self) -> &'static str {
         TABLE[self as usize].1
     }

@@ -58,7 +58,8 @@ pub fn format_from_file_name(file_name: &str) -> (Option<Format>, Option<Compres
     (format, compression)
 }
 
-/// Removes the first of these endings that the name has, and returns its meaning.
+/// Removes the first of these endings that the name has. Returns the rest and the meaning of the
+/// ending.
 fn without_ending<'a, T: Copy>(name: &'a str, endings: &[(&str, T)]) -> (&'a str, Option<T>) {
     for (ending, meaning) in endings {
         if let Some((stem, end)) = name.split_at_checked(name.len().saturating_sub(ending.len()))

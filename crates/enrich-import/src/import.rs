@@ -34,7 +34,7 @@ impl Progress for () {
 #[derive(Debug, thiserror::Error)]
 #[error("the import stopped")]
 pub struct ImportError {
-    /// What the import stored before it stopped; nothing, if the whole import is one transaction.
+    /// The results up to the stop. Nothing is stored if the whole import is one transaction.
     pub report: Box<Report>,
     /// Why it stopped.
     #[source]
@@ -44,7 +44,8 @@ pub struct ImportError {
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// The source can't be read to its end. An import by batches keeps what was read before.
+    /// The source can't be read to its end. If batches are stored one by one, those before the
+    /// failure stay.
     #[error("the source can't be read completely")]
     Read(#[from] ReadError),
     /// A line was rejected in an import of one transaction.
@@ -68,15 +69,15 @@ pub enum Cause {
 ///
 /// With [`Atomic::Batch`](enrich_core::port::importer::Atomic) rejected lines are skipped, and each
 /// stored batch stays. After an interruption, the same import again completes the work; stored
-/// records count as unchanged. With `Atomic::Whole` the first rejected line (also that of a
-/// suppressed record) stops the import, and nothing is stored. To import several sources, call this
-/// once for each and add the reports.
+/// records count as unchanged. With `Atomic::Whole` the first rejected line stops the import, and
+/// nothing is stored; a suppressed record also counts as rejected. To import several sources, call
+/// this once for each and add the reports.
 ///
 /// `rejects` receives a JSON object for each rejected line: `source`, `line`, `reason`, `record`.
 ///
-/// The future blocks while it waits for the reading thread, so it suits a command and not a
-/// server's executor. If the import stops early, the reading thread may continue until its input
-/// yields data.
+/// The future blocks while it waits for the reading thread, so it must not run on a server's
+/// executor. If the import stops early, the reading thread may continue until its input yields
+/// data.
 ///
 /// # Errors
 ///
@@ -134,8 +135,8 @@ impl Import<'_> {
         }
     }
 
-    /// Commits the stored batches after the source failed. An import of one transaction is rolled
-    /// back.
+    /// Commits the stored batches after a failure of the source. An import of one transaction is
+    /// rolled back.
     async fn give_up(&self, loading: Box<dyn Loading>, error: ReadError) -> Result<(), Cause> {
         if !self.is_whole && self.report.took_anything() {
             loading.finish().await?;
@@ -200,7 +201,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Writes the rejected lines to the file before more is stored.
+    /// Writes the rejected lines to the file. Nothing more is stored before this.
     fn flush_rejects(&mut self) -> Result<(), Cause> {
         match self.rejects.as_mut() {
             Some(into) => into.flush().map_err(Cause::Rejects),

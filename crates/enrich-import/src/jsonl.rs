@@ -14,7 +14,7 @@ use crate::record::{self, content_hash};
 use crate::rejection::Rejection;
 use crate::report::Notes;
 
-/// Returns the next record, or why its line has none; `None` at the end. Skips blank lines.
+/// Returns the next record, or why its line is rejected; `None` at the end. Skips blank lines.
 pub(crate) fn next(lines: &mut Lines, notes: &mut Notes) -> io::Result<Option<Parsed>> {
     let Some(line) = lines.next_filled()? else { return Ok(None) };
     let record = read(&line, notes);
@@ -26,7 +26,7 @@ fn read(line: &Line, notes: &mut Notes) -> Result<Record, Rejection> {
     let (mut repeated, mut unknown) = (None, Vec::new());
     for (name, value) in object::members::<&RawValue>(line)? {
         match Field::from_name(&name) {
-            // The line is rejected, because one of the values would be lost.
+            // The line is rejected, because one of the two values would be lost.
             Some(named) if !fields.set(named, Raw::Json(value)) => repeated = Some(named.field),
             Some(_) => {}
             None => unknown.push((name, value)),

@@ -22,7 +22,7 @@ pub struct ReadAs {
 /// The layout of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
-    /// The format of its records.
+    /// The format of the records.
     pub format: Format,
     /// The delimiter of CSV.
     pub delimiter: Option<Delimiter>,
@@ -35,8 +35,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Whether it is the default layout (comma, UTF-8, no workbook), so that nobody needs to be
-    /// told.
+    /// Whether this is the default layout (comma, UTF-8, no workbook), which need not be shown.
     pub fn is_plain(&self) -> bool {
         let Self { delimiter, encoding, sheet, .. } = self;
         matches!(delimiter, None | Some(Delimiter::Comma))

@@ -5,24 +5,24 @@ use std::io::{self, BufRead, Read};
 
 use crate::limits::MAX_LINE_BYTES;
 
-/// Some editors write it before UTF-8 text.
+/// The mark that some editors write before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A line of the file, without its end.
+/// A line of the file, without its line end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Its number in the file, from 1.
+    /// The line's number in the file, from 1.
     pub(crate) number: u64,
-    /// Its bytes; if it is too long, the first [`MAX_LINE_BYTES`].
+    /// The line's bytes; if it is too long, the first [`MAX_LINE_BYTES`].
     pub(crate) bytes: Vec<u8>,
-    /// Whether it is longer than [`MAX_LINE_BYTES`].
+    /// Whether the line is longer than [`MAX_LINE_BYTES`].
     pub(crate) is_too_long: bool,
-    /// Whether it ended in CR LF instead of LF.
+    /// Whether the line ended in CR LF, not only LF.
     pub(crate) had_return: bool,
 }
 
 impl Line {
-    /// Whether it has only white space.
+    /// Whether the line contains only white space.
     pub(crate) fn is_blank(&self) -> bool {
         !self.is_too_long && self.bytes.trim_ascii().is_empty()
     }
@@ -32,12 +32,12 @@ pub(crate) struct Lines {
     input: Box<dyn BufRead>,
     read: u64,
     returned: VecDeque<Line>,
-    /// The error that [`Self::peek`] met; returned after the lines before it.
+    /// The error of [`Self::peek`]. It is returned after the lines before it.
     failure: Option<io::Error>,
 }
 
 impl Lines {
-    /// Reads lines that end in LF or CR LF; skips a byte-order mark before the first.
+    /// Reads lines that end in LF or CR LF. Skips a byte-order mark before the first line.
     pub(crate) fn new(input: Box<dyn BufRead>) -> Self {
         Self { input, read: 0, returned: VecDeque::new(), failure: None }
     }
@@ -52,7 +52,7 @@ impl Lines {
             return Err(failure);
         }
         let mut bytes = Vec::new();
-        // The longest line and its CR LF.
+        // The length of the longest line with its CR LF.
         let most = MAX_LINE_BYTES + 2;
         let length = (&mut self.input).take(most as u64).read_until(b'\n', &mut bytes)?;
         if length == 0 {
@@ -87,8 +87,8 @@ impl Lines {
         }
     }
 
-    /// Returns copies of the next lines, up to `max_lines` lines or `max_bytes` bytes; `next`
-    /// returns them again.
+    /// Returns copies of the next lines, up to `max_lines` lines or `max_bytes` bytes. `next` still
+    /// returns these lines.
     pub(crate) fn peek(&mut self, max_lines: usize, max_bytes: usize) -> Vec<Line> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         while lines.len() < max_lines && bytes < max_bytes {

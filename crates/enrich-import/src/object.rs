@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use crate::lines::Line;
 use crate::rejection::Rejection;
 
-/// The members of the object in a line, in order, repeated names included.
+/// The members of the object in a line, in order. Repeated names are kept.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub(crate) fn members<'a, V: Deserialize<'a>>(
     }
 }
 
-/// The members of an object in order, repeated names included.
+/// The members of an object in order. Repeated names are kept.
 struct Object<V>(Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Object<V> {

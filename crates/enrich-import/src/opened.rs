@@ -18,10 +18,10 @@ use crate::workbook::{Limits, Workbook};
 
 /// Bytes at the beginning of a source that are used to detect its content.
 const HEAD_BYTES: usize = 16 * 1024;
-/// The most lines, and the most bytes of them, that are used to detect the delimiter.
+/// The most lines, and their most bytes, that are used to detect the delimiter.
 const LOOKED_AT_LINES: usize = 100;
 const LOOKED_AT_BYTES: usize = 256 * 1024;
-/// The largest workbook that is read from a stream, in bytes: it is held in memory.
+/// The largest workbook that is read from a stream, in bytes. It is kept in memory.
 const MAX_HELD_WORKBOOK: usize = 64 * 1024 * 1024;
 
 /// A source's decompressed input, and what is known of it.

@@ -6,9 +6,9 @@ use crate::rejection::Rejection;
 
 #[derive(Debug)]
 pub(crate) struct Parsed {
-    /// The line's number; for a row, its first line's.
+    /// The line's number; for a row of several lines, the first line's.
     pub(crate) line: u64,
     pub(crate) text: Vec<u8>,
-    /// Its record, or why it has none.
+    /// The line's record, or why it is rejected.
     pub(crate) record: Result<Record, Rejection>,
 }

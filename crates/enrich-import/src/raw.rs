@@ -10,7 +10,8 @@ use crate::field::{Field, Named};
 /// The separator of list values in CSV.
 const CSV_LIST_SEPARATOR: char = '|';
 
-/// The fields of a record. For each field, the values under its singular and under its own name.
+/// The fields of a record. Each field may have two values: under its singular, and under its own
+/// name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a>([[Option<Raw<'a>>; 2]; Field::COUNT]);
 
@@ -38,7 +39,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The values of a field under its singular and under its own name; at least one is there.
+/// The values of a field under its singular and under its own name. At least one is present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a>([Option<Raw<'a>>; 2]);
 
@@ -78,7 +79,8 @@ pub(crate) enum Item<'a> {
     /// A JSON number, with the file's digits.
     Number(&'a str),
     Object(&'a RawValue),
-    /// Never valid: a boolean, a nested list, an escape that encodes no character.
+    /// A value that is never valid: a boolean, a nested list, or an escape that encodes no
+    /// character.
     Other,
 }
 
@@ -122,7 +124,7 @@ impl<'a> Item<'a> {
         (!text.is_empty()).then_some(Self::Text(Cow::Borrowed(text)))
     }
 
-    /// The text, if it is one.
+    /// The value, if it is a text.
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text),
@@ -174,8 +176,8 @@ pub(crate) struct SiteObject<'a> {
 
 /// Splits `acme.de@DE` into domain and country.
 ///
-/// The last `@` of a URL may also stand before its host (`//user@acme.example`). A host has a dot;
-/// no code or name of a country does.
+/// In a URL the last `@` may also be before the host (`//user@acme.example`). The text after it is
+/// a host if it contains a dot, which no code or name of a country does.
 pub(crate) fn csv_site(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
         Some((domain, country)) if !country.contains('.') => (domain, Some(country)),

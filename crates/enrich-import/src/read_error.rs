@@ -5,7 +5,7 @@ use std::io;
 use crate::bounds::Halt;
 use crate::content::NoList;
 
-/// Why a source can't be read, or not to its end.
+/// Why a source can't be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The source can't be opened.
@@ -34,16 +34,16 @@ pub enum ReadError {
 /// Why a CSV header can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// It is longer than a line may be, or spans several lines.
+    /// The header is longer than a line may be, or spans several lines.
     #[error("it is longer than one line or 1 MiB")]
     NotOneLine,
     /// It is not UTF-8.
     #[error("it is not UTF-8")]
     NotUtf8,
-    /// It has a column twice.
+    /// The header has a column twice.
     #[error("it has the column `{0}` twice")]
     RepeatedColumn(&'static str),
-    /// It has too many columns.
+    /// The header has too many columns.
     #[error("it has {found} columns; at most {most} can be read")]
     TooManyColumns {
         /// The number of its columns.
@@ -57,7 +57,7 @@ pub enum HeaderError {
 }
 
 impl HeaderError {
-    /// The header error inside an I/O error, if any.
+    /// The header error inside an I/O error, if there is one.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }

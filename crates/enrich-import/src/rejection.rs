@@ -22,16 +22,16 @@ pub enum Rejection {
         /// The position of the first error, in bytes from 1.
         column: usize,
     },
-    /// It is JSON, but not an object.
+    /// The line is JSON, but not an object.
     #[error("the line is not a JSON object")]
     NotAnObject,
-    /// It has a field twice.
+    /// The record has a field twice.
     #[error("`{0}` is given twice")]
     RepeatedField(&'static str),
-    /// Its `type` is not one of the format's.
+    /// The record's `type` is not one of the native format.
     #[error("`type` is not `company`, `person` or `domain`")]
     UnknownType,
-    /// It has no `type`, and no field that shows its kind.
+    /// The record has no `type`, and no field that shows its kind.
     #[error("there is no `type`, and no `first_name`, `name` or `domain` that would imply it")]
     NoType,
     /// The `type` of a CSV row contradicts the file's header.
@@ -78,13 +78,13 @@ impl Rejection {
 /// Why a value can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
-    /// It is a number, boolean, list or object instead of a text.
+    /// The value is a number, boolean, list or object, not a text.
     #[error("this is not text")]
     NotText,
-    /// It is a list in a single-valued field.
+    /// The value is a list in a single-valued field.
     #[error("only one value is allowed here, and several are given")]
     SeveralValues,
-    /// It is beyond the most values of a list.
+    /// The list has more values than allowed before this one.
     #[error("a list has at most {MAX_LIST_VALUES} values; the rest is left out")]
     TooMany,
     /// The text is too long.
@@ -93,37 +93,37 @@ pub enum BadValue {
     /// It contains control characters.
     #[error("a text holds no control characters")]
     ControlCharacter,
-    /// It is not a confidence.
+    /// The value is not a confidence.
     #[error("a confidence is a whole number from 1 to 100")]
     NotAConfidence,
-    /// It is not an IP address.
+    /// The value is not an IP address.
     #[error("this is neither an IPv4 nor an IPv6 address")]
     NotAnIpAddress,
-    /// It is a fact about the main domain, which is missing or can't be read.
+    /// The value is a fact about the main domain, which is missing or can't be read.
     #[error("the record has no main domain that this value could belong to")]
     NoMainDomain,
-    /// It is not a company's name.
+    /// The value is not a company's name.
     #[error(transparent)]
     CompanyName(#[from] InvalidCompanyName),
-    /// It is not a person's name.
+    /// The value is not a person's name.
     #[error(transparent)]
     PersonName(#[from] InvalidPersonName),
-    /// It is not a country.
+    /// The value is not a country.
     #[error(transparent)]
     Country(#[from] InvalidCountry),
-    /// It is not a domain.
+    /// The value is not a domain.
     #[error(transparent)]
     Domain(#[from] InvalidDomain),
-    /// It is not an email address.
+    /// The value is not an email address.
     #[error(transparent)]
     EmailAddress(#[from] InvalidEmailAddress),
-    /// It is not a phone number.
+    /// The value is not a phone number.
     #[error(transparent)]
     Phone(#[from] InvalidPhone),
-    /// It is not a page of the network.
+    /// The value is not a page of the network.
     #[error(transparent)]
     Page(#[from] InvalidPage),
-    /// It is not a person's page.
+    /// The value is not a person's page.
     #[error(transparent)]
     PersonPage(#[from] InvalidPersonPage),
 }

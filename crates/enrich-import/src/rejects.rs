@@ -17,8 +17,8 @@ struct RejectedLine<'a> {
     source: &'a str,
     line: u64,
     reason: String,
-    /// The line's text, with U+FFFD for bytes that are not UTF-8; a line that is too long is cut.
-    /// Absent if the record is suppressed, so that forgotten data isn't written again.
+    /// The line's text, with U+FFFD for bytes that are not UTF-8. A line that is too long is cut
+    /// off. `None` for a suppressed record, so that forgotten data isn't written again.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<Cow<'a, str>>,
 }

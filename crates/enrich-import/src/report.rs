@@ -17,8 +17,8 @@ const MAX_FIELD_NAME: usize = 40;
 const MAX_SEEN_VALUES: u32 = 200;
 const MAX_SEEN_BYTES: usize = 300;
 
-/// The results of an import. `read` = `added + merged + unchanged + rejected`. The exception is a
-/// stopped import of one transaction, where nothing is added, merged or unchanged.
+/// The results of an import. `read` = `added + merged + unchanged + rejected`, unless an import of
+/// one transaction was stopped: then nothing is added, merged or unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Records read: lines that are not blank, or rows below the header.
@@ -31,10 +31,10 @@ pub struct Report {
     pub unchanged: u64,
     /// Records that were not imported.
     pub rejected: u64,
-    /// Imported records that have only a name: no domain, page, address or number, and for a person
-    /// no employer. They rarely answer anything.
+    /// Imported records that are name only: they have no domain, page, address or number, and a
+    /// person has no employer. They rarely answer a question.
     pub name_only: u64,
-    /// Values left out of imported records, suppressed ones included.
+    /// Values left out of imported records, including suppressed ones.
     pub dropped: u64,
     /// Values that could not be read, by field and reason.
     pub dropped_values: Vec<DroppedValues>,
@@ -45,7 +45,7 @@ pub struct Report {
     /// The names of fields that records of their kind don't have, at most 32. They show mistyped
     /// names.
     pub ignored_fields: BTreeSet<String>,
-    /// The layout of the source, or of the first source; `None` for an empty one.
+    /// The layout of the source, or of the first of several sources; `None` for an empty source.
     pub layout: Option<Layout>,
     unused: BTreeMap<String, ColumnSample>,
 }
@@ -54,7 +54,7 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ColumnSample {
     values: u32,
-    /// Those that are domains, URLs or email addresses.
+    /// The number of these values that are domains, URLs or email addresses.
     keys: u32,
 }
 
@@ -67,18 +67,18 @@ pub struct DroppedValues {
     pub reason: BadValue,
     /// The number of values.
     pub count: u64,
-    /// The line of the first one.
+    /// The line of the first such value.
     pub first_line: u64,
 }
 
 impl Report {
-    /// Whether the directory now holds anything that this source gave or confirmed.
+    /// Whether the directory now contains anything that this source gave or confirmed.
     pub fn took_anything(&self) -> bool {
         self.added + self.merged + self.unchanged > 0
     }
 
-    /// The unused columns with mostly domains, URLs or email addresses, in a sample of 200 values
-    /// of each batch.
+    /// The unused columns that mostly contain domains, URLs or email addresses, judged by 200
+    /// values of each batch.
     pub fn unused_keys(&self) -> Vec<&str> {
         let is_key = |seen: &ColumnSample| seen.keys > 0 && 2 * seen.keys >= seen.values;
         let keys = self.unused.iter().filter(|(_, seen)| is_key(seen));
@@ -112,7 +112,7 @@ impl Report {
     }
 }
 
-/// Adds the reports of several sources. Line numbers still refer to their own source.
+/// Adds the reports of several sources. Line numbers still refer to each line's own source.
 impl AddAssign for Report {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;
@@ -180,7 +180,8 @@ impl Notes {
     }
 }
 
-/// Whether this looks like the name of a field. Other text may be data and must not be in a report.
+/// Whether this looks like the name of a field. Other text may be data, which must not be in a
+/// report.
 fn looks_like_a_name(name: &str) -> bool {
     name.len() <= MAX_FIELD_NAME
         && name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -189,7 +190,7 @@ fn looks_like_a_name(name: &str) -> bool {
 
 /// Whether a value is a domain, a URL or an email address.
 fn is_key(value: &str) -> bool {
-    // Initials and decimals have a dot too, but no ending like a domain's.
+    // Initials and decimals contain a dot too, but do not end like a domain.
     let ending = value.split(['/', '?']).find(|part| part.contains('.')).unwrap_or_default();
     let ending = ending.rsplit('.').next().unwrap_or_default();
     let has_ending = ending.len() >= 2 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -209,7 +210,8 @@ fn add_samples(all: &mut BTreeMap<String, ColumnSample>, more: BTreeMap<String, 
     }
 }
 
-/// Adds to the count of the same field and reason; a linear search is enough for the few pairs.
+/// Adds to the count of the same field and reason. There are few pairs, so a linear search is
+/// enough.
 fn count(counts: &mut Vec<DroppedValues>, values: DroppedValues) {
     let same =
         |known: &&mut DroppedValues| known.field == values.field && known.reason == values.reason;

@@ -16,7 +16,7 @@ use crate::rejection::Rejection;
 use crate::source::Source;
 use crate::splitter::Splitter;
 
-/// The most columns of a list. Each one is an option in every form, and a cell in every row.
+/// The most columns of a list. Each column is an option in every form, and a cell in every row.
 pub const MAX_COLUMNS: usize = 1_000;
 
 /// Reads a source row by row. Skips blank lines.
@@ -34,19 +34,19 @@ enum Kind {
 /// A row of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The number of its first line, from 1.
+    /// The number of the row's first line, from 1.
     pub line: u64,
-    /// Its text, without the end of the last line; cut if it is too long.
+    /// The row's text, without the end of the last line. Cut off if it is too long.
     pub text: Vec<u8>,
-    /// Its content, or why it can't be read.
+    /// The row's content, or why it can't be read.
     pub cells: Result<Cells, Rejection>,
 }
 
 /// The content of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// The fields of a CSV row, as the file has them. They may be more or fewer than the columns,
-    /// and may not be UTF-8.
+    /// The fields of a CSV row, as in the file. There may be more or fewer fields than columns, and
+    /// they may not be UTF-8.
     Csv(Vec<Vec<u8>>),
     /// The names and values of a JSON object, in its order.
     Json(Vec<(String, Value)>),
@@ -90,8 +90,8 @@ impl Rows {
     }
 
     /// The distinct member names in the first objects of JSON Lines, in order, at most
-    /// [`MAX_COLUMNS`]. Reads `max_rows` lines that aren't blank, or as many as have `max_bytes`
-    /// together. `next_row` still returns these rows.
+    /// [`MAX_COLUMNS`]. Reads `max_rows` lines that aren't blank, or lines of `max_bytes` in total.
+    /// `next_row` still returns these rows.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Rows {
 }
 
 impl Row {
-    /// An estimate of the memory it takes. JSON values take far more than their text.
+    /// An estimate of the row's memory. JSON values take far more memory than their text.
     pub fn memory_bytes(&self) -> usize {
         let cells = match &self.cells {
             Ok(Cells::Csv(cells)) => {

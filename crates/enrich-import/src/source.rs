@@ -21,8 +21,8 @@ const BUFFER_BYTES: usize = 128 * 1024;
 
 /// An input of records.
 ///
-/// The file's name gives format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
-/// then `.gz` or `.zst`, in any case. If it doesn't, the first bytes do; a workbook is always
+/// The file's name shows format and compression: `.jsonl`, `.ndjson`, `.csv`, `.tsv` or `.xlsx`,
+/// then `.gz` or `.zst`, in any case. Otherwise the first bytes show them. A workbook is always
 /// recognised by its first bytes. Delimiter and encoding are detected.
 pub struct Source {
     input: Box<dyn Read + Send>,
@@ -60,7 +60,7 @@ impl Source {
         Self::reader("stdin", io::stdin())
     }
 
-    /// Any reader. `file_name` has the meaning of a file's name without its folder.
+    /// Any reader. `file_name` is used like a file's name without its folder.
     pub fn reader(file_name: &str, input: impl Read + Send + 'static) -> Self {
         let (format, compression) = format_from_file_name(file_name);
         Self {
@@ -89,7 +89,7 @@ impl Source {
         self
     }
 
-    /// The default name of the source: the file's name without its folder. `None` if that isn't a
+    /// The default name of the source: the file's name without its folder. `None` if this isn't a
     /// valid source name.
     pub fn name(&self) -> Option<&SourceName> {
         self.name.as_ref()

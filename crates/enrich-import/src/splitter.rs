@@ -11,14 +11,14 @@ use crate::read_error::HeaderError;
 use crate::rejection::Rejection;
 use crate::workbook::{SheetRow, Workbook};
 
-/// A row as the file has it. Its fields are in the splitter that read it.
+/// A row as in the file. Its fields are in the splitter that read it.
 #[derive(Debug)]
 pub(crate) struct RawRow {
-    /// The number of its first line.
+    /// The number of the row's first line.
     pub(crate) line: u64,
-    /// Its text, without the end of the last line.
+    /// The row's text, without the end of the last line.
     pub(crate) text: Vec<u8>,
-    /// Why it could not be split, if so.
+    /// Whether the row could be split; if not, why.
     pub(crate) is_whole: Result<(), Rejection>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Splitter {
 
 impl Splitter {
     pub(crate) fn new(delimiter: Delimiter) -> Self {
-        // Like in `Lines`, a lone CR doesn't end a line.
+        // A CR without LF doesn't end a line, as in `Lines`.
         let reader = ReaderBuilder::new()
             .delimiter(delimiter.as_byte())
             .terminator(Terminator::Any(b'\n'))
@@ -61,7 +61,7 @@ impl Splitter {
         Self { workbook: Some(workbook), ..Self::new(Delimiter::Comma) }
     }
 
-    /// Reads the header into the fields. `false` if there is none.
+    /// Reads the header into the fields. `false` if there is no header.
     pub(crate) fn read_header(&mut self, lines: &mut Lines) -> io::Result<bool> {
         if let Some(workbook) = &mut self.workbook {
             let Some(row) = workbook.next_row()? else { return Ok(false) };
@@ -94,8 +94,7 @@ impl Splitter {
         }))
     }
 
-    /// Loads a row of a workbook. Fills it up with empty cells, which the file leaves out at its
-    /// end.
+    /// Loads a row of a workbook. Adds the empty cells that the file omits at the end of a row.
     fn load(&mut self, mut row: SheetRow) -> RawRow {
         let width = self.width.max(row.cells.len());
         row.cells.resize(width, String::new());
@@ -117,7 +116,7 @@ impl Splitter {
     }
 
     /// Reads until the row's quote is closed, and returns the row's whole text. `None` if the row
-    /// exceeds the limits; then the lines after the first are put back, because they may be rows of
+    /// exceeds the limits. Then the lines after the first are put back, because they may be rows of
     /// their own.
     fn rest_of_row(&mut self, first: &Line, lines: &mut Lines) -> io::Result<Option<Vec<u8>>> {
         let mut text = first.bytes.clone();
@@ -170,7 +169,7 @@ impl Splitter {
             && self.is_whole
             && let Some(last) = self.count.checked_sub(1).and_then(|at| self.ends.get_mut(at))
         {
-            // Inside quotes the CR belongs to the field; here it belongs to the row's end.
+            // Inside quotes the CR belongs to the field. Here it belongs to the line end.
             *last = last.saturating_sub(1);
         }
         self.is_whole
@@ -182,7 +181,7 @@ impl Splitter {
         self.is_whole = true;
     }
 
-    /// The names of the columns, after the header was read.
+    /// The names of the columns; call it after the header was read.
     pub(crate) fn names(&self) -> Result<Vec<&str>, HeaderError> {
         let names = self.fields().map(|name| std::str::from_utf8(name).map(str::trim));
         names.collect::<Result<_, _>>().map_err(|_| HeaderError::NotUtf8)

@@ -19,9 +19,9 @@ pub(crate) struct Values<'f, 'a> {
 }
 
 pub(crate) struct Sites {
-    /// The domains that could be read, each with the country of its site.
+    /// The domains that could be read, each with the country of its website.
     pub(crate) sites: Vec<(Domain, Option<Country>)>,
-    /// Whether the first one in the file could be read.
+    /// Whether the first domain in the file could be read.
     pub(crate) has_main: bool,
 }
 
@@ -44,7 +44,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// The value of a single-valued field; dropped if it can't be read.
+    /// The value of a single-valued field. It is dropped if it can't be read.
     pub(crate) fn one<T, E>(
         &mut self,
         field: Field,
@@ -132,7 +132,7 @@ impl Values<'_, '_> {
         Some((domain, country))
     }
 
-    /// The value; or `None`, and a note.
+    /// The value. If it can't be read, `None`, and the value is noted as dropped.
     fn or_note<T>(&mut self, field: Field, read: Result<T, BadValue>) -> Option<T> {
         match read {
             Ok(value) => Some(value),

@@ -1,9 +1,9 @@
 //! Reads the rows of the first visible sheet of an Excel workbook (.xlsx).
 //!
-//! Memory never depends on sizes that the file claims. Parts are decompressed piece by piece and
-//! within limits, the shared strings are stored in one text, and only a few rows are held at a
-//! time. (Libraries that load a whole workbook allocate what its attributes claim.) A thread of its
-//! own reads the sheet, and ends when nobody receives its rows any more.
+//! The memory does not depend on sizes that the file claims. Parts are decompressed piece by piece
+//! and within limits, the shared strings are stored in one text, and only a few rows are in memory
+//! at a time. (Libraries that load a whole workbook allocate the sizes that it claims.) The sheet
+//! is read on a thread of its own, which ends when its rows are no longer received.
 
 mod cell;
 mod parts;
@@ -37,9 +37,9 @@ type Archive = ZipArchive<Box<dyn Seekable>>;
 
 #[derive(Debug)]
 pub(crate) struct SheetRow {
-    /// Its number in the sheet, from 1.
+    /// The row's number in the sheet, from 1.
     pub(crate) number: u64,
-    /// Its cells, without empty ones at the end.
+    /// The row's cells, without empty cells at the end.
     pub(crate) cells: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl Workbook {
         let path = first.path;
         std::thread::Builder::new().name("enrich-workbook".to_owned()).spawn(move || {
             let ended = reading.run(&mut archive, &path, &into);
-            // An empty batch marks the end. The receiver may be gone already.
+            // An empty batch marks the end. Sending fails if the receiver no longer exists.
             let _ = into.send(ended.map(|()| Vec::new()));
         })?;
         Ok(Self {
@@ -154,7 +154,7 @@ fn folder_of_workbook(archive: &Archive) -> io::Result<String> {
     Err(refusal(refused))
 }
 
-/// Refuses archives with too many files: the archive reader keeps the names of all.
+/// Refuses archives with too many files, because the archive reader keeps all their names.
 fn check_file_count(file: &mut dyn Seekable, limits: &Limits) -> io::Result<()> {
     const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
     file.seek(SeekFrom::Start(0))?;

@@ -30,7 +30,7 @@ pub(super) fn shown(text: &str, style: Option<Style>) -> String {
     let Ok(number) = text.parse::<f64>() else { return text.to_owned() };
     match style {
         Some(Style::Date { is_1904 }) => date(number, is_1904).unwrap_or_else(|| text.to_owned()),
-        // Up to 15 digits a float is exact, and is shown without an exponent.
+        // Up to 15 digits, a float is exact and is displayed without an exponent.
         _ if number.is_finite() && number.abs() < 1e15 => number.to_string(),
         _ => text.to_owned(),
     }
@@ -39,7 +39,7 @@ pub(super) fn shown(text: &str, style: Option<Style>) -> String {
 /// Whether a custom number format displays dates or times.
 pub(super) fn is_date_format(code: &str) -> bool {
     let (mut is_quoted, mut brackets, mut is_escaped) = (false, 0_u32, false);
-    // `[Red]` is a colour; `[h]` means hours.
+    // `[Red]` is a colour, but `[h]` means hours.
     let elapsed = ["[h", "[m", "[s"].iter().any(|part| code.to_ascii_lowercase().contains(part));
     let is_date = code.chars().any(|letter| {
         if std::mem::take(&mut is_escaped) {

@@ -12,8 +12,8 @@ use crate::content::NoList;
 
 /// The most bytes of a small part, decompressed.
 const MAX_PART_BYTES: u64 = 16 * 1024 * 1024;
-/// The most shared strings, and the most bytes of them. With a 4-byte offset for each they take at
-/// most 128 MiB.
+/// The most shared strings, and their most bytes. Each also has an offset of 4 bytes; together they
+/// take at most 128 MiB.
 const MAX_STRINGS: usize = 16 * 1024 * 1024;
 const MAX_STRING_BYTES: usize = 64 * 1024 * 1024;
 /// The most bytes of the shared strings' part, decompressed.

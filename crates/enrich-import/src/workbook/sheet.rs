@@ -89,14 +89,14 @@ impl OpenRow {
 struct Batch<'a> {
     rows: Vec<SheetRow>,
     bytes: usize,
-    /// The number of rows so far, those of earlier batches included.
+    /// The number of rows so far, including those of earlier batches.
     count: u64,
     max_rows: u64,
     into: &'a RowSender,
 }
 
 impl Batch<'_> {
-    /// Adds a row, and sends the batch if it is full; `false` if the receiver is gone.
+    /// Adds a row, and sends the batch if it is full. `false` if the receiver no longer exists.
     fn push(&mut self, row: SheetRow) -> io::Result<bool> {
         self.count += 1;
         if self.count > self.max_rows {
@@ -115,14 +115,15 @@ impl Batch<'_> {
     /// Sends the last batch.
     fn end(self) {
         if !self.rows.is_empty() {
-            // The receiver may be gone.
+            // Sending fails if the receiver no longer exists.
             let _ = self.into.send(Ok(self.rows));
         }
     }
 }
 
 impl SheetReading {
-    /// Reads the sheet at `path` in the archive, until its end or until the receiver is gone.
+    /// Reads the sheet at `path` in the archive, until its end or until the receiver no longer
+    /// exists.
     pub(super) fn run(
         &self,
         archive: &mut Archive,
@@ -149,7 +150,7 @@ impl SheetReading {
                     row.number = row_number(&tag, row.number);
                 }
                 Event::Empty(tag) if tag.local_name().as_ref() == b"sheetData" => break,
-                // A cell with only a format still has a position.
+                // A cell without content still has a position.
                 Event::Empty(tag) if tag.local_name().as_ref() == b"c" => {
                     let column = begin(&tag, row.cells.len())?.column;
                     row.put(column, Cow::Borrowed(""));

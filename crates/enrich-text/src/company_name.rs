@@ -9,7 +9,8 @@ use crate::legal_form;
 use crate::name_words::name_words;
 
 /// A company's name as written, and its three keys. Each key is derived from the one before:
-/// folded, without legal forms, without spaces. Names with an equal key also have equal later keys.
+/// folded, without legal forms, without spaces. So if two names have an equal key, their later keys
+/// are equal too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CompanyName {
     display: String,
@@ -69,12 +70,12 @@ impl CompanyName {
     }
 
     /// The folded name without its legal forms: `loreal`. It is never empty: a name that is only a
-    /// legal form keeps it.
+    /// legal form is unchanged.
     pub fn stripped(&self) -> &str {
         &self.stripped
     }
 
-    /// The country in parentheses after the name, which is not compared: `Acme (Deutschland)`.
+    /// The country in parentheses after the name: `Acme (Deutschland)`. It is not part of the keys.
     pub fn country(&self) -> Option<Country> {
         self.country
     }
@@ -101,8 +102,8 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
 }
 
-/// Whether the text after a name is its initials: in `General Electric (GE)`, `GE` does not mean
-/// Georgia.
+/// Whether the text after a name is the name's initials. In `General Electric (GE)`, `GE` does not
+/// mean Georgia.
 fn are_initials(name: &str, aside: &str) -> bool {
     let folded = fold(name);
     let initials = |name: &str| name.split(' ').filter_map(|word| word.chars().next()).collect();

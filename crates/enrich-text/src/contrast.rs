@@ -19,7 +19,7 @@ pub enum Contrast {
     Kinds,
 }
 
-/// The contrasts of which one name may contain both sides or only one.
+/// The contrasts between kinds of organisation or subject. One name may contain both sides.
 const KINDS: [&str; 2] = ["house", "subject"];
 
 /// The largest Roman numeral that is recognised. Larger ones are treated as words.

@@ -48,8 +48,8 @@ struct Countries {
     by_top_level_domain: HashMap<&'static str, Country>,
 }
 
-/// Codes used in addition to the standard: those of the European Union for the United Kingdom and
-/// Greece.
+/// Codes accepted in addition to the standard: the European Union's codes for the United Kingdom
+/// and Greece.
 const OTHER_CODES: [(&str, &str); 2] = [("UK", "GB"), ("EL", "GR")];
 
 static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {

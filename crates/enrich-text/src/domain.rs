@@ -76,8 +76,9 @@ impl Domain {
         &self.0
     }
 
-    /// The registrable domain: the public suffix and one more label (Public Suffix List with
-    /// private suffixes; one label for unknown TLDs). For a public suffix it is the suffix itself.
+    /// The registrable domain: the public suffix and one more label. Uses the Public Suffix List
+    /// with private suffixes; an unknown TLD is a suffix of one label. For a public suffix, it is
+    /// the suffix itself.
     pub fn registrable(&self) -> Domain {
         Self(host::registrable(&self.0).to_owned())
     }
@@ -93,7 +94,7 @@ impl Domain {
         registrable.split('.').next().unwrap_or(registrable)
     }
 
-    /// The country of the domain's country-code TLD, internationalised ones included.
+    /// The country of the domain's country-code TLD. Internationalised TLDs count too.
     ///
     /// Every country-code TLD counts for its country, even if it is widely used for other purposes
     /// (`.co` is Colombia, `.io` the British Indian Ocean Territory). Whether a company has a seat

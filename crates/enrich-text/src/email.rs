@@ -76,7 +76,7 @@ impl EmailAddress {
         self.text.get(..self.at).unwrap_or_default()
     }
 
-    /// The domain after the `@`, without a `www.` (the address itself keeps it).
+    /// The domain after the `@`, without `www.`. The address itself keeps the `www.`.
     pub fn domain(&self) -> Domain {
         self.domain.clone()
     }

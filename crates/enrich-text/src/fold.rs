@@ -27,7 +27,7 @@ pub fn fold(text: &str) -> String {
 /// Folds without joining single letters.
 pub(crate) fn fold_words(text: &str) -> String {
     let mut folded = fold_once(text);
-    // Removing signs can bring together letters that compose, which needs another round.
+    // Removing signs can put letters together that compose a new letter, so this is repeated.
     while !folded.is_ascii() {
         let again = fold_once(&folded);
         if again == folded {
@@ -40,7 +40,7 @@ pub(crate) fn fold_words(text: &str) -> String {
 
 fn fold_once(text: &str) -> String {
     let signs = text.chars().filter(|&sign| !vanishes(sign));
-    // ASCII text has only one normal form, and most names are ASCII.
+    // ASCII text is already in normal form, and most names are ASCII.
     if text.is_ascii() { fold_signs(signs) } else { fold_signs(signs.nfkc()) }
 }
 
@@ -83,11 +83,11 @@ fn fold_signs(signs: impl Iterator<Item = char>) -> String {
     folded.text
 }
 
-/// Legal forms of Russian and similar languages that stand before the name. In Latin letters they
+/// Legal forms of Russian and similar languages that come before the name. In Latin letters, they
 /// would match the beginning of other names: `Too Good To Go`, `Pão de Açúcar`, `AO Smith`.
 const STAY_CYRILLIC: [&str; 7] = ["ао", "ат", "ип", "нао", "пао", "тоо", "чао"];
 
-/// A text under construction: words, with one space between them.
+/// A text that is being folded: words, with one space between them.
 #[derive(Default)]
 struct Folded {
     text: String,
@@ -159,7 +159,7 @@ fn vanishes(sign: char) -> bool {
     )
 }
 
-/// Whether a sign is a letter of a Cyrillic alphabet in present use.
+/// Whether a sign is a letter of a Cyrillic alphabet in current use.
 fn is_cyrillic(sign: char) -> bool {
     matches!(sign, '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}')
 }
@@ -206,7 +206,7 @@ pub(crate) fn join_single_letters(words: &str) -> String {
     joined
 }
 
-/// The visible signs of a text without words.
+/// The visible signs of a text that has no words.
 fn signs(text: &str) -> String {
     text.chars()
         .filter(|&sign| !sign.is_whitespace() && !sign.is_control() && !has_no_width(sign))

@@ -48,9 +48,9 @@ fn read_in_any_form(text: &str) -> Result<String, BadHost> {
     Ok(if name.len() == host.len() { host } else { name.to_owned() })
 }
 
-/// Whether a name is certainly in the form that [`read`] returns, as most are: labels of lower-case
-/// letters, digits and hyphens, without A-labels, and a last label that begins with a letter and so
-/// is not part of an IP address. `false` means unknown.
+/// Whether a name is certainly in the form that [`read`] returns: labels of lower-case letters,
+/// digits and hyphens, no A-labels, and a last label that begins with a letter, so that the name is
+/// no IP address. Most names are. `false` means unknown.
 fn is_as_it_is_stored(text: &str) -> bool {
     let is_plain = |label: &str| {
         let bytes = label.as_bytes();
@@ -94,8 +94,8 @@ fn check(name: &str) -> Result<(), BadHost> {
     Ok(())
 }
 
-/// The registrable part of a host: its public suffix and one more label, or the whole host if it is
-/// a public suffix.
+/// The registrable part of a host: its public suffix and one more label. If the host is a public
+/// suffix, the whole host.
 pub(crate) fn registrable(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }

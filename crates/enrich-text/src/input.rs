@@ -1,9 +1,10 @@
-//! Checks that every parser makes first: the text's length and control characters.
+//! The first checks of every parser: the text's length and control characters.
 
 /// The longest text that a parser accepts, in characters after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
-/// Why a text is refused before it is parsed. Each parser has its own error text for it.
+/// Why a text is refused before it is parsed. Each parser has its own error message for each
+/// reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     Empty,
@@ -13,7 +14,7 @@ pub(crate) enum Unreadable {
 
 /// Trims the text and checks its length and characters.
 ///
-/// Trimming comes first, so a line end at the end is not a control character.
+/// Trimming comes first, so a line end at the end of the text is not an error.
 pub(crate) fn plain(text: &str) -> Result<&str, Unreadable> {
     let text = text.trim();
     if text.is_empty() {

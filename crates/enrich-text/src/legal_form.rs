@@ -63,7 +63,8 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // Removing a glued form can leave neighbouring single letters, which folding would join.
+        // Removing a glued form can make single letters neighbours, which folding would have
+        // joined.
         name = join_single_letters(rest);
     }
 }

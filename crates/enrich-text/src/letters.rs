@@ -1,10 +1,10 @@
-//! Measures how usual the letter sequence of a word is. Typing errors make it less usual.
+//! Measures how usual the letters of a word are in their order. Typing errors make it less usual.
 
 use std::sync::LazyLock;
 
 use crate::name_words::listed_words;
 
-/// The letters of a word, and one sign for its ends.
+/// The number of signs: 26 letters, and one sign for both ends of a word.
 const SIGNS: usize = 27;
 /// Added to every count, so that no probability is zero.
 const UNSEEN: f64 = 0.2;

@@ -1,4 +1,4 @@
-//! Public mail hosts: an address there does not identify an employer.
+//! Public mail hosts. An address at such a host does not identify an employer.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

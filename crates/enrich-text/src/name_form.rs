@@ -18,8 +18,8 @@ pub struct NameForm {
     pub initials: String,
     /// The first letters of all words, fillers included.
     pub all_initials: String,
-    /// For a name of one word, the first Latin letter of each of its letters, which are the
-    /// initials if the name is an acronym (`РЖД`: `rzd`, not `rzhd`). Empty for other names.
+    /// For a name of one word, the first Latin letter of each of its letters. If the name is an
+    /// acronym, these are its initials (`РЖД`: `rzd`, not `rzhd`). Empty for other names.
     pub acronym: String,
     /// The words in plain Latin letters, without spaces.
     pub squashed: String,
@@ -29,8 +29,8 @@ pub struct NameForm {
     pub sorted: String,
     /// The legal forms of the name in order; all spellings of a form have the same number.
     pub legal_forms: Vec<u16>,
-    /// For each word, the root of the general word of which it is a misspelling. Empty if
-    /// misspellings were not searched for.
+    /// For each word, the root of the general word that it may misspell. Empty if misspellings were
+    /// not searched for.
     pub meant: Vec<Option<&'static str>>,
     /// The possible names without an attached legal form (`AcmeGmbH`). Empty if misspellings were
     /// not searched for.
@@ -104,8 +104,8 @@ fn acronym(word: &NameWord, display: &str) -> String {
     written.map_or_else(|| word.text.clone(), |written| written.chars().filter_map(first).collect())
 }
 
-/// The words with a single `s` joined to the word before it (`Lowe s`). A typed name also loses a
-/// misspelt legal form at its end.
+/// The words, with a single `s` joined to the previous word (`Lowe s`). From a typed name, a
+/// misspelt legal form at the end is also removed.
 fn tidied(words: Vec<NameWord>, is_typed: bool) -> Vec<NameWord> {
     let mut tidied: Vec<NameWord> = Vec::with_capacity(words.len());
     for word in words {

@@ -1,4 +1,4 @@
-//! The words of a company name, each with its root: one word for all spellings.
+//! The words of a company name. Each has a root, which is the same for all spellings of the word.
 
 use std::sync::LazyLock;
 
@@ -14,13 +14,13 @@ use crate::table;
 pub struct NameWord {
     /// The folded word.
     pub text: String,
-    /// The word for comparison. For a general word of organisations or a place, in any language, it
-    /// is the English word (`universitat`: `university`; `wien`: `vienna`). For a word in another
-    /// script it is the Latin transliteration. Otherwise it is the word itself.
+    /// The form of the word that is compared. For a general word or a place, in any language, it is
+    /// the English word (`universitat`: `university`; `wien`: `vienna`). For a word in another
+    /// script, it is the Latin transliteration. Otherwise it is the word itself.
     pub root: String,
-    /// Whether it is a general word of organisations or a place, according to the data files.
+    /// Whether it is a general word or a place, according to the data files.
     pub is_general: bool,
-    /// Whether it has no meaning of its own: an article, a preposition, a conjunction.
+    /// Whether it is a filler: an article, a preposition, a conjunction.
     pub is_filler: bool,
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn listed_words() -> impl Iterator<Item = &'static str> {
     LISTS.roots.keys().map(String::as_str)
 }
 
-/// The share of organisation names in general that contain a word; `None` for words that are not
-/// listed, which are rare.
+/// The share of organisation names in general that contain a word. `None` for a word that is not
+/// listed; such words are rare.
 pub fn common_share(word: &str) -> Option<f64> {
     static SHARES: LazyLock<FxHashMap<&str, f64>> = LazyLock::new(|| {
         let lines = include_str!("../data/common_words.csv").lines();
@@ -141,7 +141,7 @@ fn is_long(word: &str) -> bool {
     word.len() >= FEWEST_LETTERS && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Hashes (FNV-1a) of a word, and of the word with each one of its letters removed.
+/// The FNV-1a hashes of a word, and of each form of the word without one of its letters.
 fn deletion_hashes(word: &str) -> impl Iterator<Item = u64> + '_ {
     (0..=word.len()).map(move |missing| {
         let left = word.bytes().enumerate().filter(move |(at, _)| *at != missing);

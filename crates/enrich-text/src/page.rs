@@ -40,7 +40,7 @@ pub enum InvalidPage {
     /// The address belongs to another network or site.
     #[error("this is an address on another site; send a page of the network that is asked for")]
     OtherNetwork,
-    /// The address is on the network, but not of a company page: a post, a search, a person.
+    /// The address is on the network, but is not a company page: a post, a search, a person.
     #[error(
         "this address names no company's page; send the page itself, like \
          `linkedin.com/company/acme` or `facebook.com/acme`"
@@ -62,9 +62,9 @@ struct Named {
 }
 
 impl PageUrl {
-    /// Parses a page of `network`: its URL on any of the network's hosts, with or without scheme,
-    /// query, fragment and further path segments, percent-encoded or not; or only the handle, with
-    /// or without `@`.
+    /// Parses a page of `network`. The text is a URL on any of the network's hosts, or only the
+    /// handle, with or without `@`. The URL may have a scheme, a query, a fragment and further path
+    /// segments, and may be percent-encoded.
     pub fn parse(network: Network, text: &str) -> Result<Self, InvalidPage> {
         let named = match web_address::read(input::plain(text)?) {
             Written::OnNetwork(found, path) if found == network => on_network(network, &path)?,
@@ -85,8 +85,8 @@ impl PageUrl {
         self.network
     }
 
-    /// The page as stored and shown: no scheme, no `www.`, the network's usual host, path and case
-    /// as given, not percent-encoded. For example `linkedin.com/company/cufinder`.
+    /// The page as stored and shown: without scheme and `www.`, with the network's usual host, with
+    /// path and case as given, not percent-encoded. For example `linkedin.com/company/cufinder`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -123,7 +123,7 @@ fn on_network(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     }
 }
 
-/// A path without a host belongs to the requested network, if it cannot be anything else.
+/// A path without a host. It belongs to the requested network, if it cannot be anything else.
 fn path_alone(network: Network, path: &Path<'_>) -> Result<Named, InvalidPage> {
     let first = path.word(0);
     let is_path = match network {

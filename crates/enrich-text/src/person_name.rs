@@ -102,7 +102,7 @@ impl PersonName {
     /// Reads a name with the given names first and the family name last.
     fn in_order(words: Vec<Word>) -> Result<Self, InvalidPersonName> {
         let (mut given, name_suffix) = without_ends(words);
-        // The words after it are a former name: `Ada Byte née Lovelace`.
+        // The words after this one are a former name: `Ada Byte née Lovelace`.
         if let Some(at) = given.iter().position(Word::is_former)
             && at >= 2
         {
@@ -115,7 +115,7 @@ impl PersonName {
         let mut family = vec![last];
         while let [.., before, word] = &given[..]
             && word.is_particle()
-            // `van 't Hof` has a one-letter particle, `John T. Hof` an initial.
+            // The particle in `van 't Hof` has one letter, and so has the initial in `John T. Hof`.
             && (!is_initial(&word.text()) || before.is_particle())
         {
             family.extend(given.pop());
@@ -140,7 +140,8 @@ impl PersonName {
         self.given.first().map_or("", String::as_str)
     }
 
-    /// The spellings of an East Asian name in one piece, with the family name first and last.
+    /// The two spellings of an East Asian name in one piece: with the family name first, and with
+    /// the family name last.
     fn in_one_piece(&self) -> Option<Vec<String>> {
         if !self.given.iter().chain(&self.family).all(|part| is_east_asian(part)) {
             return None;
@@ -162,8 +163,8 @@ impl PersonName {
         if parts.is_empty() { (particles, parts) } else { (parts, particles) }
     }
 
-    /// The name with its last middle name as the first of two family names (`Gabriel García
-    /// Márquez`), unless that is an initial or a known given name.
+    /// The name read with two family names: the last middle name is the first of them (`Gabriel
+    /// García Márquez`). `None` if the middle name is an initial or a known given name.
     fn with_two_family_names(&self) -> Option<Self> {
         let mut first = self.given.len().checked_sub(1).filter(|&first| first > 0)?;
         let middle = self.given.last()?;
@@ -178,7 +179,7 @@ impl PersonName {
         Some(Self { given: given.to_vec(), family, name_suffix: self.name_suffix })
     }
 
-    /// The readings of the name with the family name first, of one or more words.
+    /// The name read with the family name first. This family name may have several words.
     fn in_other_orders(&self) -> Vec<Self> {
         let family = self.family.iter();
         if self.given.iter().chain(family).any(|word| is_east_asian(word)) {

@@ -35,7 +35,7 @@ pub enum InvalidPersonPage {
     /// The address is a company's, school's or showcase page.
     #[error("this is a company's page; send a person's, like `linkedin.com/in/ada`")]
     CompanyPage,
-    /// The address is on LinkedIn, but not of a profile.
+    /// The address is on LinkedIn, but is not that of a profile.
     #[error("a profile URL looks like `linkedin.com/in/ada`; this address names no person")]
     NoPage,
     /// The handle has characters or a length that LinkedIn does not allow.
@@ -107,7 +107,7 @@ fn on_site(path: &Path<'_>) -> Result<PersonPage, InvalidPersonPage> {
     }
 }
 
-/// The segment, if it exists. A segment that does not decode to text is not a handle.
+/// The segment, if it exists. An error if it does not decode to text, because it is then no handle.
 fn part<'a>(path: &'a Path<'_>, index: usize) -> Result<Option<&'a str>, InvalidPersonPage> {
     match path.segments.get(index) {
         None => Ok(None),

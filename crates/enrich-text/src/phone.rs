@@ -11,8 +11,8 @@ use crate::input::{self, refuses_unreadable};
 
 /// A phone number in E.164: `+`, country calling code, national number.
 ///
-/// The number is possible: its calling code exists, and its length is valid for that code. Whether
-/// it is assigned to anyone is unknown.
+/// The number is possible: its calling code exists, and its length is valid for the code. It may
+/// not be assigned to anyone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Phone(String);
 
@@ -45,9 +45,9 @@ pub enum InvalidPhone {
 refuses_unreadable!(InvalidPhone);
 
 impl Phone {
-    /// Parses an international number: with `+` or `00` or only its digits; with spaces, dots,
-    /// dashes, slashes and brackets; with a trunk zero (`+44 (0)20 …`); after `tel:`. An extension
-    /// is ignored, because E.164 has none.
+    /// Parses an international number. It may begin with `+`, `00` or its calling code; it may
+    /// contain spaces, dots, dashes, slashes, brackets and a trunk zero (`+44 (0)20 …`); `tel:` may
+    /// precede it. An extension is ignored, because E.164 has none.
     pub fn parse(text: &str) -> Result<Self, InvalidPhone> {
         let text = without_link(input::plain(text)?);
         let digits = international_digits(text)?;
@@ -59,15 +59,15 @@ impl Phone {
         Ok(Self(format!("+{}{national}", code.digits)))
     }
 
-    /// Like [`parse`](Self::parse), but also accepts national numbers of `country`, if a country is
-    /// given.
+    /// Like [`parse`](Self::parse), but if a country is given, its national numbers are also
+    /// accepted.
     ///
     /// A number with `+` or `00` is international. A number that begins with another zero is
     /// national, because no calling code begins with zero. Other numbers may be either:
     ///
-    /// 1. A number of digits alone (the form in which `/v1/itm` returns international numbers), or
-    ///    one that begins with the country's calling code, is international if its numbering plan
-    ///    assigns such numbers.
+    /// 1. A number that consists only of digits, or that begins with the country's calling code, is
+    ///    international if its numbering plan assigns such numbers. (`/v1/itm` returns
+    ///    international numbers as digits only.)
     /// 2. Otherwise it is national if the country's plan assigns such numbers.
     /// 3. Otherwise it is international if such a number is possible.
     pub fn parse_in(text: &str, country: Option<Country>) -> Result<Self, InvalidPhone> {
@@ -95,7 +95,7 @@ impl Phone {
         if is_valid_number(&national) { national } else { international.or(national) }
     }
 
-    /// Whether its country's numbering plan assigns such numbers.
+    /// Whether the numbering plan of the number's country assigns such numbers.
     fn is_valid_number(&self) -> bool {
         phonenumber::parse(None, &self.0).is_ok_and(|number| number.is_valid())
     }
@@ -116,9 +116,9 @@ impl Phone {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Whether its country's numbering plan assigns the number to mobile phones. `false` if the
-    /// plan does not distinguish mobile and fixed numbers (North America), and for possible numbers
-    /// outside the assigned ranges.
+    /// Whether the numbering plan of the number's country assigns the number to mobile phones.
+    /// `false` if the plan does not distinguish mobile and fixed numbers (North America), or if it
+    /// does not assign the number.
     pub fn is_mobile(&self) -> bool {
         phonenumber::parse(None, &self.0)
             .is_ok_and(|number| number.number_type(&DATABASE) == phonenumber::Type::Mobile)
@@ -195,7 +195,7 @@ fn is_separator(sign: char) -> bool {
                 | '\u{ff09}'
                 | '\u{ff0d}'
                 | '\u{ff0e}'
-                // Zero-width marks that come with numbers copied from web pages.
+                // Zero-width marks, which numbers copied from web pages may contain.
                 | '\u{200b}'..='\u{200f}'
                 | '\u{202a}'..='\u{202e}'
                 | '\u{2060}'
@@ -226,14 +226,14 @@ struct CallingCode {
     digits: u16,
     /// Bit n is set if national numbers with n digits are possible.
     lengths: u32,
-    /// The prefix for national calls within the country, not dialled from abroad.
+    /// The prefix for national calls within the country. It is not dialled from abroad.
     trunk_prefix: Option<&'static str>,
 }
 
 /// All calling codes with their possible lengths, indexed by their number.
 ///
-/// The lengths come from libphonenumber. They are prepared once because the `phonenumber` parser
-/// runs a regular expression for every kind of number in a country.
+/// The lengths come from libphonenumber. They are computed once, because the `phonenumber` parser
+/// would run a regular expression for every kind of number in a country.
 static CALLING_CODES: LazyLock<Vec<Option<CallingCode>>> =
     LazyLock::new(|| (0..1000).map(calling_code).collect());
 
@@ -271,7 +271,7 @@ fn split(digits: &str) -> Option<(CallingCode, &str)> {
     (1..=3).find_map(|length| {
         let (code, national) = digits.split_at_checked(length)?;
         let code = CALLING_CODES.get(code.parse::<usize>().ok()?).copied().flatten()?;
-        // Parsed as a number, `0049` would be 49.
+        // A `0` at the start is no calling code; parsed as a number, `0049` would be 49.
         (!digits.starts_with('0')).then_some((code, national))
     })
 }
@@ -284,16 +284,16 @@ impl CallingCode {
             .is_some_and(|lengths| lengths & 1 == 1)
     }
 
-    /// Where the trunk prefix is a zero, no national number begins with a zero.
+    /// If the trunk prefix is a zero, no national number begins with a zero.
     fn has_trunk_zero(self, national: &str) -> bool {
         self.trunk_prefix == Some("0") && national.starts_with('0')
     }
 
     /// The national number without a trunk prefix that was included by mistake.
     ///
-    /// A zero is always removed where it is the trunk prefix. Other prefixes, and a zero in other
-    /// countries, can be the number's own first digits. They are removed only if the number is
-    /// impossible with them.
+    /// If the trunk prefix is a zero, it is always removed. Any other trunk prefix, and a zero in
+    /// other countries, may be the number's own first digits. They are removed only if the number
+    /// is impossible with them.
     fn without_trunk_prefix(self, national: &str) -> &str {
         match self.trunk_prefix {
             Some("0") => national.strip_prefix('0').unwrap_or(national),

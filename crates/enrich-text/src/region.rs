@@ -10,7 +10,7 @@ use crate::table;
 /// A state or province.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The code in domains: `wi` for Wisconsin. Under another country's top-level domain the same
+    /// The code in domains: `wi` for Wisconsin. Under another country's top-level domain, the same
     /// letters have another meaning (`co.uk` is not Colorado).
     pub code: &'static str,
     /// The country of the region.

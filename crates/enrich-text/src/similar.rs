@@ -1,4 +1,4 @@
-//! The similarity of two company names, word by word: agreeing words, missing words, and their
+//! The similarity of two company names, word by word: agreeing words and missing words, with their
 //! rarity.
 
 use crate::contrast::contrast;
@@ -26,15 +26,16 @@ impl<F: Fn(&NameWord) -> f64> Rarity for F {
 pub enum Agreement {
     /// They are equal.
     Same,
-    /// They have the same root: a translation, a plural, a common abbreviation.
+    /// The words have the same root: a translation, a plural, a common abbreviation.
     Equivalent,
-    /// One letter is missing, added, replaced or swapped with its neighbour; two in long words.
+    /// One letter is missing, added, replaced or swapped with its neighbour. In long words, up to
+    /// two.
     Misspelt,
-    /// Two words of one name are written as one in the other.
+    /// Two words of one name are written as one word in the other.
     Joined,
-    /// One is a prefix of the other.
+    /// One word is a prefix of the other.
     Abbreviated,
-    /// One is the initial of the other.
+    /// One word is the initial of the other.
     Initial,
 }
 
@@ -56,9 +57,9 @@ pub struct Agreed {
 pub struct Similarity {
     /// The words that agree.
     pub agreed: Vec<Agreed>,
-    /// The indexes of words only in the first name, with their rarity.
+    /// The indexes of the words that only the first name has, with their rarity.
     pub only_left: Vec<(usize, f64)>,
-    /// The indexes of words only in the second name, with their rarity.
+    /// The indexes of the words that only the second name has, with their rarity.
     pub only_right: Vec<(usize, f64)>,
 }
 
@@ -109,7 +110,7 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
-    /// Pairs each unpaired word with the first unpaired one that agrees by `how`.
+    /// Pairs each unpaired word with the first unpaired word that agrees by `how`.
     fn pair(&mut self, how: impl Fn(&NameWord, &NameWord) -> Option<Agreement>) {
         for (a, left) in self.left.iter().enumerate() {
             if self.is_left_used[a] {
@@ -177,7 +178,7 @@ fn is_joined(first: &NameWord, second: &NameWord, both: &NameWord) -> bool {
 }
 
 fn misspelt(a: &NameWord, b: &NameWord) -> Option<Agreement> {
-    // Similar general words are known to be different words.
+    // Two similar general words are known to be different words.
     let differ = a.is_general && b.is_general;
     let is = !differ && is_misspelt(a.latin(), b.latin()) && contrast(a, b).is_none();
     is.then_some(Agreement::Misspelt)

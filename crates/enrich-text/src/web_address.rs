@@ -5,7 +5,7 @@ use percent_encoding::percent_decode_str;
 use crate::domain::without_scheme;
 use crate::network::Network;
 
-/// The hosts of the networks. The subdomains of [`is_same_site`] also count.
+/// The hosts of the networks. Subdomains that [`is_same_site`] accepts also count.
 const HOSTS: [(&str, Option<Network>); 12] = [
     ("linkedin.com", Some(Network::LinkedIn)),
     ("facebook.com", Some(Network::Facebook)),
@@ -73,7 +73,7 @@ pub(crate) fn read(text: &str) -> Written<'_> {
     if is_known_host(authority) || authority.to_ascii_lowercase().starts_with("www.") {
         return on_host(authority, tail);
     }
-    // A handle may be copied from an address together with the slash after it.
+    // A handle may be copied from an address together with the preceding slash.
     if !tail.starts_with('/') || (!authority.is_empty() && tail == "/") {
         return Written::Bare(path(rest));
     }
@@ -113,7 +113,7 @@ fn network_of(authority: &str) -> Option<Option<Network>> {
     })
 }
 
-/// Whether a subdomain shows the same pages: for other devices or languages.
+/// Whether a subdomain shows the same pages, for other devices or languages.
 fn is_same_site(label: &str) -> bool {
     const DEVICES: [&str; 11] = [
         "www", "m", "mobile", "touch", "mbasic", "web", "free", "business", "music", "gaming",

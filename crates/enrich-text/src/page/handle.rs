@@ -9,7 +9,7 @@ use super::InvalidPage;
 use crate::network::Network;
 use crate::table;
 
-/// Longer than the handles of every network; old LinkedIn handles are the longest.
+/// More characters than the handles of any network have. Old LinkedIn handles are the longest.
 const MAX_HANDLE: usize = 200;
 
 /// First path segments reserved by the network; they cannot be a page's handle.
@@ -24,8 +24,8 @@ pub(super) fn is_reserved(network: Network, word: &str) -> bool {
     RESERVED.contains(&(network.as_str(), word))
 }
 
-/// A handle without white space around it. `None` if it is too long, has no letter, digit or `_`,
-/// or has a character that no network allows. Letters of all scripts are allowed.
+/// A handle without the white space around it. `None` if it is too long, has no letter, digit or
+/// `_`, or has a character that no network allows. Letters of all scripts are allowed.
 pub(crate) fn valid_handle(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_forbidden =
@@ -43,13 +43,13 @@ pub(super) fn ascii<'a>(text: &'a str, signs: &str, most: usize) -> Result<&'a s
     valid_handle(text).filter(|_| fits).ok_or(InvalidPage::BadHandle)
 }
 
-/// The display form of a handle: as given. Only the percent sign is encoded, so that the result
+/// The display form of a handle: unchanged, but with an encoded percent sign, so that the result
 /// parses to itself.
 pub(crate) fn shown(handle: &str) -> String {
     handle.replace('%', "%25")
 }
 
-/// The comparison form of a handle: without case.
+/// The form of a handle that is compared: without case.
 pub(crate) fn fold_case(handle: &str) -> String {
     if handle.is_ascii() {
         return handle.to_ascii_lowercase();

@@ -9,7 +9,7 @@ use super::{PersonName, given_names};
 /// names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameDifferences {
-    /// Given name and family name are in the other order: `Lovelace Ada`.
+    /// Given name and family name are in the opposite order: `Lovelace Ada`.
     pub order: bool,
     /// One first given name is only an initial: `J. Smith`.
     pub initial: bool,
@@ -22,7 +22,8 @@ pub struct NameDifferences {
     pub short_form: bool,
     /// Only one name has a suffix: `Smith jr`.
     pub name_suffix: bool,
-    /// One name has middle names that the other lacks, or has as initials or short forms.
+    /// One name has middle names that the other lacks, or that the other has as initials or short
+    /// forms.
     pub middle_name: bool,
     /// One name lacks a particle of the family name: `van der Berg`, `Berg`.
     pub particle: bool,
@@ -60,8 +61,8 @@ impl PersonName {
     /// family names differ, their middle names contradict each other, or their suffixes differ.
     ///
     /// A person stored under the other name is found by this name's [keys to look
-    /// up](Self::keys_to_look_up), unless the stored name is in the wrong order or wrongly split
-    /// and also differs in another way.
+    /// up](Self::keys_to_look_up). The exception is a stored name in the wrong order, or wrongly
+    /// split, that also differs in another way.
     pub fn agreement(&self, other: &Self) -> Option<NameDifferences> {
         match (self.in_one_piece(), other.in_one_piece()) {
             (Some(mine), Some(theirs)) => {
@@ -85,13 +86,14 @@ impl PersonName {
         let (mine, theirs) = (self.in_other_orders(), other.in_other_orders());
         let mine = mine.iter().filter_map(|name| name.as_read(other));
         let theirs = theirs.iter().filter_map(|name| name.as_read(self));
-        // In another order, agreement in only a part of the family name is not enough.
+        // With the names in another order, agreement in a part of the family name is not enough.
         let least = mine.chain(theirs).filter(|found| !found.family_part).min()?;
         Some(NameDifferences { order: true, ..least })
     }
 
     /// The differences if this name is read with two family names. The middle name that becomes a
-    /// family name must occur in the other name, because it could otherwise contradict it.
+    /// family name must occur in the other name, because the two could otherwise contradict each
+    /// other.
     fn as_read_doubly(&self, other: &Self) -> Option<NameDifferences> {
         let found = self.with_two_family_names()?.as_read(other)?;
         let middle = given_names::root(self.given.last()?);
@@ -105,8 +107,8 @@ impl PersonName {
         }
         let givens = self.givens(other)?;
         let families = self.families(other)?;
-        // An initial, or a name in another script, is not enough evidence together with a part of a
-        // family name.
+        // Together with only a part of the family name, an initial or a name in another script is
+        // not enough evidence.
         let needs_the_whole = matches!(givens, Givens::Initial | Givens::Script | Givens::Joined);
         if needs_the_whole || !families.share_a_part {
             let share_the_whole = families.share_the_whole && self.first_letters_meet(other);
@@ -194,7 +196,7 @@ impl PersonName {
         are_one_in_two_scripts(mine, theirs).then_some(Givens::Script)
     }
 
-    /// The middle names that are not part of the other's family name: `García` may be a middle name
+    /// The middle names that are not part of the other's family name. `García` may be a middle name
     /// in one text and part of `García Márquez` in another.
     fn middle_besides(&self, other: &Self) -> Vec<&str> {
         let middle = self.given.iter().skip(1);
@@ -240,8 +242,8 @@ fn is_initial_of(one: &str, other: &str) -> bool {
     (is_initial(one) && other.starts_with(one)) || (is_initial(other) && one.starts_with(other))
 }
 
-/// Whether two words, one in Latin letters and one in another script, have the same consonants and
-/// are not known as two names.
+/// Whether two words, one in Latin letters and one in another script, have the same consonants, and
+/// are not known as two different names.
 fn are_one_in_two_scripts(one: &str, other: &str) -> bool {
     one.is_ascii() != other.is_ascii()
         && consonants(one) == consonants(other)

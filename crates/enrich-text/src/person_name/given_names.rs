@@ -42,7 +42,8 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// The key of a name: the same for all its spellings, and for short forms of this name only.
+    /// The key of a name. All its spellings have the same key, and so does a short form of only
+    /// this name.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,
@@ -57,7 +58,8 @@ impl GivenNames {
     }
 }
 
-/// The first listed spelling of a folded name; for an unlisted one, that of its transliterations.
+/// The first listed spelling of a folded name. If the name is not listed, the common form of its
+/// transliterations.
 pub(super) fn root(word: &str) -> String {
     let spelled = spelling(word);
     let row = NAMES.full.get(&spelled);
@@ -70,7 +72,7 @@ pub(super) fn key(word: &str) -> String {
     NAMES.key(&spelled).to_owned()
 }
 
-/// The keys of all names that agree with a folded given name, its own first.
+/// The keys of all names that agree with a folded given name, beginning with its own.
 pub(super) fn keys_to_look_up(word: &str) -> Vec<String> {
     let spelled = spelling(word);
     let names: &GivenNames = &NAMES;

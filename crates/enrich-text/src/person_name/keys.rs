@@ -1,5 +1,5 @@
-//! The keys for finding people. Close matches are found by the full given name, all others by its
-//! first letter.
+//! The keys for finding people. Names that agree closely are found by the full given name, all
+//! others by its first letter.
 
 use std::collections::HashSet;
 
@@ -7,13 +7,14 @@ use super::reading::is_initial;
 use super::spelling::{consonants, first_letter, first_letters, spelling};
 use super::{PersonName, given_names};
 
-/// The most parts of a family name with a key, counted from the last. Real names have fewer;
-/// without a limit, a long text would cost a look-up for each word.
+/// The most parts of a family name that have a key, counted from the last. Real names have fewer
+/// parts. Without a limit, a long text would cost a look-up for each word.
 pub(super) const MAX_FAMILY_PARTS: usize = 6;
-/// The most names for looking up a given name: the name itself, its long forms and its short forms.
+/// The most keys for looking up a given name: those of the name, its long forms and its short
+/// forms.
 pub(super) const MAX_GIVEN_KEYS: usize = 8;
-/// The most keys of one kind for looking up a name. Only names with many parts and many short forms
-/// would have more.
+/// The most keys of one kind for looking up a name. Only a name with many parts and many short
+/// forms would have more.
 const MAX_LOOKED_UP: usize = 32;
 
 impl PersonName {
@@ -24,9 +25,10 @@ impl PersonName {
     /// The keys under which the person is stored, at most [`Self::MAX_KEYS`]:
     ///
     /// - the first given name with each part of the family name (`ana|garcia`, `ana|marquez`), both
-    ///   in the common form of their spellings. A short form of only one name counts as that name.
-    ///   There are no such keys if the given name is an initial;
-    /// - its first letter with the consonants of the whole family name (`a.|grkmrkz`).
+    ///   in the common form of their spellings. A short form that stands for only one name counts
+    ///   as that name. There are no such keys if the given name is an initial;
+    /// - the first letter of the given name with the consonants of the whole family name
+    ///   (`a.|grkmrkz`).
     pub fn keys(&self) -> Vec<String> {
         if let Some(whole) = self.in_one_piece() {
             return whole.into_iter().map(|name| format!("|{name}")).collect();
@@ -50,13 +52,14 @@ impl PersonName {
     /// nobody who agrees:
     ///
     /// 1. by the full given name and its short forms;
-    /// 2. by its first letter, for initials, names written in one word, and other scripts;
-    /// 3. the same, with the family name first.
+    /// 2. by the first letter of the given name, for initials, names written in one word, and other
+    ///    scripts;
+    /// 3. by the same keys of the name with the family name first.
     pub fn keys_to_look_up(&self) -> impl Iterator<Item = Vec<String>> {
         [Self::close_keys, Self::wide_keys, Self::turned_keys].into_iter().map(|keys| keys(self))
     }
 
-    /// Whether the keys with the first letter let one name find the other.
+    /// Whether each name's keys with the first letter find the other name.
     pub(super) fn first_letters_meet(&self, other: &Self) -> bool {
         first_letters(self.first_given()).contains(&first_letter(other.first_given()))
     }
@@ -76,7 +79,7 @@ impl PersonName {
         without_repeats(vec![in_one_word(&parts), in_one_word(&all)])
     }
 
-    /// The name as it is, and read with two family names.
+    /// The name as it is, and the name read with two family names.
     fn readings(&self) -> impl Iterator<Item = Self> {
         std::iter::once(self.clone()).chain(self.with_two_family_names())
     }
@@ -119,7 +122,7 @@ fn close_key(given: &str, family: &str) -> String {
     format!("{given}|{family}")
 }
 
-/// Folded names contain no dot.
+/// Folded names contain no dot, so this key differs from all others.
 fn wide_key(letter: &str, family: &str) -> String {
     format!("{letter}.|{}", consonants(family))
 }

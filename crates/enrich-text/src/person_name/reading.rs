@@ -1,4 +1,4 @@
-//! Splits a written name into words, and recognises those that are neither given nor family name.
+//! Splits a written name into words, and recognises words that are neither given nor family name.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -112,7 +112,7 @@ pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
 }
 
 /// The words without titles at the start, and without titles and suffixes at the end; a suffix
-/// alone stays. Also returns the name suffix among them.
+/// alone is kept. Also returns the name suffix among the removed words.
 pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>) {
     let mut has_title = false;
     let is_before = |word: &Word| {

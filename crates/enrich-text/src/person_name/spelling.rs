@@ -3,15 +3,14 @@
 use std::borrow::Cow;
 
 /// Words of at least this length are compared by the common form of their transliterations. In
-/// shorter words one letter can distinguish two people: Terry and Terri, Wang and Vang, Jang and
-/// Yang.
+/// shorter words, one letter can distinguish two people: Terry and Terri, Wang and Vang.
 const LONG: usize = 6;
 
 /// The fewest consonants that allow comparing a name across scripts by consonants alone.
 const FEWEST_CONSONANTS: usize = 3;
 
-/// Spellings of the same sound; the second one is kept. Applied in order, each to the result of the
-/// previous ones.
+/// Pairs of spellings of the same sound; the second one is kept. They are applied in order, each to
+/// the result of the previous one.
 const SOUNDS: [(&str, &str); 10] = [
     ("schtsch", "shch"),
     ("tsch", "ch"),
@@ -54,8 +53,9 @@ pub(super) fn spelling(word: &str) -> String {
     sound
 }
 
-/// The consonants for comparing a word in Arabic or Hebrew script, which write few vowels, with one
-/// in Latin letters; the word itself if it has too few consonants.
+/// The consonants of a word in Arabic or Hebrew script, or of a word in Latin letters to be
+/// compared with it; those scripts write few vowels. If there are too few consonants, the word
+/// itself.
 pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if is_east_asian(word) {
         return Cow::Borrowed(word);
@@ -79,7 +79,7 @@ pub(super) fn consonants(word: &str) -> Cow<'_, str> {
     if kept.len() < FEWEST_CONSONANTS { Cow::Borrowed(word) } else { Cow::Owned(kept) }
 }
 
-/// The first letter of a given name in its key. Initial vowels in other scripts are treated as one,
+/// The first letter of a given name in its key. In other scripts all initial vowels count as one,
 /// because Arabic and Hebrew do not distinguish them.
 pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
     let end = given.char_indices().nth(1).map_or(given.len(), |(at, _)| at);
@@ -99,7 +99,7 @@ pub(super) fn first_letter(given: &str) -> Cow<'_, str> {
 /// The value of [`first_letter`] for a vowel of another script.
 const ANY_VOWEL: &str = "'";
 
-/// The first letters that keys of the same given name may have, its own first.
+/// The first letters that keys of the same given name may have, beginning with its own.
 pub(super) fn first_letters(given: &str) -> Vec<Cow<'_, str>> {
     let own = first_letter(given);
     let others: &[&str] = match own.as_ref() {
@@ -126,8 +126,8 @@ pub(super) fn is_east_asian(text: &str) -> bool {
     })
 }
 
-/// Replaces `ae`, `oe` and `ue` between consonants by the umlauts, and `aa` by `å`. At the end of a
-/// word (`Joe`, `Sue`) and after a vowel or `q` (`Bauer`, `Jacques`) they are not umlauts.
+/// Replaces `ae`, `oe` and `ue` between consonants by the umlauts, and `aa` by `å`. They are not
+/// umlauts at the end of a word (`Joe`, `Sue`), and after a vowel or `q` (`Bauer`, `Jacques`).
 fn without_umlauts(word: &str) -> String {
     let mut kept = String::with_capacity(word.len());
     let mut letters = word.chars().peekable();

@@ -19,7 +19,7 @@ const COLUMN_SYNONYMS: [(&str, &[&str]); 11] = [
 ];
 
 /// The column that most likely contains a field, as a suggestion for the user to check: the result
-/// of [`by_name`], else a column whose name contains a usual name.
+/// of `by_name`, else a column whose name contains a usual name.
 pub fn guess(field: &Field, columns: &[String]) -> Option<String> {
     by_name(field, columns).or_else(|| {
         let contains = |name: &str| find(columns, |column| column.contains(name));

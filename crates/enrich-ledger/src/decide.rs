@@ -1,6 +1,6 @@
-//! What a charge or a grant does to an account.
+//! The effect of a charge or a grant on an account.
 //!
-//! A decision depends on the account's balance alone. The store knows the rest: whether the account
+//! A decision depends only on the account's balance. The store knows the rest: whether the account
 //! exists, whether the idempotency key is free, and whether a corrected entry exists.
 
 use enrich_core::port::ledger::{Charge, Grant};
@@ -8,24 +8,25 @@ use enrich_core::{Credits, Price};
 
 use crate::row::{Row, kind, price_text};
 
-/// What a charge does to an account.
+/// The effect of a charge on an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it is moved once, into the row's insertion")]
 pub enum ChargeDecision<'a> {
     /// The balance is too low.
     Insufficient,
-    /// There are no items: the balance stays, and no row is added.
+    /// There are no items: the balance does not change, and no row is added.
     Free,
-    /// A row to be [completed](crate::LastRow::append) and added; it has the balance after it.
+    /// A row to be [completed](crate::LastRow::append) and added. It already has the balance after
+    /// it.
     Row(Row<'a>),
 }
 
-/// A charge whose price has no meaning: one credit for each group of 0 items.
+/// A price without a meaning: one credit for each group of 0 items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("one credit for every 0 items is no price")]
 pub struct NoPrice;
 
-/// Checks that a row can hold `price`. Stores ask before they queue a charge.
+/// Checks that a row can hold `price`. Stores call this before they queue a charge.
 ///
 /// # Errors
 ///
@@ -58,7 +59,8 @@ fn charge_row(charge: &Charge, price: Credits, balance: Credits) -> Row<'_> {
         id: charge.id,
         kind: kind::CHARGE.into(),
         corrects: None,
-        // A price taken from a balance fits: a balance is at most `i64::MAX`.
+        // The conversion always fits: the price is at most the balance, which is at most
+        // `i64::MAX`.
         credits: i64::try_from(price.0).map_or(i64::MIN, |price| -price),
         balance,
         endpoint: Some(charge.endpoint.into()),

@@ -1,14 +1,14 @@
-//! An account's last row, as far as its next row depends on it.
+//! The values of an account's last row on which its next row depends.
 
 use enrich_core::Credits;
 use enrich_secrets::{Secret, Secrets};
 
 use crate::row::{Chain, NO_ROW, Row};
 
-/// An account's last row, as far as its next row depends on it.
+/// The values of an account's last row on which its next row depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastRow {
-    /// The row's sequence in the account; 0 before the first.
+    /// The row's sequence in the account; 0 before the first row.
     pub sequence: u64,
     /// The balance after the row.
     pub balance: Credits,
@@ -32,7 +32,7 @@ impl LastRow {
     pub const NONE: Self = Self { sequence: 0, balance: Credits::ZERO, chain: NO_ROW };
 
     /// Completes `row` as the account's next row: sets its sequence and its secret. Returns the
-    /// account's state after it, whose `chain` is the hash to store with the row.
+    /// account's state after the row; its `chain` is the hash to store with the row.
     ///
     /// The row already has its balance, from [`decide_charge`](crate::decide_charge) or
     /// [`decide_grant`](crate::decide_grant) with this state's balance.
@@ -42,14 +42,14 @@ impl LastRow {
         self.after(row, row.chain(&self.chain, secret))
     }
 
-    /// Checks that a stored row with the hash `chain` is the account's next row: by its sequence,
-    /// its credits and balance, and its keyed hash. Returns the account's state after it.
+    /// Checks that a stored row with the hash `chain` is the account's next row, by its sequence,
+    /// its credits and balance, and its keyed hash. Returns the account's state after the row.
     ///
-    /// The account of `row` must be the one of this state.
+    /// `row` must be of the account of this state.
     ///
     /// # Errors
     ///
-    /// When the row is not what was written after this one, or was made with an unknown secret.
+    /// When another row was written after the last one, or the row was made with an unknown secret.
     pub fn follow(
         &self,
         row: &Row<'_>,

@@ -1,11 +1,11 @@
 //! Responses stored for repeats: how they are found, and how they are encrypted.
 //!
-//! A database holds neither the caller's idempotency key nor the question, only keyed hashes of
-//! them. The account is part of both hashes, so that equal keys of two accounts look different. The
+//! A database contains only keyed hashes of the caller's idempotency key and of the question. The
+//! account is part of both hashes, so that equal keys of two accounts have different hashes. The
 //! caller's thread encrypts the response and binds it to these hashes and its time. The balance and
 //! the charge are known only when the call is decided; a keyed hash after the encrypted response
-//! authenticates them. So an altered record cannot be opened: it is an error for its repeat, and a
-//! fault for the ledger's verification.
+//! authenticates them. An altered record cannot be decrypted: a repeat gets an error, and the
+//! ledger's verification reports a fault.
 
 use enrich_core::{
     AccountId, BodyTemplate, ChargeId, Credits, IdempotencyKey, IdempotencyRecord, Timestamp,
@@ -14,24 +14,24 @@ use enrich_secrets::{CannotDecrypt, Purpose, SealError, Secret, Secrets};
 
 /// Length of the hash that authenticates a record's balance and charge.
 const TAG_BYTES: usize = 32;
-/// Marks the place of the balance in an encrypted response. It occurs nowhere before it: JSON
-/// escapes control characters, and the answers to programs begin with the balance.
+/// Marks the place of the balance in an encrypted response. No zero byte occurs before this place:
+/// JSON escapes control characters, and the answers to programs begin with the balance.
 const BALANCE_MARK: u8 = 0;
-/// Once half of the space is used, an account may have at most a sixteenth of it.
+/// Once half of the space is used, each account may use at most a sixteenth of it.
 const SHARES: u64 = 16;
 
-/// What finds and identifies a record, under one secret.
+/// The hashes that find and identify a record, under one secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseName {
     /// The number of the secret.
     pub secret: u32,
-    /// The keyed hash of the account and its idempotency key: finds the record.
+    /// The keyed hash of the account and its idempotency key. It finds the record.
     pub key_hash: [u8; 32],
-    /// The keyed hash of the account and its question: equal for the same question.
+    /// The keyed hash of the account and its question. Equal questions have equal hashes.
     pub asked_hash: [u8; 32],
 }
 
-/// What a response reported beside its content.
+/// The balance and the charge that a response reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedCharge {
     /// The reported balance.
@@ -44,7 +44,7 @@ pub struct RecordedCharge {
 #[derive(Clone, Debug)]
 pub struct SealedResponse {
     /// The names under every secret, the current one first; never empty. The record is stored under
-    /// the first, in place of an expired one under any of them.
+    /// the first name, and replaces an expired record under any of them.
     pub names: Vec<ResponseName>,
     sealed: Vec<u8>,
 }
@@ -60,7 +60,7 @@ pub struct StoredRecord<'a> {
     pub sealed: &'a [u8],
     /// The balance and charge that the response reported.
     pub recorded: RecordedCharge,
-    /// When it was made.
+    /// The time of the charge.
     pub at: Timestamp,
 }
 
@@ -86,7 +86,7 @@ pub fn response_names(
 ///
 /// # Errors
 ///
-/// When the system gives no randomness, and for a response of 256 GB.
+/// When the system gives no random bytes, or the response has 256 GB.
 pub fn seal_response(
     secrets: &Secrets,
     account: AccountId,
@@ -106,7 +106,7 @@ pub fn seal_response(
 
 impl SealedResponse {
     /// The bytes to store: the encrypted response, then the hash that authenticates its balance and
-    /// charge. `account`, `at` and `secrets` are those it was encrypted with.
+    /// charge. `account`, `at` and `secrets` must be those given to [`seal_response`].
     pub fn bytes_with(
         &self,
         secrets: &Secrets,
@@ -134,8 +134,8 @@ impl StoredRecord<'_> {
             Some((sealed, tag)) if *tag == charge_tag(secret, &associated_data, self.recorded) => {
                 secret.open(Purpose::ResponseSeal, &associated_data, sealed)
             }
-            // Written by a build before schema 4 of SQLite's ledger, or altered. Such a record
-            // expires within a day, and is deleted by the next call that stores a response.
+            // The record was altered, or written by a build before schema 4 of SQLite's ledger.
+            // Such a record expires within a day; the next call that stores a response deletes it.
             _ => secret.open(Purpose::OldResponseSeal, &associated_data, self.sealed),
         };
         opened.map(decoded)
@@ -147,12 +147,12 @@ pub fn has_expired(at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(at) >= jiff::SignedDuration::from_secs(IdempotencyRecord::SECONDS)
 }
 
-/// The number of records with which an account may store no more, when there are `records` of at
-/// most `most`; `None` when every account may store another one.
+/// The number of records from which an account may not store another one, if `records` of at most
+/// `most` are stored. `None` if every account may.
 ///
-/// The first half of the space is open to every account. After that, an account that has a
-/// sixteenth of `most` may store no more, so that the rest is left for the others. There are no
-/// shares where a share would be less than one record.
+/// While less than half of the space is used, every account may. After that, an account may store
+/// at most a sixteenth of `most`, so that the other accounts have room. If a share would be less
+/// than one record, there are no shares.
 pub fn share_of(most: u64, records: u64) -> Option<u64> {
     let share = most / SHARES;
     (share > 0 && records >= most / 2).then_some(share)

@@ -1,4 +1,4 @@
-//! A ledger row as stored, and the hash that chains it to the account's row before.
+//! A ledger row as stored, and the hash that chains it to the account's previous row.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use enrich_core::{
 };
 use enrich_secrets::{Purpose, Secret};
 
-/// The hash that chains a row to the one before it.
+/// The hash that chains a row to the previous one.
 pub type Chain = [u8; 32];
 
 /// The hash before the first row of an account.
 pub const NO_ROW: Chain = [0; 32];
 
-/// The version of [`Row::bytes`]; another layout takes another number.
+/// The version of [`Row::bytes`]. Another layout needs another number.
 const LAYOUT: u8 = 1;
 
 /// A row whose content is not checked yet. Columns that its kind does not have are absent.
@@ -21,18 +21,18 @@ const LAYOUT: u8 = 1;
 pub struct Row<'a> {
     /// The account.
     pub account: AccountId,
-    /// Its place among the account's rows, from 1; 0 until it is
+    /// The row's number in the account, from 1; 0 until the row is
     /// [completed](crate::LastRow::append).
     pub sequence: u64,
     /// The id of the entry.
     pub id: ChargeId,
-    /// The name of its [`kind`].
+    /// The name of the row's [`kind`].
     pub kind: Cow<'a, str>,
     /// The entry that an adjustment corrects.
     pub corrects: Option<ChargeId>,
     /// The change of the balance; negative for a charge.
     pub credits: i64,
-    /// The balance after it.
+    /// The balance after the row.
     pub balance: Credits,
     /// The path of a charge's endpoint.
     pub endpoint: Option<Cow<'a, str>>,
@@ -50,7 +50,8 @@ pub struct Row<'a> {
     pub note: Cow<'a, str>,
     /// The time of the charge or grant.
     pub at: Timestamp,
-    /// The number of the secret of its hash; 0 until it is [completed](crate::LastRow::append).
+    /// The number of the secret of the row's hash; 0 until the row is
+    /// [completed](crate::LastRow::append).
     pub secret: u32,
 }
 
@@ -70,14 +71,14 @@ pub mod kind {
 }
 
 impl Row<'_> {
-    /// The keyed hash of this row and of the hash in the account's row before it.
+    /// The keyed hash of this row and of the previous row's hash.
     pub fn chain(&self, before: &Chain, secret: &Secret) -> Chain {
         secret.hash_bytes(Purpose::LedgerChain, &self.bytes(before))
     }
 
-    /// The bytes of the row and the hash before it, different for different rows: the layout's
-    /// number, then each column in order with its length. An absent column has a length that no
-    /// value has.
+    /// The bytes of the row and of the hash before it: the layout's number, then each column in
+    /// order with its length. An absent column has a length that no value has. Different rows
+    /// therefore have different bytes.
     fn bytes(&self, before: &Chain) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(384);
         bytes.push(LAYOUT);
@@ -110,7 +111,7 @@ impl Row<'_> {
     ///
     /// # Errors
     ///
-    /// When a column is missing that its kind has, and for an unknown kind or price.
+    /// When the row lacks a column of its kind, or its kind or price is unknown.
     pub fn entry(self) -> Result<Entry, Malformed> {
         let kind = match self.kind.as_ref() {
             kind::GRANT => EntryKind::Grant,
@@ -138,8 +139,8 @@ impl Row<'_> {
     }
 }
 
-/// The price as text for a row. The ledger has its own form, since the displayed form may
-/// change but hashed bytes must not.
+/// The price as text for a row. It is not the displayed form, which may change: hashed bytes must
+/// not.
 pub fn price_text(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("answer/{credits}"),
@@ -147,7 +148,8 @@ pub fn price_text(price: Price) -> String {
     }
 }
 
-/// Reads [`price_text`] back; `None` for any other text, including a credit for every 0 items.
+/// Parses the result of [`price_text`]. `None` for any other text, and for a credit for every 0
+/// items.
 pub fn parse_price(text: &str) -> Option<Price> {
     let (kind, number) = text.split_once('/')?;
     let number: u64 = number.parse().ok()?;

@@ -1,8 +1,8 @@
-//! Verification: the checks of each row against the account's row before it, the sums, and the
-//! texts of faults.
+//! Verification: the checks of each row against the account's previous row, the sums, and the texts
+//! of faults.
 //!
-//! A store reads the rows of each account in order; rows of other accounts may come in between.
-//! Checks that only one store has (of its indexes, say) add their own faults.
+//! A store reads the rows of each account in order; rows of other accounts may come in between. A
+//! store adds the faults of checks that only it has, for example of its indexes.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use enrich_secrets::{Secret, Secrets};
 use crate::last_row::LastRow;
 use crate::row::{Chain, NO_ROW, Row};
 
-/// The most faults that are reported; a wrong database could have one per row.
+/// The most faults that are reported. A wrong database could have one per row.
 const MAX_FAULTS: usize = 1000;
 
-/// A row, as faults name it: its account and sequence.
+/// A row in the text of a fault: its account and sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At(pub AccountId, pub u64);
 
@@ -37,13 +37,13 @@ pub enum Fault {
     Missing {
         /// The first missing row.
         first: At,
-        /// The sequence of the row after them.
+        /// The sequence of the row after the missing ones.
         next: u64,
     },
     /// A row with a value that Enrich never writes.
     #[error("{0}: cannot be read")]
     Unreadable(At),
-    /// A row made with a secret that is not there.
+    /// A row made with a secret that is not loaded.
     #[error("{at}: secret {secret} is not in secret.key")]
     UnknownSecret {
         /// The row.
@@ -51,15 +51,15 @@ pub enum Fault {
         /// The secret's number.
         secret: u32,
     },
-    /// A row whose hash does not fit it and the row before it.
+    /// A row whose hash is not that of its content and the previous row's hash.
     #[error("{0}: is not as it was written")]
     Altered(At),
-    /// A row whose balance does not come from the balance before it.
+    /// A row whose balance is not the previous balance plus its credits.
     #[error("{at}: {before} and {credits:+} credits do not make the balance {balance}")]
     WrongBalance {
         /// The row.
         at: At,
-        /// The balance before it.
+        /// The balance before the row.
         before: Credits,
         /// The row's credits.
         credits: i64,
@@ -76,7 +76,7 @@ pub enum Fault {
         at: At,
         /// Its credits.
         credits: i64,
-        /// Its number of items.
+        /// The row's number of items.
         items: u64,
         /// Its price.
         price: Price,
@@ -86,13 +86,13 @@ pub enum Fault {
     CorrectsNothing {
         /// The row.
         at: At,
-        /// The id that it corrects.
+        /// The id of the entry to correct.
         corrects: ChargeId,
     },
     /// A stored response that was altered.
     #[error("account {0}: a kept answer is not as it was written")]
     ResponseAltered(AccountId),
-    /// A stored response whose account cannot be read either.
+    /// A stored response that cannot be read, and neither can its account.
     #[error("the kept answers: one that cannot be read")]
     ResponseUnreadable,
     /// A stored response that differs from its charge.
@@ -114,14 +114,14 @@ pub enum Fault {
     UsedTooMuch {
         /// The account.
         account: AccountId,
-        /// The credits of its usage counters.
+        /// The credits of the account's usage counters.
         used: i128,
-        /// The sum of its charges.
+        /// The sum of the account's charges.
         charged: i128,
     },
 }
 
-/// What a verification has found so far.
+/// The totals and the faults found so far.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     entries: u64,
@@ -133,7 +133,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Counts a row, also one that cannot be read.
+    /// Counts a row. A row that cannot be read also counts.
     pub fn count_row(&mut self) {
         self.entries += 1;
     }
@@ -143,7 +143,7 @@ impl Findings {
         self.entries
     }
 
-    /// Adds a fault: a [`Fault`], or a text of the store's own.
+    /// Adds a fault: a [`Fault`], or a text of the store.
     pub fn fault(&mut self, fault: impl fmt::Display) {
         if self.faults.len() < MAX_FAULTS {
             self.faults.push(fault.to_string());
@@ -152,12 +152,12 @@ impl Findings {
         }
     }
 
-    /// The result, for this number of accounts.
+    /// The result for a ledger with this number of accounts.
     pub fn into_verification(mut self, accounts: u64) -> Verification {
         if self.more_faults > 0 {
             self.faults.push(format!("and {} more", self.more_faults));
         }
-        // Sums that do not fit have already shown as faults of single rows.
+        // If the sums do not fit, faults of single rows were already reported.
         let most = |sum: i128, most: i128, least: i128| sum.clamp(least, most);
         Verification {
             accounts,
@@ -170,20 +170,20 @@ impl Findings {
     }
 }
 
-/// An account during a verification: what its rows so far say.
+/// The state of an account during a verification, from its rows so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountCheck {
-    /// The sequence of its last row; 0 before the first.
+    /// The sequence of the account's last row; 0 before the first.
     pub sequence: u64,
     /// The balance; absent after a row that is missing or cannot be read.
     pub balance: Option<Credits>,
     /// The last row's hash; absent after a missing row, and when it cannot be read.
     pub chain: Option<Chain>,
-    /// The sum of its charges, in credits.
+    /// The sum of the account's charges, in credits.
     pub charged: i128,
 }
 
-/// An adjustment whose corrected entry is to be looked up.
+/// An adjustment whose corrected entry must be looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Correction {
@@ -203,7 +203,7 @@ impl AccountCheck {
         Some(LastRow { sequence: self.sequence, balance: self.balance?, chain: self.chain? })
     }
 
-    /// The state before row `sequence`, the next that is there. Reports missing rows between.
+    /// The state before row `sequence`, the next row that exists. Reports missing rows in between.
     pub fn step_to(&self, account: AccountId, sequence: u64, findings: &mut Findings) -> Self {
         let next = self.sequence.saturating_add(1);
         if sequence == next {
@@ -213,15 +213,15 @@ impl AccountCheck {
         Self { balance: None, chain: None, ..*self }
     }
 
-    /// The state after a row that cannot be read; reports it. `chain` is its hash, if that can be
-    /// read.
+    /// The state after a row that cannot be read; reports the row. `chain` is its hash, if the hash
+    /// can be read.
     pub fn after_unreadable(&self, at: At, chain: Option<Chain>, findings: &mut Findings) -> Self {
         findings.fault(Fault::Unreadable(at));
         Self { sequence: at.1, balance: None, chain, ..*self }
     }
 
-    /// Checks the hash `chain` of the next row. Returns the row's secret; `None` when it is
-    /// unknown, which is reported and leaves nothing else to check.
+    /// Checks the hash `chain` of the next row. Returns the row's secret. If the secret is unknown,
+    /// reports this and returns `None`: the row cannot be checked further.
     pub fn check_chain<'s>(
         &self,
         row: &Row<'_>,
@@ -253,8 +253,9 @@ impl AccountCheck {
         }
     }
 
-    /// The state after the next row. Checks the row by itself and adds it up. What an adjustment
-    /// corrects is returned, for the caller to look up and [check](Correction::check).
+    /// The state after the next row. Checks the row by itself and adds it to the totals. For an
+    /// adjustment, also returns the correction, which the caller must look up and
+    /// [check](Correction::check).
     pub fn after(
         &self,
         row: Row<'_>,
@@ -294,7 +295,7 @@ impl AccountCheck {
 
 impl Correction {
     /// Checks that the corrected entry is before the adjustment. `earlier` is its sequence in the
-    /// same account; `None` when it is not there.
+    /// same account; `None` if the account has no such entry.
     pub fn check(self, earlier: Option<u64>, findings: &mut Findings) {
         let Self { at, corrects } = self;
         if earlier.is_none_or(|earlier| earlier >= at.1) {

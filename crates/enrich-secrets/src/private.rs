@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Options that open a file for writing; a new file is readable by its owner alone.
+/// Options that open a file for writing. Only its owner can read a new file.
 pub fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -25,9 +25,10 @@ pub fn private_folder() -> DirBuilder {
 ///
 /// # Errors
 ///
-/// The system's.
+/// The errors of the system.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Other systems cannot open a folder as a file; they write entries with the files.
+    // Other systems cannot open a folder as a file. They write a folder's entries together with the
+    // files.
     #[cfg(unix)]
     File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?.sync_all()?;
     Ok(())

@@ -1,12 +1,12 @@
 //! The secrets of a data folder, and their uses: keyed hashes and encryption.
 //!
-//! `secret.key` lies beside the databases and never in them. So a copy of a database reveals no API
-//! key, idempotency key, stored response, email address or password. The file is text with one
-//! secret a line: its number and 32 bytes in hex. The last secret is current. The others still read
-//! what was made with them, so stored data names its secret.
+//! `secret.key` is stored beside the databases and never in them. So a copy of a database reveals
+//! no API key, idempotency key, stored response, email address or password. The file is text with
+//! one secret on each line: its number and 32 bytes in hex. The last secret is current. Older data
+//! was made with the others; each stored value names its secret.
 //!
-//! A secret itself is never used: each purpose has its own key, derived from the secret
-//! (`blake3::derive_key`), so that a hash for one purpose is never valid for another.
+//! A secret is never used directly. Each purpose has its own key, derived from the secret
+//! (`blake3::derive_key`), so that a hash for one purpose is not valid for another.
 
 use std::fmt::{self, Write as _};
 use std::fs;
@@ -24,9 +24,9 @@ use crate::private::{private_file, sync_folder};
 pub const FILE: &str = "secret.key";
 
 const SECRET_LEN: usize = 32;
-/// XChaCha20's nonce: 24 bytes, long enough to be drawn at random.
+/// XChaCha20's nonce: 24 bytes, long enough for a random value.
 const NONCE_LEN: usize = 24;
-/// The most that is read: many times 1000 secrets of at most 10 + 1 + 64 + 1 characters.
+/// The most bytes that are read: many times 1000 secrets of at most 10 + 1 + 64 + 1 characters.
 const FILE_LIMIT_BYTES: u64 = 256 * 1024;
 
 /// Why the secrets cannot be used. No message contains any part of a secret.
@@ -35,7 +35,7 @@ pub enum SecretError {
     /// The file cannot be read or written.
     #[error("the file cannot be read or written")]
     File(#[source] io::Error),
-    /// Other users than its owner may read or write the file.
+    /// Users other than its owner can read or write the file.
     #[error("others may read it (mode {mode:03o}); run `chmod 600` on it")]
     TooOpen {
         /// Its permission bits.
@@ -64,7 +64,7 @@ pub enum SecretError {
         /// Which database: the directory or the ledger.
         database: &'static str,
     },
-    /// A secret is not the one a database was made with.
+    /// A secret is not the one that a database was made with.
     #[error(
         "secret {id} is not the one the {database} was made with; restore the databases and \
          `secret.key` from one backup"
@@ -80,7 +80,7 @@ pub enum SecretError {
     Randomness(#[source] getrandom::Error),
 }
 
-/// Encrypted data cannot be decrypted: it was altered, or belongs elsewhere.
+/// Encrypted data cannot be decrypted, because it was altered or belongs elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value does not open: it was altered, or is not where it belongs")]
 pub struct CannotDecrypt;
@@ -98,9 +98,9 @@ macro_rules! purposes {
     };
 }
 
-// Contexts are globally unique, and never to be changed.
+// Each context is globally unique and must never change.
 purposes! {
-    /// Checks that this is the secret a database was made with.
+    /// Checks that a secret is the one that a database was made with.
     Check = "enrich 2026-11 secret check",
     /// Finds an API key's record.
     ApiKeyHash = "enrich 2026-11 api key hash",
@@ -225,8 +225,8 @@ impl Secret {
         self.id
     }
 
-    /// The keyed hash of `parts`. Each part's length is included, so that different lists of parts
-    /// have different hashes.
+    /// The keyed hash of `parts`. It includes the length of each part, so that different lists of
+    /// parts have different hashes.
     pub fn hash(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
         let length = parts.iter().map(|part| part.len() + 8).sum();
         let mut bytes = Vec::with_capacity(length);
@@ -237,9 +237,9 @@ impl Secret {
         self.hash_bytes(purpose, &bytes)
     }
 
-    /// The keyed hash of bytes whose parts are already separated unambiguously.
+    /// The keyed hash of bytes in which the parts are already separated unambiguously.
     ///
-    /// It takes one slice: creating an incremental hasher costs more than hashing a row.
+    /// It takes one slice, because creating an incremental hasher costs more than hashing a row.
     pub fn hash_bytes(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(self.key(purpose), bytes).as_bytes()
     }
@@ -294,7 +294,7 @@ pub enum SealError {
     /// The system cannot give random bytes.
     #[error("the system gives no randomness")]
     Randomness(#[source] getrandom::Error),
-    /// Longer than the cipher takes (256 GiB).
+    /// The text is longer than the cipher allows (256 GiB).
     #[error("the value is too long to be sealed")]
     TooLong,
 }

@@ -1,5 +1,5 @@
 //! Signing in to an account page: email address, password, the invitation to set it, the session,
-//! and [`SignIns`], the port to the store that keeps them.
+//! and [`SignIns`], the port of the store for them.
 //!
 //! What is not here: the hashing of passwords, cookies, pages, and SQL.
 

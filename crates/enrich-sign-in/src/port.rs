@@ -20,7 +20,7 @@ pub enum EmailSet {
     NoAccount,
 }
 
-/// Stores sign-ins, invitations and sessions. Of tokens it stores only a keyed hash.
+/// Stores sign-ins, invitations and sessions. For a token, it stores only a keyed hash.
 #[async_trait]
 pub trait SignIns: Send + Sync {
     /// Sets the address with which an account's owner signs in. Setting the same address changes
@@ -73,8 +73,8 @@ pub trait SignIns: Send + Sync {
     /// sessions end.
     async fn begin_session(&self, token: &Token, session: Session) -> Result<(), StoreError>;
 
-    /// The session of a token, expired or not; the caller checks its end and the idle limit. `None`
-    /// if it was ended or does not exist.
+    /// The session of a token, even if it has expired: the caller checks its end and the idle
+    /// limit. `None` if it was ended or does not exist.
     async fn session(&self, token: &Token) -> Result<Option<Session>, StoreError>;
 
     /// Records that a session was used at `at`.
@@ -88,8 +88,8 @@ pub trait SignIns: Send + Sync {
     /// [`ClockWatch`](enrich_core::ClockWatch).
     async fn settle_ends(&self, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// The sessions of an account, newest first, expired or not. `current` is the token of the
-    /// caller's session.
+    /// The sessions of an account, newest first, including expired ones. `current` is the token of
+    /// the caller's session.
     async fn sessions(
         &self,
         account: AccountId,

@@ -63,7 +63,7 @@ impl fmt::Debug for Token {
 }
 
 /// A stored password: an Argon2id hash in PHC string format, which contains its salt and
-/// parameters. A store does not change it.
+/// parameters. A store does not interpret it.
 #[derive(Clone)]
 pub struct PasswordHash(SecretString);
 
@@ -85,7 +85,7 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// The owner's sign-in to an account page. An account has at most one; an address belongs to at
+/// The owner's sign-in to an account page. An account has at most one, and an address belongs to at
 /// most one.
 #[derive(Clone, Debug)]
 pub struct SignIn {
@@ -108,7 +108,7 @@ pub struct Session {
     pub started_at: Timestamp,
     /// Time of last use, to within a minute.
     pub seen_at: Timestamp,
-    /// Latest end, whether used or not.
+    /// Latest end, even if the session is used.
     pub ends_at: Timestamp,
 }
 
@@ -128,7 +128,7 @@ pub struct ListedSession {
     pub id: SessionId,
     /// The session.
     pub session: Session,
-    /// Whether it is the session of the request.
+    /// Whether this is the session of the request.
     pub is_current: bool,
 }
 

@@ -1,22 +1,22 @@
 //! Backups of a data folder: taken while it is in use, checked, and either complete or absent.
 //!
-//! Both databases are copied page by page (SQLite's backup API) from read transactions that begin
-//! together and stay open until the copy is done. A reader blocks no writer, so charges go on. An
-//! open transaction reads one state, so the copy never starts again, however busy the ledger is.
-//! `VACUUM INTO` would also work, but takes several times as much processor time, since it rebuilds
-//! every B-tree.
+//! Both databases are copied page by page (SQLite's backup API). Their read transactions begin
+//! together and stay open until the copy is done. A reader blocks no writer, so charges continue.
+//! An open transaction reads one state, so the copy need not start again when the ledger changes.
+//! `VACUUM INTO` would also work, but takes several times as much processor time, because it
+//! rebuilds every B-tree.
 //!
 //! The order of copying keeps the files consistent:
 //!
-//! 1. The lists of the account page come first. Their rows are charged before they are written, so
-//!    every answer in them has its charge in the ledger that is read after them.
-//! 2. Then the ledger's transaction begins, and then the directory's: every state of the directory
-//!    that a charge names is in the directory.
-//! 3. `secret.key` comes last: it may hold more secrets than the databases know, never fewer.
+//! 1. The lists of the account page come first. A row is charged before its answer is written. The
+//!    ledger is copied after the lists, so it contains the charge of every answer.
+//! 2. Then the ledger's transaction begins, and then the directory's. The copied directory is
+//!    therefore not older than the revisions in the charges.
+//! 3. `secret.key` comes last: it may contain more secrets than the databases use, but never fewer.
 //!
-//! A backup is written to a folder beside its destination and moved there once it is checked and on
-//! disk. A restore is written to a folder inside the data folder. The data folder is refused until
-//! the ledger, the last file, is moved to its place.
+//! A backup is written to a folder beside its destination, and moved to the destination once it is
+//! checked and on disk. A restore is written to a folder inside the data folder. The data folder is
+//! refused until its last file, the ledger, is moved into place.
 
 mod file_entry;
 mod files;
@@ -63,7 +63,7 @@ pub enum BackupError {
     /// The destination is not empty.
     #[error("{0} is not empty; name a folder that is not there yet, or an empty one")]
     NotEmpty(PathBuf),
-    /// The destination lies inside the data folder.
+    /// The destination is inside the data folder.
     #[error("{0} lies in the data folder; name a folder outside it")]
     Inside(PathBuf),
     /// Another backup is being written to the same destination.

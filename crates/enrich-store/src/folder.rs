@@ -14,14 +14,14 @@ use enrich_store_sqlite::{
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-/// The files of a data folder, in the order of their creation: the ledger comes last, because the
-/// others are worth little without it.
+/// The files of a data folder, in the order of their creation. The ledger comes last: a folder
+/// without it is not complete.
 const FILES: [&str; 3] = [SECRET_FILE, DIRECTORY.file, LEDGER.file];
 
 /// A folder that exists in every new file system.
 pub(crate) const LOST_AND_FOUND: &str = "lost+found";
 
-/// The folder inside the data folder that a restore is written to. While it exists and the ledger
+/// The folder inside the data folder to which a restore is written. If it exists and the ledger
 /// does not, the data folder is refused.
 pub(crate) const UNFINISHED_RESTORE: &str = "restore.unfinished";
 
@@ -55,14 +55,14 @@ pub(crate) fn is_new(folder: &Path) -> Result<bool, OpenError> {
     } else if names.is_empty() {
         Ok(true)
     } else if names.iter().any(|name| is_left_over(&name)) {
-        // A write-ahead log alone counts too: its database was here.
+        // A write-ahead log alone also counts, because it shows that there was a database.
         Err(OpenError::Incomplete { folder: folder.into(), missing: missing.join(", ") })
     } else {
         Err(OpenError::NotOurs(folder.into()))
     }
 }
 
-/// Creates a new folder and its files. A failure leaves a folder that is refused as incomplete.
+/// Creates a new folder and its files. After a failure, the folder is refused as incomplete.
 pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     let grown = grown_by(folder);
     enrich_secrets::private_folder()
@@ -74,7 +74,7 @@ pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     for database in [DIRECTORY, LEDGER] {
         sqlite::create(&folder.join(database.file), &database)?;
     }
-    // The directory entries of the files and folders must survive a power failure too.
+    // The directory entries of the files and folders must also survive a power failure.
     for folder in std::iter::once(folder).chain(grown) {
         enrich_secrets::sync_folder(folder)
             .map_err(|source| OpenError::unusable(folder, source))?;
@@ -82,14 +82,14 @@ pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The folders that get a new entry when `folder` is created: the parent of each missing one.
+/// The folders that get a new entry when `folder` is created: the parent of each missing folder.
 fn grown_by(folder: &Path) -> Vec<&Path> {
     let missing = folder.ancestors().take_while(|path| !is_here(path) && !path.exists());
     let parents = missing.filter_map(Path::parent);
     parents.map(|parent| if is_here(parent) { Path::new(".") } else { parent }).collect()
 }
 
-/// Whether a path is the empty rest of a relative one: the current folder.
+/// Whether a path is empty, which means the current folder.
 fn is_here(path: &Path) -> bool {
     path.as_os_str().is_empty()
 }
@@ -105,7 +105,7 @@ pub(crate) fn enter(
     Ok((load(folder)?, in_use))
 }
 
-/// Refuses a new folder, and a SQLite that can corrupt a database.
+/// Refuses a new folder, and a version of SQLite that can corrupt a database.
 fn refuse_new(folder: &Path) -> Result<(), OpenError> {
     sqlite::check_version()?;
     match is_new(folder)? {
@@ -121,7 +121,7 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
     let path = folder.join(SECRET_FILE);
     let secrets = Secrets::load(&path);
     let secrets = secrets.map_err(|source| OpenError::Secret { path, source })?;
-    // Two processes that find an older schema would both migrate it, and one would fail.
+    // If two processes migrated an older schema at the same time, one would fail.
     let _changing = in_use::changing_schema(folder)?;
     for database in [DIRECTORY, LEDGER] {
         sqlite::refuse_without_log(&folder.join(database.file))?;
@@ -135,15 +135,15 @@ pub(crate) fn load(folder: &Path) -> Result<Secrets, OpenError> {
 
 /// Reads both databases of a folder sequentially, so that the system caches them in memory.
 ///
-/// A read in the order of the B-trees, as in [`Store::check`](crate::Store::check), asks the disk
-/// for scattered pages. Some disks do that at a hundredth of their sequential speed.
+/// [`Store::check`](crate::Store::check) reads in the order of the B-trees, which are scattered
+/// pages of the file. Some disks read them at a hundredth of their sequential speed.
 ///
 /// No store of this folder may be open in this process: closing a file releases all locks that the
 /// process has on it (SQLite, How To Corrupt An SQLite Database File, 2.2).
 ///
 /// # Errors
 ///
-/// The system's, when a file does not exist or cannot be read.
+/// When a file does not exist or cannot be read.
 pub fn read_through(folder: &Path) -> io::Result<()> {
     for database in [DIRECTORY, LEDGER] {
         io::copy(&mut fs::File::open(folder.join(database.file))?, &mut io::sink())?;
@@ -170,7 +170,7 @@ fn match_secrets(folder: &Path, secrets: &Secrets) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The secrets that a database does not know yet; fails if a known one does not match.
+/// The secrets that a database has not recorded yet. Fails if a recorded one does not match.
 fn compare<'a>(
     connection: &Connection,
     database: &Database,
@@ -203,7 +203,7 @@ fn compare<'a>(
     Ok(Ok(new))
 }
 
-/// Records the new secrets. A ledger that knows none is new: its log begins here.
+/// Records the new secrets. A ledger without any is new, so its log begins here.
 fn note(
     mut connection: Connection,
     new: &[&Secret],

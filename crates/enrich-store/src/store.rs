@@ -25,8 +25,8 @@ use crate::folder;
 
 /// One data folder: `directory.sqlite`, `ledger.sqlite` and `secret.key`.
 ///
-/// Several processes may have the same folder open: the command line grants credits while the
-/// server charges them. Dropping the ports finishes and writes the queued work.
+/// Several processes may have the same folder open: for example, a command grants credits while the
+/// server charges. Dropping the ports finishes and writes the queued work.
 #[derive(Debug)]
 pub struct Store {
     /// The look-up data.
@@ -63,9 +63,9 @@ impl Store {
     /// # Errors
     ///
     /// [`OpenError::Missing`] when the folder does not exist or is empty. The other errors say what
-    /// to do: existing files are never replaced or repaired. A folder that lacks one of its files
-    /// is refused, and so are a damaged or foreign database, one of a newer Enrich, and secrets
-    /// that are missing, readable by other users, or not the ledger's.
+    /// to do; existing files are never replaced or repaired. A folder is refused if one of its
+    /// files is missing, if a database is damaged, foreign or from a newer Enrich, or if the
+    /// secrets are missing, readable by other users, or do not match the ledger.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }
@@ -140,28 +140,28 @@ impl Store {
         service
     }
 
-    /// Verifies the ledger of a folder, also of one that cannot be opened because its ledger was
-    /// altered.
+    /// Verifies the ledger of a folder. The ledger may have been altered, so that the folder cannot
+    /// be opened.
     ///
     /// # Errors
     ///
-    /// As [`Store::open`], when the file itself cannot be read. Wrong content is part of the
-    /// result.
+    /// The errors of [`Store::open`], when the file itself cannot be read. Wrong content is part of
+    /// the result.
     pub fn verify(folder: &Path) -> Result<Verification, OpenError> {
         let secrets = folder::load(folder)?;
         let path = folder.join(LEDGER.file);
         ledger::verify(&path, &secrets).map_err(|source| OpenError::of_sqlite(path, source))
     }
 
-    /// Derives everything in the directory from its facts again, if an earlier Enrich derived it by
-    /// other rules ([`OpenError::DerivedBefore`]). Calls `done` from time to time with the number
-    /// of companies and people that are done, and of all. Returns the number of all.
+    /// Derives all data in the directory from its facts again, if an earlier Enrich derived it by
+    /// other rules ([`OpenError::DerivedBefore`]). From time to time, calls `done` with the number
+    /// of subjects that are done and the number of all. Returns the number of all. The folder
+    /// cannot be opened meanwhile.
     ///
     /// # Errors
     ///
-    /// As [`Store::open`]; [`OpenError::InUse`] when another process has the folder open; and when
-    /// the file cannot be written. It can be run again then. The folder cannot be opened while it
-    /// runs.
+    /// The errors of [`Store::open`]; [`OpenError::InUse`] when another process has the folder
+    /// open; and when the file cannot be written. The call can then be repeated.
     pub fn reindex(folder: &Path, done: &mut dyn FnMut(u64, u64)) -> Result<u64, OpenError> {
         let (secrets, _in_use) = folder::enter(folder, in_use::lock_exclusive)?;
         let path = folder.join(DIRECTORY.file);
@@ -170,8 +170,8 @@ impl Store {
     }
 
     /// Checks both files in full: schema versions, SQLite's own integrity check, the index of
-    /// words, and the counts of rows. It takes as long as reading everything. To check the ledger's
-    /// sums, use [`enrich_core::port::ledger::Ledger::verify`].
+    /// words, and the counts of rows. This reads all data.
+    /// [`enrich_core::port::ledger::Ledger::verify`] checks the ledger's sums.
     ///
     /// # Errors
     ///

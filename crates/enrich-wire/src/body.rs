@@ -1,8 +1,8 @@
 //! Parses request bodies: a JSON object or a form, chosen by the first byte and the header.
 //!
-//! A body whose first non-blank byte is `{` is JSON, whatever the header says, because `curl -d
-//! '{…}'` announces a form. Otherwise `application/json` is parsed as JSON, and everything else as
-//! a form.
+//! A body whose first non-blank byte is `{` is parsed as JSON even if the header says otherwise,
+//! because `curl -d '{…}'` declares a form. Otherwise `application/json` is parsed as JSON, and
+//! everything else as a form.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -80,8 +80,8 @@ fn decode_json(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
 }
 
 /// Parses `application/x-www-form-urlencoded` (WHATWG URL, section 5.1). The parser would replace
-/// bytes that are not UTF-8, so they are refused first. `&` and `=` are never part of a longer
-/// character, so the body is UTF-8 if each of its pieces is.
+/// bytes that are not UTF-8, so they are refused first. Each piece between `&` and `=` is checked
+/// by itself, because these bytes are never part of a longer character.
 fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     percent_decode(body).decode_utf8().map_err(|_| Undecodable::NotUtf8)?;
     let fault = Cell::new(None);
@@ -91,8 +91,8 @@ fn decode_form(body: &[u8]) -> Result<Fields<'_>, Undecodable> {
     fields.map_err(|_| fault.take().unwrap_or(Undecodable::NotUtf8))
 }
 
-/// Parses the object or form of a body. Our own errors are stored in `fault`, because serde's
-/// errors carry only text.
+/// Parses the object or form of a body. This parser's own errors are stored in `fault`, because
+/// serde's errors contain only text.
 struct TopLevel<'f> {
     fault: &'f Cell<Option<Undecodable>>,
 }
@@ -139,7 +139,7 @@ fn add<'b>(
     if fields.insert(name, value) { Ok(()) } else { Err(Undecodable::FieldTwice) }
 }
 
-/// Parses a value inside `depth` levels. Values that are not scalars are checked and discarded.
+/// Parses a value inside `depth` levels. A list or an object is checked and discarded.
 #[derive(Clone, Copy)]
 struct Nested<'f> {
     depth: usize,
@@ -187,8 +187,8 @@ impl<'de> Visitor<'de> for Nested<'_> {
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value<'de>, E> {
-        // `5.0` is the integer 5, as in JSON Schema. Integers beyond 64 bits also arrive as floats;
-        // the nearest 64-bit value has the same effect.
+        // `5.0` is the integer 5, as in JSON Schema. Integers beyond 64 bits also arrive as floats
+        // and become the largest integer, which has the same effect.
         let is_whole = number.is_finite() && number >= 0.0 && number.fract() == 0.0;
         Ok(if is_whole { Value::Integer(number as u64) } else { Value::Other("a number") })
     }

@@ -17,13 +17,13 @@ use crate::unknown;
 /// An endpoint: one row of an API version's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
-    /// Its path, unique over both API versions.
+    /// The endpoint's path, unique over both API versions.
     pub path: &'static str,
     /// The price of an answer.
     pub price: Price,
-    /// Its description, in one line.
+    /// The endpoint's description, in one line.
     pub title: &'static str,
-    /// Its shape, and the functions that parse requests and write answers.
+    /// The shape of the endpoint, and the functions that parse requests and write answers.
     pub wire: Wire,
 }
 
@@ -59,7 +59,7 @@ impl Endpoint {
         })
     }
 
-    /// Makes a metered call of this endpoint. `idempotency_key` is as sent.
+    /// Makes a metered call of this endpoint. `idempotency_key` is the header's text as sent.
     pub async fn call(
         &self,
         service: &Service,
@@ -95,7 +95,7 @@ impl Wire {
     }
 }
 
-/// The first place to look for a key. The other one is next, then `Authorization: Bearer`.
+/// Where a key is looked for first. The other place is next, then `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// The field `apiKey`.
@@ -123,7 +123,7 @@ impl KeyPlace {
 pub struct ApiVersion {
     /// Its number.
     pub number: u8,
-    /// The prefix of the paths whose responses have its form.
+    /// The path prefix of this version. Responses under it have this version's format.
     pub prefix: &'static str,
     /// Its endpoints.
     pub endpoints: &'static [Endpoint],

@@ -9,9 +9,9 @@ pub struct Field {
     pub name: &'static str,
     /// The kind of content, which decides how it is parsed.
     pub kind: Kind,
-    /// Its meaning for the endpoint, in words.
+    /// The meaning of the input for the endpoint, in words.
     pub meaning: &'static str,
-    /// Whether a request without it is refused.
+    /// Whether a request without the input is refused.
     pub is_required: bool,
     /// The required input that may be missing if this one is present.
     pub instead_of: Option<&'static str>,
@@ -28,7 +28,7 @@ impl Field {
         Self { name, kind, meaning, is_required: false, instead_of: None }
     }
 
-    /// This field as a substitute, used only if the required input `other` is missing.
+    /// This field as a substitute, which is used only if the required input `other` is missing.
     pub const fn instead_of(self, other: &'static str) -> Self {
         Self { instead_of: Some(other), ..self }
     }

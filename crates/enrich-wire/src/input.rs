@@ -18,12 +18,11 @@ pub enum Value<'a> {
     Integer(u64),
     /// JSON's `null`, which counts as missing.
     Null,
-    /// Another type, by its name in messages: "a list".
+    /// A value of another type, by its name in messages: "a list".
     Other(&'static str),
 }
 
-/// The fields of a body. `Debug` shows only their number, because names are also chosen by the
-/// caller.
+/// The fields of a body. `Debug` shows only their number, because callers also choose the names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields<'a> {
     sent: Vec<(Cow<'a, str>, Value<'a>)>,
@@ -77,7 +76,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Parses the fields of one call. It collects all errors, to report them together, and all parsed
+/// Parses the fields of one call. Collects all errors, to report them together, and all parsed
 /// values, to build the canonical form of the question. `Debug` shows the names of the parsed
 /// fields.
 pub struct Input<'a> {
@@ -92,7 +91,7 @@ impl<'a> Input<'a> {
         Self { fields, invalid: InvalidFields::default(), parsed_fields: Vec::new() }
     }
 
-    /// Parses a required field. `None`, with a recorded error, if it is missing or invalid.
+    /// Parses a required field. If it is missing or invalid, records an error and returns `None`.
     pub fn required<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -108,8 +107,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Parses an optional field: `Some(None)` if it is missing. `None`, with a recorded error, if
-    /// it is invalid.
+    /// Parses an optional field: `Some(None)` if it is missing. If it is invalid, records an error
+    /// and returns `None`.
     pub fn optional<T, E: std::fmt::Display>(
         &mut self,
         name: &'static str,
@@ -136,7 +135,7 @@ impl<'a> Input<'a> {
         }
         let is_decimal =
             digits.len() <= MAX_CHARACTERS && digits.bytes().all(|b| b.is_ascii_digit());
-        // A number too large for 64 bits is no limit.
+        // A number beyond 64 bits is no limit.
         match is_decimal.then(|| digits.parse().unwrap_or(u64::MAX)) {
             None | Some(0) => {
                 self.note(NAME, "must be a whole number, at least 1".to_owned());

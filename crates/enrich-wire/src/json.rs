@@ -43,7 +43,7 @@ impl JsonSchema for BalanceHere {
     }
 }
 
-/// Compact JSON, and where in it a 128-bit number is left out.
+/// Compact JSON without the 128-bit number, and the position at which it was left out.
 #[derive(Default)]
 struct Gapped {
     bytes: RefCell<Vec<u8>>,
@@ -73,7 +73,7 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     let gapped = Gapped { bytes: Vec::with_capacity(256).into(), ..Gapped::default() };
     let mut serializer = serde_json::Serializer::with_formatter(&gapped, &gapped);
     // This cannot fail: writing to memory never does, and answers are structs of texts, numbers and
-    // lists. If it did, the incomplete answer must not be charged.
+    // lists. After a failure, the incomplete answer must not be charged.
     match answer.serialize(&mut serializer) {
         Ok(()) => {
             let body = BodyTemplate::new(gapped.bytes.into_inner(), gapped.gap_at.get());
@@ -83,7 +83,7 @@ pub fn written(items: u64, answer: &impl Serialize) -> ResponseTemplate {
     }
 }
 
-/// The fields a refusal names, as an object from name to fault, in the endpoint's order.
+/// The fields named in a refusal, as an object from name to fault, in the endpoint's order.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldFaults<'a>(&'a InvalidFields);
 
@@ -103,7 +103,7 @@ impl Serialize for FieldFaults<'_> {
     }
 }
 
-/// An object of texts, whatever the fields are called.
+/// The schema: an object of texts with any names.
 impl JsonSchema for FieldFaults<'_> {
     fn inline_schema() -> bool {
         true

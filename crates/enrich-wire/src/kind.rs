@@ -2,8 +2,8 @@
 
 use enrich_text::Network;
 
-/// The kind of an input. The parsers are in `enrich-text`; the interface's document tells callers
-/// which forms are accepted.
+/// The kind of an input. The parsers are in `enrich-text`. The OpenAPI document tells callers which
+/// forms are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A company's name.

@@ -1,5 +1,5 @@
 //! The reasons why a request is refused. Each API version maps them to a status and a body in one
-//! match.
+//! `match`.
 
 use enrich_core::Refusal;
 

@@ -1,4 +1,4 @@
-//! Handles a call: request bytes in, response bytes out.
+//! Handles a call: takes the bytes of a request and returns the bytes of a response.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,7 +38,7 @@ impl fmt::Debug for Request<'_> {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// The headers other than the HTTP layer's own; names are in lower case.
+    /// The headers that the HTTP layer does not add itself; names are in lower case.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body: JSON.
     pub body: Vec<u8>,
@@ -96,7 +96,8 @@ pub async fn respond(
     }
 }
 
-/// Refuses a request that reached no endpoint, or whose body was not read.
+/// Refuses a request for which no endpoint was called, because its path is unknown or its body was
+/// not read.
 pub fn refuse(
     api_version: &ApiVersion,
     refusal: RequestRefusal,
@@ -143,8 +144,8 @@ fn headers(
     headers
 }
 
-/// The key from the API version's own place, else from the other, else from `Authorization`. A
-/// value in the body that is not text counts as an invalid key.
+/// The key from the API version's own place, else from the other place, else from `Authorization`.
+/// A value in the body that is not text counts as an invalid key.
 fn sent_key<'a>(place: KeyPlace, fields: &'a Fields<'_>, request: &Request<'a>) -> Option<&'a str> {
     let in_body = match fields.get("apiKey") {
         None | Some(Value::Null) => None,

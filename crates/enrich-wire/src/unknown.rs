@@ -1,5 +1,5 @@
-//! Handles fields that an endpoint does not have. They are ignored, but named if a required field
-//! is missing, because one is often a misspelling of the other.
+//! Handles unknown fields. They are ignored. If a required field is missing, they are named in the
+//! message, because one of them is often a misspelling of it.
 
 use enrich_core::{InvalidFields, KEY_PREFIX};
 use strsim::normalized_damerau_levenshtein;
@@ -18,7 +18,7 @@ const IS_PART: f64 = 0.9;
 /// The shortest part that counts.
 const MIN_PART_BYTES: usize = 4;
 
-/// Names the unknown fields among `fields` in the messages for missing ones in `invalid`. A value
+/// Names the unknown fields among `fields` in the messages for missing fields in `invalid`. A value
 /// is never repeated, and a name only if it looks like one.
 pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut InvalidFields) {
     let mut missing: Vec<&mut (&'static str, String)> =
@@ -37,7 +37,7 @@ pub(crate) fn name_unknown(inputs: &[Field], fields: &Fields, invalid: &mut Inva
             Some((wanted, _)) if score >= ALIKE => {
                 format!("unknown field `{name}`; did you mean `{wanted}`?")
             }
-            // Similar to none of them: name it in the first message.
+            // The name resembles no input: add it to the first message.
             _ => format!("unknown field `{name}`"),
         };
         let index = if score >= ALIKE { index } else { 0 };

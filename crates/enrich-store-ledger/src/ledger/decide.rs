@@ -1,7 +1,7 @@
 //! Decides charges and grants inside the transaction of their group.
 //!
-//! Every decision starts from the account's head in the group's write batch. So rows of other
-//! processes and earlier rows of the same group count.
+//! Every decision starts from the account's head in the group's write batch. The head includes rows
+//! of other processes and earlier rows of the same group.
 
 use enrich_core::port::ledger::{Charge, ChargeError, Charged, Grant, Granted};
 use enrich_core::{AccountId, ChargeId, Credits};
@@ -21,7 +21,8 @@ pub(super) struct GroupDecider<'a> {
     pub(super) secrets: &'a Secrets,
     /// The rows of the group.
     pub(super) batch: WriteBatch<'a>,
-    /// The number of idempotency records, this group's included; current if the group stores any.
+    /// The number of idempotency records, including those of this group. It is current if the group
+    /// stores any.
     pub(super) record_count: Option<RecordCount>,
     /// The most idempotency records.
     pub(super) max_kept: u64,
@@ -83,7 +84,7 @@ impl GroupDecider<'_> {
                 Ok(grown) => {
                     self.record_count = self.record_count.map(|count| count.after_growing(grown))
                 }
-                // The charge's row is written; only a rollback of the group removes it.
+                // The charge's row is written; only a rollback of the group can remove it.
                 Err(error) if is_charged => return Err(GroupFailed(error)),
                 Err(error) => return self.sort_out(error),
             }
@@ -147,8 +148,8 @@ impl GroupDecider<'_> {
 
     /// Whether an error concerns one decision or the whole group.
     ///
-    /// A row that breaks a constraint or cannot be read leaves the transaction as it was before the
-    /// statement. The other decisions of the group are not affected.
+    /// If a row breaks a constraint or cannot be read, the transaction stays as before the
+    /// statement. The other decisions of the group are then not affected.
     fn sort_out<T>(&self, error: rusqlite::Error) -> Decided<T> {
         let is_of_one = match &error {
             rusqlite::Error::SqliteFailure(failure, _) => {

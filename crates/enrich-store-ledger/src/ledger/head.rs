@@ -16,9 +16,9 @@ pub(super) const MARK_ROWS: u64 = 256;
 pub(super) struct Head {
     /// The row's sequence, balance and hash.
     pub(super) last: LastRow,
-    /// The row's position in the log; 0 before the first.
+    /// The row's position in the log; 0 before the first row.
     pub(super) position: u64,
-    /// The times of the rows after the last index entry. Unknown when the head was read from a
+    /// The times of the rows after the last index entry. `None` if the head was read from a
     /// checkpoint.
     pub(super) span: Option<Span>,
 }
@@ -37,7 +37,7 @@ impl Span {
         Self { earliest: at, latest: at }
     }
 
-    /// The span of these rows and another one.
+    /// The span of these rows and another row.
     pub(super) fn and(self, at: Timestamp) -> Self {
         let at = at.as_microsecond();
         Self { earliest: self.earliest.min(at), latest: self.latest.max(at) }
@@ -53,7 +53,7 @@ impl Span {
     }
 }
 
-/// The version of [`Head::hash`]; another layout takes another number.
+/// The version of [`Head::hash`]. Another layout needs another number.
 const LAYOUT: u8 = 1;
 
 impl Head {

@@ -10,7 +10,7 @@ use enrich_secrets::{CannotDecrypt, Secrets};
 use enrich_store_sqlite::{Column, Statements};
 use rusqlite::{Connection, Row, named_params};
 
-/// Maximum age of a count while there is space.
+/// How long a count is used while there is space for more records.
 const RECOUNT: Duration = Duration::from_secs(1);
 
 /// The columns of a record.
@@ -31,14 +31,14 @@ pub(super) enum RecordState {
     StoredResponse(StoredResponse),
 }
 
-/// The number of records as one connection counted it, and the time of the count.
+/// The number of records as one connection counted it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordCount {
     pub(super) records: u64,
     /// SQLite's `data_version` at the count. A different value means that another connection, of
     /// any process, has written since.
     version: i64,
-    /// When they were counted.
+    /// The time of the count.
     pub(super) counted: Instant,
 }
 
@@ -182,7 +182,7 @@ pub(super) fn prune(
     Ok(-i64::try_from(removed).unwrap_or(i64::MAX))
 }
 
-/// Whether an account may store another record when there are `records` of at most `most`:
+/// Whether an account may store another record in a table of `records`, which may hold `most`.
 /// [`share_of`] has the rule.
 pub(super) fn has_share(
     connection: &Connection,

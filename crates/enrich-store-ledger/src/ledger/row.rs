@@ -31,11 +31,11 @@ pub(super) const POSITION_COLUMN: usize = 17;
 /// The columns that link a row to other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// The hash that chains it to the account's row before.
+    /// The hash that chains the row to the account's previous row.
     pub(super) chain: Chain,
-    /// Its position in the log.
+    /// The row's position in the log.
     pub(super) position: u64,
-    /// The position of the account's row before; 0 for the first.
+    /// The position of the account's previous row; 0 for the first.
     pub(super) previous: u64,
 }
 
@@ -47,7 +47,7 @@ impl Link {
     }
 }
 
-/// Inserts a row; columns in the order in which [`insert`] binds them.
+/// Inserts a row. The columns are in the order in which [`insert`] binds them.
 pub(super) const INSERT: &str = concat!(
     "INSERT INTO entry (",
     row_columns!(),

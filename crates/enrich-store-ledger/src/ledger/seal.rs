@@ -1,8 +1,8 @@
-//! The seal: the end of the log, and a hash of the whole log up to there.
+//! The seal: the end of the log, and a hash of the whole log up to its end.
 //!
-//! The seal is one row, rewritten with every group of rows. Without the secret nobody can make the
-//! seal that fits a log with rows removed or reordered. An older copy of the whole file has an
-//! older seal that fits; no file can show that by itself.
+//! The seal is one row, which is rewritten with every group of rows. If rows of the log are removed
+//! or reordered, nobody can make a fitting seal without the secret. An older copy of the whole file
+//! has its own seal, which fits; the file cannot show that it is old.
 
 use enrich_ledger::{Chain, NO_ROW};
 use enrich_secrets::{Purpose, Secret, Secrets};
@@ -11,13 +11,13 @@ use rusqlite::{Connection, params};
 
 use crate::ledger::{NotAsWritten, read_whole};
 
-/// A hash of all rows of the log up to one, in order.
+/// A hash of all rows of the log up to one of them, in order.
 pub(super) type Digest = [u8; 32];
 
 /// A position in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LogPosition {
-    /// The row's position; 0 before the first.
+    /// The row's position; 0 before the first row.
     pub(super) position: u64,
     /// The digest of the log up to the row.
     pub(super) digest: Digest,
@@ -26,17 +26,17 @@ pub(super) struct LogPosition {
 /// The end of the log and its last checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
-    /// After the last row.
+    /// The position after the last row.
     pub(super) end: LogPosition,
-    /// The heads include every row up to here.
+    /// The position up to which the stored heads include all rows.
     pub(super) checkpoint: LogPosition,
 }
 
-/// The version of [`Seal::hash`]; another layout takes another number.
+/// The version of [`Seal::hash`]. Another layout needs another number.
 const LAYOUT: u8 = 1;
 
 impl LogPosition {
-    /// Before the first row.
+    /// The position before the first row.
     pub(super) const BEGINNING: Self = Self { position: 0, digest: NO_ROW };
 
     /// The position after the next row, whose hash is `chain`.

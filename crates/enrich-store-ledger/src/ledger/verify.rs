@@ -54,7 +54,7 @@ pub fn verify(path: &Path, secrets: &Secrets) -> rusqlite::Result<Verification> 
     Ok(found.into_verification(accounts))
 }
 
-/// A walk along the log.
+/// A pass over the log.
 struct Walk<'a> {
     connection: &'a Connection,
     secrets: &'a Secrets,
@@ -72,12 +72,12 @@ struct Walk<'a> {
     marks: Vec<(AccountId, u64, u64, Option<Span>)>,
 }
 
-/// The state of one account during the walk.
+/// The state of one account during the pass.
 #[derive(Clone, Copy)]
 struct AccountState {
-    /// What its rows say.
+    /// The state according to the account's rows.
     check: AccountCheck,
-    /// The position of its last row.
+    /// The position of the account's last row.
     position: u64,
     /// The times of the rows after the last index entry; absent after a row that is missing or
     /// cannot be read.

@@ -17,10 +17,10 @@ const CHUNK_BYTES: usize = 256 * 1024;
 const MAX_DEPTH: u32 = 8;
 /// The lock file of a folder's user; never copied.
 const LOCK: &str = "in-use.lock";
-/// Uploads that are not acknowledged yet.
+/// The folder of uploads that are not acknowledged yet.
 const ARRIVING: &str = "arriving";
 
-/// Copies a file up to its present length and syncs the copy.
+/// Copies a file up to its current length and syncs the copy.
 pub(super) fn copy(from: &Path, to: &Path, name: &str) -> io::Result<FileEntry> {
     let source = File::open(from)?;
     let length = source.metadata()?.len();
@@ -53,9 +53,9 @@ fn transfer(from: &mut dyn Read, to: &mut dyn Write, name: &str) -> io::Result<F
     Ok(FileEntry { name: name.to_owned(), bytes, blake3: hasher.finalize().to_string() })
 }
 
-/// Copies a folder that other processes write to. A file that is deleted meanwhile is left out.
+/// Copies a folder while other processes write to it. A file that is deleted meanwhile is left out.
 ///
-/// For files that are written together, the smaller one says how much of the larger one counts. So
+/// Of files that are written together, the smaller one says how much of the larger one is valid. So
 /// `*.json` and `*.job` are copied before all other files (`enrich-bulk`).
 pub(super) fn copy_folder(
     from: &Path,
@@ -76,7 +76,7 @@ fn copy_level(
     private_folder().create(to).map_err(|source| BackupError::file(to, source))?;
     let mut seen = BTreeSet::new();
     loop {
-        // A file may have been given its final name meanwhile.
+        // A file may have got its final name meanwhile.
         let new = match names(from) {
             Ok(names) => names.into_iter().filter(|name| !seen.contains(name)).collect::<Vec<_>>(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => break,
@@ -102,7 +102,7 @@ fn copy_level(
         }
     }
     if depth > 0 && !from.exists() {
-        // It was deleted, so the part that was copied has no use.
+        // The folder was deleted, so its copied files are not needed.
         copied.retain(|entry| !entry.name.starts_with(&format!("{name}/")));
         return fs::remove_dir_all(to).map_err(|source| BackupError::file(to, source));
     }
@@ -113,7 +113,7 @@ fn copy_level(
 fn names(folder: &Path) -> io::Result<Vec<(u8, String)>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
-        // All of Enrich's file names are valid text.
+        // The names of Enrich's own files are always valid text.
         let Ok(name) = entry?.file_name().into_string() else { continue };
         if name == LOCK || name == ARRIVING {
             continue;

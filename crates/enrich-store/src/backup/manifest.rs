@@ -1,4 +1,5 @@
-//! `backup.json`: the list of a backup's files. It is written last, and names no person and no key.
+//! `backup.json`: the list of a backup's files. It is written last, and contains no personal data
+//! and no key.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +20,7 @@ use super::{BackupError, BackupReport};
 pub(super) const FILE: &str = "backup.json";
 /// The version of this format.
 const FORMAT: u32 = 1;
-/// The most that is read: some hundred thousand files.
+/// The most bytes that are read: enough for some hundred thousand files.
 const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The content of a backup.

@@ -20,19 +20,19 @@ use crate::folder::{self, UNFINISHED_RESTORE};
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. Then `folder` is no data folder: it is unchanged, or refused as unfinished.
+/// See [`BackupError`]. After an error, `folder` is unchanged or refused as unfinished.
 pub fn restore(backup: &Path, folder: &Path) -> Result<BackupReport, BackupError> {
     sqlite::check_version()?;
     let manifest = Manifest::read(backup)?;
     check_empty(folder)?;
     let is_made = make(folder)?;
-    // From here on no other process opens the folder: neither a server that still uses it, nor a
-    // new one.
+    // From here on no other process opens the folder. A server that still uses it causes an error
+    // here.
     let lock = in_use::lock_exclusive(folder)?;
     let report = match prepare(backup, folder, &manifest) {
         Ok(report) => report,
         Err(error) => {
-            // Files that cannot be removed are removed by the next restore to this folder.
+            // If files cannot be removed, the next restore to this folder removes them.
             let _ = fs::remove_dir_all(folder.join(UNFINISHED_RESTORE));
             if is_made {
                 let _ = fs::remove_file(folder.join(in_use::FILE));
@@ -52,7 +52,7 @@ fn check_empty(folder: &Path) -> Result<(), BackupError> {
         Ok(true) | Err(OpenError::UnfinishedRestore { .. }) => Ok(()),
         Ok(false) | Err(OpenError::Incomplete { .. } | OpenError::NotOurs { .. }) => {
             if folder.join(in_use::FILE).exists() {
-                // If another process has it open, that is the better error.
+                // If another process has the folder open, this error explains more.
                 drop(in_use::lock_exclusive(folder)?);
             }
             Err(BackupError::NotEmpty(folder.into()))
@@ -75,7 +75,7 @@ fn make(folder: &Path) -> Result<bool, BackupError> {
     }
 }
 
-/// Copies the backup into the folder and checks it; no file is moved to its place yet.
+/// Copies the backup into the folder and checks the copy. No file is moved into place yet.
 fn prepare(backup: &Path, folder: &Path, manifest: &Manifest) -> Result<BackupReport, BackupError> {
     // This process has the folder's lock, so the result stays valid.
     check_empty_alone(folder)?;
@@ -100,7 +100,7 @@ fn check_empty_alone(folder: &Path) -> Result<(), BackupError> {
 }
 
 /// Removes the files of an interrupted restore. The folder was empty when that restore began, and
-/// no process has opened it since, so all files in it are the restore's.
+/// no process has opened it since. So all its files are from the restore.
 fn clear(folder: &Path) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(folder, source);
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -147,7 +147,7 @@ fn sync_all(folder: &Path) -> Result<(), BackupError> {
     enrich_secrets::sync_folder(folder).map_err(failed)
 }
 
-/// Moves the restored files to their places, the ledger last: until then the folder is refused.
+/// Moves the restored files into place, the ledger last. Until then the folder is refused.
 fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError> {
     let failed = |source| BackupError::file(to, source);
     let mut others: Vec<&str> =
@@ -161,7 +161,7 @@ fn move_in(from: &Path, to: &Path, all: &[FileEntry]) -> Result<(), BackupError>
     enrich_secrets::sync_folder(to).map_err(failed)?;
     fs::rename(from.join(LEDGER.file), to.join(LEDGER.file)).map_err(failed)?;
     enrich_secrets::sync_folder(to).map_err(failed)?;
-    // The folder is complete. The rest is empty except for locks, and harmless.
+    // The folder is complete. Only locks and empty folders are left, which are harmless.
     let _ = fs::remove_dir_all(from);
     Ok(())
 }

@@ -18,22 +18,22 @@ use super::manifest::{self, Manifest};
 use super::{BackupError, BackupReport, files};
 use crate::folder;
 
-/// Pages copied between two disk syncs: 16 MiB. With more, a charge's own sync would wait for all
-/// of them.
+/// Pages copied between two disk syncs: 16 MiB. A charge's own sync waits until these pages are
+/// written, so more would delay charges.
 const STEP_PAGES: i32 = 4096;
 /// The suffix of a backup's name until it is complete.
 const UNFINISHED: &str = ".unfinished";
 /// The suffixes of files that SQLite leaves beside a database.
 const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Copies the data folder at `folder`, with `others` of the folders in it, to `into`. Other
-/// processes may use the folder meanwhile.
+/// Copies the data folder at `folder` to `into`, including its subfolders `others`. Other processes
+/// may use the folder meanwhile.
 ///
-/// Calls `progress` with the bytes of the databases that are copied, and with their total.
+/// Calls `progress` with the number of copied bytes of the databases, and their total.
 ///
 /// # Errors
 ///
-/// See [`BackupError`]. Then `into` does not exist.
+/// See [`BackupError`]. After an error, `into` does not exist.
 pub fn back_up(
     folder: &Path,
     into: &Path,
@@ -53,7 +53,7 @@ pub fn back_up(
     let report = match written {
         Ok(report) => report,
         Err(error) => {
-            // Files that stay are removed by the next backup to this destination.
+            // If files cannot be removed, the next backup to this destination removes them.
             let _ = fs::remove_dir_all(&paths.unfinished);
             return Err(error);
         }
@@ -68,7 +68,7 @@ struct BackupPaths {
     complete: PathBuf,
     /// The path while it is being written, on the same disk.
     unfinished: PathBuf,
-    /// The folder that holds both.
+    /// The folder that contains both.
     parent: PathBuf,
 }
 
@@ -126,7 +126,7 @@ impl BackupPaths {
             }
             left.push((entry.path(), is_folder));
         }
-        // Nothing is removed before all files are known to be a backup's.
+        // Files are removed only after all are known to be those of a backup.
         for (path, is_folder) in left {
             let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.map_err(failed)?;
@@ -134,13 +134,13 @@ impl BackupPaths {
         Ok(lock)
     }
 
-    /// Moves the backup to its destination, which completes it.
+    /// Moves the backup to its destination. This completes the backup.
     fn finish(&self) -> Result<(), BackupError> {
         let failed = |source| BackupError::file(&self.complete, source);
         fs::rename(&self.unfinished, &self.complete).map_err(failed)?;
         enrich_secrets::sync_folder(&self.parent).map_err(failed)?;
         for file in in_use::FILES {
-            // A remaining lock file is not part of the backup and is harmless.
+            // A lock file that stays is not part of the backup and is harmless.
             let _ = fs::remove_file(self.complete.join(file));
         }
         Ok(())
@@ -187,7 +187,7 @@ fn write(
     Ok(manifest.report(ledger, last_entry_at))
 }
 
-/// Copies both databases in their state at one moment, and returns that moment.
+/// Copies the state of both databases at one moment, and returns that moment.
 fn copy_databases(
     folder: &Path,
     to: &Path,
@@ -203,7 +203,7 @@ fn copy_databases(
     let directory = hold(DIRECTORY)?;
     let size = |connection: &Connection| sqlite::bytes(connection).unwrap_or_default();
     let (first, all) = (size(&ledger), size(&ledger) + size(&directory));
-    // The ledger first: while its transaction is open, its log grows with every charge.
+    // The ledger first: while its transaction is open, every charge makes its log longer.
     copy_database(ledger, &to.join(LEDGER.file), &mut |done| progress(done, all))?;
     copy_database(directory, &to.join(DIRECTORY.file), &mut |done| progress(first + done, all))?;
     Ok(made_at)
@@ -231,7 +231,7 @@ fn copy_database(
         .map_err(|source| BackupError::file(to, source))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
-    // An unfinished copy is discarded, so it needs no journal; the copy is synced below.
+    // An unfinished copy is discarded, so it needs no journal. The copy is synced below.
     target.pragma_update_and_check(None, "journal_mode", "OFF", |_| Ok(())).map_err(failed)?;
     target.pragma_update(None, "synchronous", "OFF").map_err(failed)?;
     let page_bytes: u64 =
@@ -246,7 +246,8 @@ fn copy_database(
             match step {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // No other process has the target, and the source's lock is already held.
+                // Not expected: no other process has the target, and the source's lock is already
+                // held.
                 _ => return Err(BackupError::file(to, "SQLite reports that it is busy")),
             }
         }
@@ -255,7 +256,7 @@ fn copy_database(
     file.sync_all().map_err(|source| BackupError::file(to, source))
 }
 
-/// Checks a copy in full; returns the ledger's sums and the time of its last row.
+/// Checks a copy in full. Returns the ledger's totals and the time of its last row.
 pub(super) fn check(folder: &Path) -> Result<(Verification, Option<Timestamp>), BackupError> {
     let secrets = folder::load(folder)?;
     let mut problems = Vec::new();
@@ -283,7 +284,7 @@ fn last_entry_at(ledger: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     ledger.query_row(last, [], |row| Ok(row.get::<_, Column<Timestamp>>(0)?.0)).optional()
 }
 
-/// Moves what the check wrote from the logs into the databases, and removes the files beside them.
+/// Moves what the check wrote from the logs into the databases, and removes the logs.
 fn clear_away(folder: &Path) -> Result<(), BackupError> {
     for database in [DIRECTORY, LEDGER] {
         let path = folder.join(database.file);

@@ -103,7 +103,7 @@ fn check_kept_counts(connection: &Connection, found: &mut Findings) -> rusqlite:
     Ok(())
 }
 
-/// Checks that a stored response was written with its charge and names the same balance.
+/// Checks that a stored response has its charge and shows the same balance.
 fn kept_without_charge(connection: &Connection, found: &mut Findings) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(
         "SELECT kept.account, kept.charge, entry.sequence FROM kept LEFT JOIN entry

@@ -1,5 +1,5 @@
-//! For tests and benchmarks: the contract suite that every store passes, generated data, and a
-//! server process.
+//! For tests and benchmarks: the contract suite that every store passes, generated data, processes
+//! of the server and of PostgreSQL, and a network that fails.
 //!
 //! Nothing here is linked into the program.
 
@@ -13,8 +13,11 @@
 pub mod contract;
 pub mod fake_clock;
 pub mod fake_ports;
+mod free_port;
 pub mod generate;
 pub mod http;
 pub mod loading;
+pub mod postgres;
 pub mod records;
 pub mod serving;
+pub mod tcp_proxy;

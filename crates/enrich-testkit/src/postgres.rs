@@ -1,0 +1,26 @@
+//! Starts real PostgreSQL clusters for tests, with the programs that the system has.
+//!
+//! ```no_run
+//! # fn main() -> std::io::Result<()> {
+//! use enrich_testkit::postgres::Cluster;
+//!
+//! // Tells that the test is left out, if PostgreSQL is not installed.
+//! let Some(cluster) = Cluster::shared() else { return Ok(()) };
+//! let url = cluster.fresh_database()?.url();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Servers run as an unprivileged user if the test is root's. No process outlives the test.
+
+mod cluster;
+mod guarded_process;
+mod installation;
+mod lifecycle;
+mod login;
+mod standby;
+mod template;
+
+pub use cluster::{Cluster, ClusterOptions, Durability};
+pub use installation::skip_without_postgres;
+pub use login::Database;

@@ -1,0 +1,330 @@
+//! A PostgreSQL cluster of its own for a test.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::guarded_process::GuardedProcess;
+use super::installation::{Installation, output};
+use super::login::{DATABASE, Database, SUPERUSER};
+use super::template::make_data;
+use crate::free_port::FreePort;
+
+/// How long a server may take to start, or a change to arrive.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// The interval of looking whether a server has started.
+pub(super) const INTERVAL: Duration = Duration::from_millis(5);
+/// How often a start is tried with another port.
+const STARTS: usize = 5;
+
+/// Whether a server waits until its log is on the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// `fsync = on`, as in production.
+    #[default]
+    Real,
+    /// `fsync = off`: less to wait for on a slow disk.
+    Fast,
+}
+
+/// How a cluster is started.
+#[derive(Clone, Debug)]
+pub struct ClusterOptions {
+    /// The `cluster_name`: a standby's name in its primary's `synchronous_standby_names`.
+    pub name: String,
+    /// Whether `fsync` is on.
+    pub durability: Durability,
+    /// Further settings, such as `("max_connections", "20")`.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Default for ClusterOptions {
+    fn default() -> Self {
+        Self { name: "first".to_owned(), durability: Durability::Real, settings: Vec::new() }
+    }
+}
+
+/// A cluster in a temporary folder, on a port of 127.0.0.1.
+///
+/// Its processes end and its folder goes when it is dropped, and when the test's process ends, in
+/// whatever way.
+#[derive(Debug)]
+pub struct Cluster {
+    pub(super) installation: Installation,
+    pub(super) name: String,
+    pub(super) password: String,
+    pub(super) settings: BTreeMap<String, String>,
+    /// `None` while the server is stopped. Dropped before the folder.
+    pub(super) process: Option<GuardedProcess>,
+    pub(super) folder: TempDir,
+    port: FreePort,
+    databases: AtomicU64,
+}
+
+impl Cluster {
+    /// Starts a cluster and waits until it accepts connections: 0.2 s, the first time 1 s.
+    ///
+    /// `None` if PostgreSQL is not installed; that is told as by
+    /// [`skip_without_postgres`](super::skip_without_postgres).
+    ///
+    /// # Errors
+    ///
+    /// When a program of PostgreSQL fails; with the end of its log.
+    pub fn start(options: &ClusterOptions) -> io::Result<Option<Self>> {
+        let Some(installation) = Installation::find()? else { return Ok(None) };
+        let fsync = if options.durability == Durability::Real { "on" } else { "off" };
+        let settings = SETTINGS.into_iter().chain([("fsync", fsync), ("full_page_writes", fsync)]);
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let settings = settings.chain(options.settings.iter().cloned()).collect();
+        let folder = new_folder(&installation)?;
+        let password = make_data(&installation, folder.path())?;
+        let mut cluster =
+            Self::stopped(installation, options.name.clone(), password, settings, folder)?;
+        cluster.start_on_any_port()?;
+        Ok(Some(cluster))
+    }
+
+    /// The cluster of this process for tests that need only a database of their own; started at
+    /// the first call. `None` if PostgreSQL is not installed.
+    ///
+    /// # Panics
+    ///
+    /// When the start fails.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
+        let start = || Self::start(&ClusterOptions::default()).expect("PostgreSQL starts");
+        SHARED.get_or_init(start).as_ref()
+    }
+
+    /// A cluster whose server is not running.
+    pub(super) fn stopped(
+        installation: Installation,
+        name: String,
+        password: String,
+        settings: BTreeMap<String, String>,
+        folder: TempDir,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            installation,
+            name,
+            password,
+            settings,
+            process: None,
+            folder,
+            port: FreePort::reserve()?,
+            databases: AtomicU64::new(0),
+        })
+    }
+
+    /// The server's address.
+    pub fn address(&self) -> SocketAddr {
+        self.port.address()
+    }
+
+    /// The database that every cluster has.
+    pub fn database(&self) -> Database {
+        Database::new(DATABASE.to_owned(), self.address(), self.password.clone())
+    }
+
+    /// `postgres://enrich:PASSWORD@127.0.0.1:PORT/enrich`.
+    pub fn url(&self) -> String {
+        self.database().url()
+    }
+
+    /// Creates an empty database.
+    ///
+    /// # Errors
+    ///
+    /// When the server refuses.
+    pub fn fresh_database(&self) -> io::Result<Database> {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.psql(&format!("CREATE DATABASE {name} OWNER enrich"))?;
+        Ok(Database::new(name, self.address(), self.password.clone()))
+    }
+
+    /// Runs statements by `psql` in the database `enrich`, with all rights. Returns rows as lines,
+    /// their columns with `|` in between.
+    ///
+    /// # Errors
+    ///
+    /// When the server cannot be reached, or refuses a statement.
+    pub fn psql(&self, statements: &str) -> io::Result<String> {
+        // As this process's user, which needs nothing of the server's folder.
+        let mut psql = Command::new(self.installation.program("psql"));
+        psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]);
+        psql.args(["-p", &self.address().port().to_string(), "-U", SUPERUSER, "-d", DATABASE]);
+        psql.env("PGPASSWORD", &self.password).env("PGCONNECT_TIMEOUT", "5");
+        let rows = output(psql.args(["-c", statements]))?;
+        Ok(rows.trim_end().to_owned())
+    }
+
+    /// Changes a setting and waits until the server has read it. Some settings hold only after
+    /// [`restart`](Self::restart).
+    ///
+    /// # Errors
+    ///
+    /// When the setting cannot be written, or is not read in a minute.
+    pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
+        const READ_AT: &str = "SELECT pg_conf_load_time()";
+        self.settings.insert(name.to_owned(), value.to_owned());
+        let Some(process) = &self.process else { return Ok(()) };
+        let before = self.psql(READ_AT)?;
+        self.write_settings()?;
+        process.signal(Signal::HUP)?;
+        wait_until(|| Ok(self.psql(READ_AT)? != before))
+    }
+
+    /// Waits until a connection succeeds.
+    ///
+    /// # Errors
+    ///
+    /// When none succeeds in a minute.
+    pub fn wait_until_accepting(&self) -> io::Result<()> {
+        wait_until(|| Ok(self.psql("SELECT 1").is_ok()))
+    }
+
+    /// The server's log.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read.
+    pub fn log(&self) -> io::Result<String> {
+        Ok(String::from_utf8_lossy(&fs::read(self.log_file())?).into_owned())
+    }
+
+    /// Starts the server at a port where nobody listens.
+    pub(super) fn start_on_any_port(&mut self) -> io::Result<()> {
+        for _ in 1..STARTS {
+            match self.start_server() {
+                Err(_) if self.log()?.contains("could not create any TCP/IP sockets") => {
+                    self.port = FreePort::reserve()?;
+                }
+                result => return result,
+            }
+        }
+        self.start_server()
+    }
+
+    /// Starts the server and waits until it accepts connections.
+    pub(super) fn start_server(&mut self) -> io::Result<()> {
+        self.write_settings()?;
+        let mut server = Command::new(self.installation.program("postgres"));
+        server.arg("-D").arg(self.data());
+        let process = GuardedProcess::start(&server, self.folder.path(), self.installation.user)?;
+        self.process = Some(process);
+        let start = Instant::now();
+        while self.is_running() && start.elapsed() < PATIENCE {
+            if self.status()? == "ready" {
+                return Ok(());
+            }
+            thread::sleep(INTERVAL);
+        }
+        // The folder stays, for another attempt.
+        if let Some(process) = self.process.take() {
+            process.kill()?;
+        }
+        Err(io::Error::other(format!("PostgreSQL did not start: {}", end_of(&self.log()?))))
+    }
+
+    /// What the server says of itself, such as `starting` and `ready`; empty if it has not begun.
+    pub(super) fn status(&self) -> io::Result<String> {
+        let id = self.process_id()?.to_string();
+        let lines = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        let mut lines = lines.lines();
+        let is_own = lines.next() == Some(&id);
+        let status = if is_own { lines.nth(6) } else { None };
+        Ok(status.unwrap_or_default().trim().to_owned())
+    }
+
+    /// The folder with the data.
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// Writes `postgresql.conf`.
+    pub(super) fn write_settings(&self) -> io::Result<()> {
+        let port = self.address().port().to_string();
+        let own = [("port", port.as_str()), ("cluster_name", &self.name)];
+        let settings = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let mut text = String::new();
+        for (name, value) in settings.chain(own) {
+            writeln!(text, "{name} = {}", quoted(value)).map_err(io::Error::other)?;
+        }
+        let file = self.data().join("postgresql.conf");
+        fs::write(&file, text)?;
+        self.installation.user.own(&file)
+    }
+}
+
+/// The settings of every cluster.
+const SETTINGS: [(&str, &str); 18] = [
+    ("listen_addresses", "127.0.0.1"),
+    ("unix_socket_directories", ""),
+    ("max_connections", "200"),
+    ("synchronous_commit", "on"),
+    // In files of the data folder, so that nothing stays when the server is killed.
+    ("dynamic_shared_memory_type", "mmap"),
+    ("shared_buffers", "128MB"),
+    // Recovery after a kill reads at most this much of the log.
+    ("checkpoint_timeout", "30s"),
+    ("max_wal_size", "512MB"),
+    // After a kill all files are synced before recovery: one by one that takes seconds. Since
+    // PostgreSQL 14.
+    ("recovery_init_sync_method", "syncfs"),
+    // A standby that was away still finds what it needs.
+    ("wal_keep_size", "256MB"),
+    ("max_wal_senders", "10"),
+    ("hot_standby", "on"),
+    ("hot_standby_feedback", "off"),
+    // A standby looks for its primary again after this time.
+    ("wal_retrieve_retry_interval", "200ms"),
+    ("timezone", "UTC"),
+    ("log_timezone", "UTC"),
+    ("log_line_prefix", "%m [%p] "),
+    ("log_statement", "none"),
+];
+
+/// A temporary folder of the server's user.
+pub(super) fn new_folder(installation: &Installation) -> io::Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("enrich-postgres-").tempdir()?;
+    installation.user.own(folder.path())?;
+    Ok(folder)
+}
+
+/// Waits up to a minute until a condition holds.
+pub(super) fn wait_until(mut holds: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
+    let start = Instant::now();
+    while !holds()? {
+        if start.elapsed() > PATIENCE {
+            return Err(io::Error::other("PostgreSQL took too long"));
+        }
+        thread::sleep(INTERVAL);
+    }
+    Ok(())
+}
+
+/// A value between quotes, for settings and statements.
+fn quoted(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+/// The last lines of a log.
+fn end_of(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    lines.get(lines.len().saturating_sub(10)..).unwrap_or_default().join("\n")
+}

@@ -1,0 +1,157 @@
+//! Finds the installed programs, and the user that they run as.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Once;
+
+/// Where Debian and Ubuntu put each version: `/usr/lib/postgresql/15/bin`.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// The unprivileged users that servers may run as, the best one first.
+const USERS: [&str; 2] = ["postgres", "nobody"];
+
+/// A folder with PostgreSQL's programs.
+#[derive(Clone, Debug)]
+pub(super) struct Installation {
+    programs: PathBuf,
+    pub(super) user: ServerUser,
+}
+
+/// The user that a server runs as. PostgreSQL and pgbouncer refuse to run as root.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ServerUser {
+    /// User and group; `None` for those of this process.
+    ids: Option<(u32, u32)>,
+}
+
+/// Whether tests with PostgreSQL have to be left out, because it is not installed.
+///
+/// Says so in a line on standard error, once in a process.
+pub fn skip_without_postgres() -> bool {
+    let is_missing = bin_folder().is_none();
+    if is_missing {
+        static SAID: Once = Once::new();
+        // `eprintln` would be hidden, because the test passes.
+        SAID.call_once(|| {
+            let _ = writeln!(
+                io::stderr(),
+                "left out: this test needs PostgreSQL; install it by `apt-get install postgresql`"
+            );
+        });
+    }
+    is_missing
+}
+
+impl Installation {
+    /// The newest PostgreSQL; `None` if it is not installed, which is then told.
+    ///
+    /// # Errors
+    ///
+    /// When this process is root's and there is no unprivileged user.
+    pub(super) fn find() -> io::Result<Option<Self>> {
+        if skip_without_postgres() {
+            return Ok(None);
+        }
+        let user = ServerUser::find()?;
+        Ok(bin_folder().map(|programs| Self { programs, user }))
+    }
+
+    /// A command with one of PostgreSQL's programs, as the server's user.
+    pub(super) fn command(&self, program: &str, folder: &Path) -> Command {
+        let mut command = Command::new(self.program(program));
+        // The user may not be able to enter this process's folder.
+        command.current_dir(folder);
+        self.user.of(&mut command);
+        command
+    }
+
+    /// The path of a program.
+    pub(super) fn program(&self, name: &str) -> PathBuf {
+        self.programs.join(name)
+    }
+
+    /// The version, such as `15.20`.
+    pub(super) fn version(&self) -> io::Result<String> {
+        let said = output(Command::new(self.program("postgres")).arg("--version"))?;
+        Ok(said.split_whitespace().nth(2).unwrap_or("unknown").to_owned())
+    }
+}
+
+impl ServerUser {
+    /// This process's user, or an unprivileged one if it is root.
+    pub(super) fn find() -> io::Result<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(Self { ids: None });
+        }
+        let users = fs::read_to_string("/etc/passwd")?;
+        let ids = USERS.iter().find_map(|name| ids(&users, name));
+        let missing = || io::Error::other("there is no user postgres or nobody to run a server as");
+        ids.ok_or_else(missing).map(|ids| Self { ids: Some(ids) })
+    }
+
+    /// Makes the command run as this user.
+    pub(super) fn of(self, command: &mut Command) {
+        if let Some((user, group)) = self.ids {
+            command.uid(user).gid(group);
+        }
+    }
+
+    /// Gives a file or folder to this user.
+    pub(super) fn own(self, path: &Path) -> io::Result<()> {
+        self.ids.map_or(Ok(()), |(user, group)| chown(path, Some(user), Some(group)))
+    }
+}
+
+/// Finds a program in the folders of PATH.
+pub(super) fn on_the_path(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+/// Runs a command to its end and returns its standard output.
+///
+/// # Errors
+///
+/// When it cannot be started, or fails; then with its standard error.
+pub(super) fn output(command: &mut Command) -> io::Result<String> {
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let program = Path::new(command.get_program()).display();
+    let error = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("{program} failed ({}): {}", output.status, error.trim())))
+}
+
+/// The folder with the programs of the newest version.
+fn bin_folder() -> Option<PathBuf> {
+    let has_all = |folder: &PathBuf| {
+        ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
+    };
+    let versions = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
+    let newest = versions
+        .filter_map(|entry| {
+            let version: u32 = entry.file_name().to_str()?.parse().ok()?;
+            Some((version, entry.path().join("bin")))
+        })
+        .filter(|(_, folder)| has_all(folder))
+        .max();
+    newest.map(|(_, folder)| folder).or_else(|| {
+        let program = on_the_path("postgres")?.canonicalize().ok()?;
+        program.parent().map(Path::to_path_buf).filter(has_all)
+    })
+}
+
+/// The ids of a user and its group in the text of `/etc/passwd`.
+fn ids(users: &str, name: &str) -> Option<(u32, u32)> {
+    let mut fields = users.lines().map(|line| line.split(':')).find_map(|mut fields| {
+        let is_this = fields.next() == Some(name);
+        is_this.then_some(fields)
+    })?;
+    Some((fields.nth(1)?.parse().ok()?, fields.next()?.parse().ok()?))
+}

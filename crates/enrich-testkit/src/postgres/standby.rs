@@ -1,0 +1,108 @@
+//! Standbys: clusters that follow another one by streaming.
+
+use std::fs;
+use std::io;
+
+use super::cluster::{Cluster, ClusterOptions, new_folder, wait_until};
+use super::installation::output;
+use super::login::SUPERUSER;
+
+/// The setting that names the standbys without which nothing is committed.
+const STANDBY_NAMES: &str = "synchronous_standby_names";
+
+impl Cluster {
+    /// Starts a primary and its synchronous standby, named `second`. Whichever is the primary
+    /// commits nothing without a standby. `None` if PostgreSQL is not installed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Cluster::start`].
+    pub fn start_pair(options: &ClusterOptions) -> io::Result<Option<(Self, Self)>> {
+        let Some(mut primary) = Self::start(options)? else { return Ok(None) };
+        let mut standby = primary.start_standby("second")?;
+        standby.set(STANDBY_NAMES, "*")?;
+        primary.require_standby("*")?;
+        Ok(Some((primary, standby)))
+    }
+
+    /// Starts a standby of this cluster and waits until it receives its log. `name` is its name in
+    /// `synchronous_standby_names`. It has this cluster's settings of now.
+    ///
+    /// # Errors
+    ///
+    /// When a program of PostgreSQL fails.
+    pub fn start_standby(&self, name: &str) -> io::Result<Self> {
+        let folder = new_folder(&self.installation)?;
+        let (installation, settings) = (self.installation.clone(), self.settings.clone());
+        let password = self.password.clone();
+        let mut standby = Self::stopped(installation, name.to_owned(), password, settings, folder)?;
+        standby.copy_from(self)?;
+        standby.start_on_any_port()?;
+        self.wait_for(&standby)?;
+        Ok(standby)
+    }
+
+    /// Makes this cluster a standby of `primary`, from a new copy of its data: kills it if it runs,
+    /// removes its data, and waits until it receives the primary's log. Address and name stay.
+    ///
+    /// # Errors
+    ///
+    /// When a program of PostgreSQL fails.
+    pub fn rebuild_standby_of(&mut self, primary: &Self) -> io::Result<()> {
+        self.kill()?;
+        fs::remove_dir_all(self.data())?;
+        self.copy_from(primary)?;
+        self.start_server()?;
+        primary.wait_for(self)
+    }
+
+    /// Sets `synchronous_standby_names`, such as `*` or `ANY 1 (second, third)`, and waits until a
+    /// standby is synchronous.
+    ///
+    /// # Errors
+    ///
+    /// When none is in a minute.
+    pub fn require_standby(&mut self, names: &str) -> io::Result<()> {
+        self.set(STANDBY_NAMES, names)?;
+        self.wait_until_synchronous()
+    }
+
+    /// Waits until a standby is synchronous.
+    ///
+    /// # Errors
+    ///
+    /// When none is in a minute.
+    pub fn wait_until_synchronous(&self) -> io::Result<()> {
+        let is_synchronous = "SELECT count(*) > 0 FROM pg_stat_replication \
+             WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')";
+        wait_until(|| Ok(self.psql(is_synchronous)? == "t"))
+    }
+
+    /// Whether this is a standby.
+    ///
+    /// # Errors
+    ///
+    /// When the server cannot be reached.
+    pub fn is_standby(&self) -> io::Result<bool> {
+        Ok(self.psql("SELECT pg_is_in_recovery()")? == "t")
+    }
+
+    /// Waits until a standby receives this cluster's log.
+    fn wait_for(&self, standby: &Self) -> io::Result<()> {
+        let receives = format!(
+            "SELECT count(*) > 0 FROM pg_stat_replication \
+             WHERE state = 'streaming' AND application_name = '{}'",
+            standby.name
+        );
+        wait_until(|| Ok(self.psql(&receives)? == "t"))
+    }
+
+    /// Copies a primary's data, and notes whom to follow.
+    fn copy_from(&self, primary: &Self) -> io::Result<()> {
+        let mut copy = self.installation.command("pg_basebackup", self.folder.path());
+        copy.args(["--no-sync", "--wal-method=stream", "--checkpoint=fast"]);
+        copy.args(["--write-recovery-conf", "-h", "127.0.0.1", "-U", SUPERUSER]);
+        copy.args(["-p", &primary.address().port().to_string(), "-D"]).arg(self.data());
+        output(copy.env("PGPASSWORD", &primary.password)).map(|_| ())
+    }
+}

@@ -1,0 +1,108 @@
+//! A new cluster's data folder: made by `initdb` once, and copied from then on.
+//!
+//! `initdb` takes half a second, a copy a tenth of it. The copy lies beside the test's executable,
+//! in the build's target folder, so `cargo clean` removes it.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, Stdio};
+
+use super::installation::{Installation, output};
+use super::login::{DATABASE, OWNER, SUPERUSER};
+
+/// Counts the changes of what a template holds.
+const EDITION: u32 = 1;
+
+/// Makes `folder/data`: a cluster with the database `enrich` and the role `enrich`, its owner. It
+/// may create databases and roles, and is no superuser. Returns the password of all roles.
+///
+/// # Errors
+///
+/// When a program fails.
+pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Result<String> {
+    let template = template(installation)?;
+    let data = folder.join("data");
+    if let Some(template) = &template
+        && let Ok(password) = fs::read_to_string(template.join("password"))
+    {
+        copy(&template.join("data"), &data)?;
+        return Ok(password);
+    }
+    let password = new_password()?;
+    initialise(installation, folder, &data, &password)?;
+    if let Some(template) = template {
+        // Without it the next cluster is made by initdb again.
+        let _ = keep(&data, &password, &template);
+    }
+    Ok(password)
+}
+
+/// The template's folder, which may not be there.
+fn template(installation: &Installation) -> io::Result<Option<PathBuf>> {
+    let name = format!("postgres-template-{}-{EDITION}", installation.version()?);
+    let executable = env::current_exe().ok();
+    Ok(executable.and_then(|file| file.parent().map(|folder| folder.join(name))))
+}
+
+/// Runs `initdb`, and makes role and database with a server that is not started for connections.
+fn initialise(
+    installation: &Installation,
+    folder: &Path,
+    data: &Path,
+    password: &str,
+) -> io::Result<()> {
+    let password_file = folder.join("password");
+    fs::write(&password_file, password)?;
+    installation.user.own(&password_file)?;
+    let mut initdb = installation.command("initdb", folder);
+    initdb.args(["--no-sync", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"]);
+    initdb.args(["--username", SUPERUSER, "--pwfile"]).arg(&password_file).arg("-D").arg(data);
+    output(&mut initdb)?;
+    fs::remove_file(&password_file)?;
+    let statements = format!(
+        "CREATE ROLE {OWNER} LOGIN CREATEDB CREATEROLE PASSWORD '{password}';\n\
+         CREATE DATABASE {DATABASE} OWNER {OWNER};\n"
+    );
+    let mut single = installation.command("postgres", folder);
+    single.args(["--single", "-F", "-D"]).arg(data).arg("postgres");
+    let pipes = single.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut single = pipes.spawn()?;
+    if let Some(mut input) = single.stdin.take() {
+        input.write_all(statements.as_bytes())?;
+    }
+    let ended = single.wait_with_output()?;
+    let said = String::from_utf8_lossy(&ended.stderr);
+    if !ended.status.success() || said.contains("ERROR") {
+        return Err(io::Error::other("the role and database of the tests could not be created"));
+    }
+    Ok(())
+}
+
+/// Keeps a copy of the data folder as the template, complete from the first moment on.
+fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
+    let new = template.with_extension(process::id().to_string());
+    fs::create_dir(&new)?;
+    let kept = copy(data, &new.join("data"))
+        .and_then(|()| fs::write(new.join("password"), password))
+        .and_then(|()| fs::rename(&new, template));
+    if kept.is_err() {
+        // Another process was faster, or the disk is full.
+        fs::remove_dir_all(&new)?;
+    }
+    kept
+}
+
+/// Copies a folder with its owners.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    output(Command::new("cp").arg("-a").arg(from).arg(to)).map(|_| ())
+}
+
+/// Sixteen random bytes in hexadecimal: other users of the machine reach the server's port, and a
+/// superuser of PostgreSQL may run programs.
+fn new_password() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

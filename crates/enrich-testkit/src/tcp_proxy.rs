@@ -1,0 +1,170 @@
+//! A TCP proxy that delays, holds back and cuts connections, to stand for a network.
+//!
+//! Each connection has a delay line each way: a thread stamps what it reads with the time at which
+//! it is due, another sends it then. Order and throughput stay, whatever the delay. Sleeping adds
+//! about 0.1 ms.
+
+mod connection;
+mod network;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+pub use network::{Cut, Direction, Trigger};
+
+use connection::serve;
+use network::{Network, Rules};
+
+use crate::free_port::FreePort;
+
+/// A listener on a port of 127.0.0.1 that passes everything on to another address.
+///
+/// When it is dropped it stops listening and resets its connections.
+#[derive(Debug)]
+pub struct TcpProxy {
+    port: FreePort,
+    network: Arc<Network>,
+}
+
+impl TcpProxy {
+    /// Starts a proxy in front of `target`, with `delay` each way.
+    ///
+    /// # Errors
+    ///
+    /// When no port can be opened.
+    pub fn start(target: SocketAddr, delay: Duration) -> io::Result<Self> {
+        let port = FreePort::reserve()?;
+        let address = port.address();
+        let listener = TcpListener::bind(address)?;
+        let network = Arc::new(Network::new(target, delay));
+        let shared = Arc::clone(&network);
+        thread::spawn(move || listen(listener, address, &shared));
+        Ok(Self { port, network })
+    }
+
+    /// The address at which the proxy listens.
+    pub fn address(&self) -> SocketAddr {
+        self.port.address()
+    }
+
+    /// Changes where new connections lead. Open ones stay.
+    pub fn set_target(&self, target: SocketAddr) {
+        self.network.change(|rules| rules.target = target);
+    }
+
+    /// Changes the delay each way, for what is read from now on.
+    pub fn set_delay(&self, delay: Duration) {
+        self.network.change(|rules| rules.delay = delay);
+    }
+
+    /// Holds back all bytes, those of new connections too, until [`resume`](Self::resume).
+    /// Connections stay open, as when a cable is pulled.
+    pub fn pause_both(&self) {
+        self.network.change(|rules| rules.is_paused = [true; 2]);
+    }
+
+    /// Holds back the bytes to the server.
+    pub fn pause_to_server(&self) {
+        self.network.change(|rules| rules.is_paused[Direction::ToServer as usize] = true);
+    }
+
+    /// Holds back the bytes to the clients.
+    pub fn pause_to_client(&self) {
+        self.network.change(|rules| rules.is_paused[Direction::ToClient as usize] = true);
+    }
+
+    /// Ends the pauses. What was held back is sent.
+    pub fn resume(&self) {
+        self.network.change(|rules| rules.is_paused = [false; 2]);
+    }
+
+    /// Closes all connections and waits until they are closed. Bytes on their way are lost.
+    pub fn cut(&self, how: Cut) {
+        self.network.cut_all(how);
+    }
+
+    /// Refuses new connections, as a machine without a server does, or accepts them again. Returns
+    /// when that holds.
+    pub fn refuse_new(&self, refuse: bool) {
+        self.network.change(|rules| rules.is_refusing = refuse);
+        if refuse {
+            self.wake_listener();
+        }
+        self.network.wait_until(|rules| rules.is_listening != refuse);
+    }
+
+    /// Arms a cut: the next connection that sends `pattern` to the server is closed at that very
+    /// moment. Then the cut is no longer armed. It replaces one that is armed.
+    ///
+    /// The pattern is found in unencrypted bytes, also across packets. `COMMIT\0` is that statement
+    /// in PostgreSQL's protocol.
+    pub fn cut_when(&self, pattern: &[u8], trigger: Trigger) {
+        assert!(!pattern.is_empty(), "an empty pattern is everywhere");
+        let armed = (pattern.to_vec(), trigger);
+        self.network.change(|rules| rules.armed = Some(armed));
+    }
+
+    /// Disarms [`cut_when`](Self::cut_when). Returns whether it was still armed.
+    pub fn disarm(&self) -> bool {
+        let mut was_armed = false;
+        self.network.change(|rules| was_armed = rules.armed.take().is_some());
+        was_armed
+    }
+
+    /// How many connections were cut by [`cut_when`](Self::cut_when).
+    pub fn triggered(&self) -> u64 {
+        self.network.rules().triggered
+    }
+
+    /// How many connections are open.
+    pub fn connections(&self) -> usize {
+        self.network.connections()
+    }
+
+    /// Lets the listener look at the rules.
+    fn wake_listener(&self) {
+        let _ = TcpStream::connect(self.address());
+    }
+}
+
+impl Drop for TcpProxy {
+    fn drop(&mut self) {
+        self.network.change(|rules| rules.is_ended = true);
+        self.network.cut_all(Cut::Reset);
+        self.wake_listener();
+    }
+}
+
+/// Accepts connections until the proxy ends.
+fn listen(listener: TcpListener, address: SocketAddr, network: &Arc<Network>) {
+    let mut listener = Some(listener);
+    loop {
+        let client = match &listener {
+            Some(listener) => listener.accept().ok().map(|(client, _)| client),
+            None => None,
+        };
+        let Rules { is_ended, is_refusing, .. } = *network.rules();
+        if is_ended {
+            return;
+        }
+        if is_refusing {
+            // Closing the listener refuses those that wait, too.
+            listener = None;
+            network.change(|rules| rules.is_listening = false);
+            network.wait_until(|rules| !rules.is_refusing || rules.is_ended);
+            continue;
+        }
+        if listener.is_none() {
+            listener = TcpListener::bind(address).ok();
+            let is_listening = listener.is_some();
+            network.change(|rules| rules.is_listening = is_listening);
+        }
+        if let Some(client) = client {
+            let network = Arc::clone(network);
+            thread::spawn(move || serve(client, &network));
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! One connection through a proxy: two sockets, and a delay line each way.
+//!
+//! Four threads: each reads or writes one socket, and holds it only as long as it does. A socket is
+//! closed when both of its threads have left it.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+
+use super::network::{Cut, Direction, Network, Trigger};
+
+/// How much is read at once.
+const CHUNK_BYTES: usize = 32 * 1024;
+/// How many chunks are on their way in one direction: at most 32 MiB.
+const MOST_CHUNKS: usize = 1_024;
+/// How long a connection to the server is tried.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a blocked write looks whether its connection was cut.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
+
+/// What cuts a connection, and tells its threads.
+#[derive(Debug)]
+pub(super) struct Connection {
+    client: Weak<TcpStream>,
+    server: Weak<TcpStream>,
+    is_cut: AtomicBool,
+    /// No reply reaches the client any more.
+    is_mute: AtomicBool,
+    /// The thread that writes to the client leaves its socket.
+    is_client_cut: AtomicBool,
+}
+
+/// What is on its way.
+enum Chunk {
+    /// Bytes, and when they are due.
+    Bytes(Instant, Vec<u8>),
+    /// The end of the stream.
+    End(Instant),
+    /// Nothing: lets the thread look at its connection.
+    Wake,
+}
+
+impl Connection {
+    /// Has both sockets closed.
+    pub(super) fn cut(&self, how: Cut) {
+        self.is_cut.store(true, Ordering::Release);
+        for socket in [&self.client, &self.server] {
+            leave(socket, how);
+        }
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut.load(Ordering::Acquire)
+    }
+
+    /// Whether a socket is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.client.strong_count() + self.server.strong_count() > 0
+    }
+
+    fn is_mute(&self) -> bool {
+        self.is_mute.load(Ordering::Acquire)
+    }
+}
+
+/// Has a socket closed as soon as its threads have left it.
+fn leave(socket: &Weak<TcpStream>, how: Cut) {
+    let Some(socket) = socket.upgrade() else { return };
+    if how == Cut::Reset {
+        // Closing then sends RST.
+        let _ = SockRef::from(&*socket).set_linger(Some(Duration::ZERO));
+    }
+    // Sends nothing, but ends a read that waits.
+    let _ = socket.shutdown(Shutdown::Read);
+}
+
+/// Connects a client to the server and starts the threads of the connection.
+pub(super) fn serve(client: TcpStream, network: &Arc<Network>) {
+    let target = network.rules().target;
+    let Ok(server) = TcpStream::connect_timeout(&target, CONNECT_TIMEOUT) else {
+        let _ = SockRef::from(&client).set_linger(Some(Duration::ZERO));
+        return;
+    };
+    for socket in [&client, &server] {
+        let _ = socket.set_nodelay(true);
+        let _ = socket.set_write_timeout(Some(WRITE_TIMEOUT));
+    }
+    let (client, server) = (Arc::new(client), Arc::new(server));
+    let connection = Arc::new(Connection {
+        client: Arc::downgrade(&client),
+        server: Arc::downgrade(&server),
+        is_cut: AtomicBool::new(false),
+        is_mute: AtomicBool::new(false),
+        is_client_cut: AtomicBool::new(false),
+    });
+    if !network.add(&connection) {
+        return;
+    }
+    let (to_server, from_client) = sync_channel(MOST_CHUNKS);
+    let (to_client, from_server) = sync_channel(MOST_CHUNKS);
+    let end = |socket: &Arc<TcpStream>| End {
+        socket: Arc::clone(socket),
+        connection: Arc::clone(&connection),
+        network: Arc::clone(network),
+    };
+    let (reading_client, writing_client) = (end(&client), end(&client));
+    let (reading_server, writing_server) = (end(&server), end(&server));
+    let wake_reply = to_client.clone();
+    thread::spawn(move || reading_client.read(&to_server));
+    thread::spawn(move || reading_server.read(&to_client));
+    thread::spawn(move || writing_server.write_to_server(&from_client, &wake_reply));
+    thread::spawn(move || writing_client.write_to_client(&from_server));
+}
+
+/// A thread's end of a connection.
+struct End {
+    socket: Arc<TcpStream>,
+    connection: Arc<Connection>,
+    network: Arc<Network>,
+}
+
+impl End {
+    /// Reads until the end of the stream.
+    fn read(self, line: &SyncSender<Chunk>) {
+        let mut buffer = vec![0; CHUNK_BYTES];
+        loop {
+            let read = (&*self.socket).read(&mut buffer);
+            let due = Instant::now() + self.network.rules().delay;
+            let chunk = match read {
+                Ok(0) => Chunk::End(due),
+                Ok(length) => Chunk::Bytes(due, buffer[..length].to_vec()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => return self.cut(),
+            };
+            let is_end = matches!(chunk, Chunk::End(_));
+            if line.send(chunk).is_err() || is_end {
+                return;
+            }
+        }
+    }
+
+    /// Sends what the client sent, each chunk when it is due, and looks for the armed pattern.
+    fn write_to_server(self, line: &Receiver<Chunk>, wake_reply: &SyncSender<Chunk>) {
+        let mut recent = Vec::new();
+        for chunk in line {
+            let (due, bytes) = match chunk {
+                Chunk::Bytes(due, bytes) => (due, bytes),
+                Chunk::End(due) => return self.finish(Direction::ToServer, due),
+                Chunk::Wake => continue,
+            };
+            match self.trigger(due, &bytes, &mut recent) {
+                None => return,
+                Some(None) if self.pass(&bytes) => {}
+                Some(None) => return self.cut(),
+                Some(Some((_, Trigger::LoseReply))) => {
+                    self.connection.is_mute.store(true, Ordering::Release);
+                    if !self.pass(&bytes) {
+                        return self.cut();
+                    }
+                }
+                Some(Some((start, trigger))) => {
+                    self.connection.is_mute.store(true, Ordering::Release);
+                    let is_after = trigger == Trigger::CutAfter;
+                    self.pass(if is_after { &bytes } else { &bytes[..start] });
+                    let _ = self.socket.shutdown(Shutdown::Write);
+                    self.connection.is_client_cut.store(true, Ordering::Release);
+                    leave(&self.connection.client, Cut::Reset);
+                    let _ = wake_reply.try_send(Chunk::Wake);
+                    return self.network.wake();
+                }
+            }
+        }
+    }
+
+    /// Waits until the bytes are due. `None` if the connection was cut; otherwise what was armed
+    /// and is in these bytes, with the place where it begins.
+    fn trigger(
+        &self,
+        due: Instant,
+        bytes: &[u8],
+        recent: &mut Vec<u8>,
+    ) -> Option<Option<(usize, Trigger)>> {
+        let mut rules = self.network.wait_to_send(&self.connection, Direction::ToServer, due)?;
+        let Some((pattern, trigger)) = &rules.armed else { return Some(None) };
+        let Some(start) = find(pattern, bytes, recent) else { return Some(None) };
+        let trigger = *trigger;
+        rules.armed = None;
+        rules.triggered += 1;
+        Some(Some((start, trigger)))
+    }
+
+    /// Sends what the server sent, each chunk when it is due.
+    fn write_to_client(self, line: &Receiver<Chunk>) {
+        for chunk in line {
+            if self.connection.is_client_cut.load(Ordering::Acquire) {
+                break;
+            }
+            match chunk {
+                Chunk::Bytes(due, bytes) => {
+                    let direction = Direction::ToClient;
+                    let Some(rules) = self.network.wait_to_send(&self.connection, direction, due)
+                    else {
+                        break;
+                    };
+                    drop(rules);
+                    if !self.connection.is_mute() && !self.pass(&bytes) {
+                        return self.cut();
+                    }
+                }
+                Chunk::End(_) if self.connection.is_mute() => return,
+                Chunk::End(due) => return self.finish(Direction::ToClient, due),
+                Chunk::Wake => {}
+            }
+        }
+        drop(self);
+        // The server's last replies are read, so that it works through what it was sent.
+        for chunk in line {
+            if matches!(chunk, Chunk::End(_)) {
+                return;
+            }
+        }
+    }
+
+    /// Writes all bytes; `false` if the socket is broken or the connection was cut.
+    fn pass(&self, mut bytes: &[u8]) -> bool {
+        while !bytes.is_empty() {
+            match (&*self.socket).write(bytes) {
+                Ok(length) => bytes = &bytes[length..],
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut if !self.connection.is_cut() => {}
+                    ErrorKind::Interrupted => {}
+                    _ => return false,
+                },
+            }
+        }
+        true
+    }
+
+    /// Passes on the end of the stream.
+    fn finish(&self, direction: Direction, due: Instant) {
+        if self.network.wait_to_send(&self.connection, direction, due).is_some() {
+            let _ = self.socket.shutdown(Shutdown::Write);
+        }
+    }
+
+    /// Cuts a connection of which one side has broken.
+    fn cut(&self) {
+        if !self.connection.is_cut() {
+            self.connection.cut(Cut::Reset);
+            self.network.wake();
+        }
+    }
+}
+
+/// Finds the pattern in the stream that ends with `bytes`. Returns where in `bytes` it begins: 0 if
+/// it began before. `recent` holds as many bytes from before as may be part of it.
+fn find(pattern: &[u8], bytes: &[u8], recent: &mut Vec<u8>) -> Option<usize> {
+    let before = recent.len();
+    recent.extend_from_slice(bytes);
+    let found = recent.windows(pattern.len()).position(|window| window == pattern);
+    recent.drain(..recent.len().saturating_sub(pattern.len() - 1));
+    found.map(|start| start.saturating_sub(before))
+}

@@ -112,7 +112,7 @@ It uses a temporary data folder, deleted when it ends; for your own data see `en
 /// Prints the error in the command line, or the requested help.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
-    // If the text cannot be written, the exit status must suffice.
+    // If the text cannot be written, only the exit status shows the error.
     let _ = match without_keys(&text) {
         Cow::Borrowed(_) => error.print(),
         Cow::Owned(text) => io::stderr().write_all(text.as_bytes()),
@@ -120,7 +120,7 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Shortens every API key in the text to its prefix: clap's errors quote the arguments, and a key
+/// Shortens every API key in the text to its prefix. clap's errors quote the arguments, and a key
 /// in the wrong place must not appear on a terminal or in a log.
 fn without_keys(text: &str) -> Cow<'_, str> {
     let mut pieces = text.split(KEY_PREFIX);

@@ -1,8 +1,8 @@
 //! The operator's commands and the server's settings.
 //!
 //! Results go to standard output, everything else to standard error. What is not here: rules for
-//! metering, parsing inputs or merging records. They are in the crates below, where programs that
-//! embed those crates find them too.
+//! metering, parsing inputs or merging records. They are in the crates below, which other programs
+//! can embed.
 
 mod cli;
 mod commands;
@@ -38,7 +38,7 @@ pub fn run() -> ExitCode {
         Ok(status) => status,
         Err(failure) => {
             if let Some(message) = failure.message() {
-                // If the message cannot be written either, the exit status must suffice.
+                // If the message cannot be written either, only the exit status shows the error.
                 let _ = writeln!(err, "error: {message}");
             }
             failure.exit_status().into()

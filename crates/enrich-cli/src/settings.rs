@@ -71,7 +71,7 @@ impl From<CountMisses> for enrich_store::CountMisses {
 /// Without a setting, one address may use a quarter of all connections.
 const ADDRESS_SHARE: usize = 4;
 
-/// The settings. The layer that is derived is what one source gives, and the flags themselves.
+/// The settings. The derived layer has the settings from one source, and defines the flags.
 #[derive(Clone, Debug, Config)]
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
 #[config(layer_attr(serde(deny_unknown_fields)))]
@@ -247,7 +247,7 @@ impl Settings {
     ///
     /// When the file cannot be read, or contains an unknown setting or an invalid value.
     pub(crate) fn load(flags: SettingsLayer, file: Option<PathBuf>) -> anyhow::Result<Self> {
-        // An empty variable counts as absent.
+        // An empty environment variable counts as not set.
         let public_url = flags.public_url.filter(PublicUrl::is_given);
         let builder = Self::builder().preloaded(SettingsLayer { public_url, ..flags });
         let Some(path) = file else { return Ok(builder.load()?) };
@@ -267,7 +267,7 @@ impl Settings {
     }
 
     /// Limit of connections from one address; `None` for no limit. The default is a share of all
-    /// connections; behind a known proxy there is no limit, because all connections come from the
+    /// connections. Behind a known proxy there is no limit, because all connections come from the
     /// proxy.
     fn connections_per_address(&self) -> Option<NonZeroUsize> {
         let has_proxy = self.public_url.as_ref().is_some_and(PublicUrl::is_https);
@@ -275,7 +275,7 @@ impl Settings {
         NonZeroUsize::new(self.max_connections_per_address.unwrap_or(share))
     }
 
-    /// The public URL, with which links to the account page start.
+    /// The public URL, the beginning of every link to the account page.
     pub(crate) fn public_url(&self) -> PublicUrl {
         self.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(self.listen))
     }
@@ -504,7 +504,7 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // A line shows the default value, or describes it after `default: `.
+        // A help line shows the default value, or describes it after `default: `.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();

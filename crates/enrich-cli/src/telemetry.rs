@@ -1,7 +1,7 @@
 //! The log: structured lines on standard error.
 //!
-//! Our own crates log up to the configured level; dependencies log only warnings. The HTTP layer
-//! logs nothing, because its messages are about what callers send.
+//! Enrich's own crates log up to the configured level; dependencies log only warnings. The HTTP
+//! layer logs nothing, because its messages contain what callers send.
 
 use std::io;
 use std::panic::PanicHookInfo;
@@ -37,7 +37,7 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-/// Starts logging. For a panic only its location is logged, because its message may quote an input.
+/// Starts logging. Of a panic, only the location is logged, because the message may quote an input.
 ///
 /// # Errors
 ///

@@ -7,7 +7,7 @@ use std::{fs, io};
 use enrich_wire::{Endpoint, Value as Sent, decode};
 use serde_json::{Map, Value};
 
-/// Placeholders for keys in recorded calls begin with this.
+/// The beginning of every placeholder for a key in the recorded calls.
 const KEY_BEGINS: &str = "{{";
 
 /// A recorded call.
@@ -16,7 +16,7 @@ pub struct Call {
     /// Its name: `found`, `nothing`.
     pub case: String,
     /// The request's fields, from either encoding, without the key. An example is sent unchanged,
-    /// and a key in the body would override the reader's own key in a header.
+    /// so a key in its body would replace the reader's own key in a header.
     pub sent: Value,
     /// The status of the answer.
     pub status: u16,
@@ -40,8 +40,8 @@ pub enum UnreadableCall {
 }
 
 impl Calls {
-    /// Reads the calls of `endpoints` below `folder`. Those of `/v2/services/name_to_domain` are in
-    /// `v2/name_to_domain`; each is a request (`.http`) with its answer (`.snap`).
+    /// Reads the calls of `endpoints` in subfolders of `folder`: for `/v2/services/name_to_domain`,
+    /// in `v2/name_to_domain`. Each call is a request (`.http`) with its answer (`.snap`).
     ///
     /// # Errors
     ///

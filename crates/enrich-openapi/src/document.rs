@@ -21,7 +21,7 @@ refused with 422, never silently missed.
 A path that does not exist is refused with 404, another method with 405, both in the form of the \
 version whose prefix the path has, else in that of version 1.";
 
-/// The document of these API versions, with examples from `calls`, in the order of the tables.
+/// The document of these API versions in the order of their tables, with examples from `calls`.
 pub fn document(api_versions: &[&'static ApiVersion], calls: &Calls) -> Value {
     let mut paths = Map::new();
     for (api_version, endpoint) in rows(api_versions) {

@@ -102,7 +102,7 @@ pub(crate) fn of_answer() -> Value {
     ]))
 }
 
-/// The headers of a refusal. `can_know_key`: the refusal may come after the key is known.
+/// The headers of a refusal. `can_know_key`: whether the key may be known when the call is refused.
 pub(crate) fn of_refusal(can_know_key: bool, has_retry_after: bool) -> Value {
     let mut headers = header_refs(&[("X-Credits-Used", "CreditsUsed")]);
     if can_know_key {

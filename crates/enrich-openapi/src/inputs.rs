@@ -1,7 +1,7 @@
 //! The schemas of inputs and request bodies.
 //!
-//! A pattern cannot distinguish domains from similar texts. So each kind has a `format` of its own,
-//! explained in words, and a pattern that all inputs share.
+//! A pattern cannot distinguish a domain from a similar text. So all inputs share one pattern, and
+//! each kind has its own `format`, which is explained in words.
 
 mod kinds;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use kinds::{Described, described};
 
-/// Unicode white space, which is trimmed from inputs.
+/// Unicode white space, which is removed from both ends of an input.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
 
@@ -21,7 +21,7 @@ pub(crate) fn schema_ref(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// The schemas of all kinds in `fields`, by name, and that of a missing input.
+/// The schemas of all kinds in `fields`, by name, and the schema of a missing input.
 pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<String, Value> {
     let mut schemas = Map::new();
     schemas.insert("ApiKey".to_owned(), api_key());
@@ -39,7 +39,7 @@ pub(crate) fn schemas(fields: impl Iterator<Item = &'static Field>) -> Map<Strin
 pub(crate) enum Encoding {
     /// A JSON object.
     Json,
-    /// A form, which has only texts.
+    /// A form: it has only texts.
     Form,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn request(api_version: &ApiVersion, endpoint: &Endpoint, encoding: E
         // Optional, because the key may be in a header.
         let key = match encoding {
             Encoding::Json => schema_ref("ApiKey"),
-            // Swagger UI sends all fields of a form, also empty ones.
+            // Swagger UI sends all fields of a form, even empty ones.
             Encoding::Form => json!({
                 "anyOf": [schema_ref("ApiKey"), schema_ref(BLANK)],
                 "description": "The API key; empty where it is sent in a header.",

@@ -1,9 +1,8 @@
 //! The OpenAPI 3.1 document of the interface, made from the endpoint tables, and the pages that
 //! show it.
 //!
-//! Nothing is listed twice. Paths, titles, prices and inputs come from the tables, and answers from
-//! the types in the wire files. The API versions write the refusals, and the examples are the
-//! recorded calls.
+//! Paths, titles, prices and inputs come from the tables, and answers from the types in the wire
+//! files. The API versions write the refusals, and the examples are the recorded calls.
 //!
 //! What is not here: HTTP, a list of endpoints, any work when an endpoint is called.
 

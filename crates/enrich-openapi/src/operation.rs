@@ -78,8 +78,8 @@ fn encodings(key_place: KeyPlace, json: Value, form: Value) -> Value {
     }
 }
 
-/// The header schemes, which tools can fill in, come first. `{}` is a request with the key in its
-/// body.
+/// The security schemes. Those with a header come first, because tools can fill them in. `{}` is a
+/// request with the key in its body.
 fn security(key_place: KeyPlace) -> Value {
     match key_place {
         KeyPlace::Body => json!([{ KEY_SCHEME: [] }, { BEARER_SCHEME: [] }, {}]),

@@ -1,5 +1,4 @@
-//! The pages besides the endpoints, written by hand. Tests of the server compare its answers with
-//! them.
+//! The pages besides the endpoints, written by hand. Tests compare the server's answers with them.
 
 use serde_json::{Map, Value, json};
 

@@ -13,13 +13,13 @@ use crate::headers;
 use crate::inputs::schema_ref;
 
 struct RefusalDescription {
-    /// The name of its example.
+    /// The name of the refusal's example.
     name: &'static str,
     /// When it is answered.
     when: &'static str,
-    /// Whether endpoints answer it; the others are about the path itself.
+    /// Whether endpoints give this refusal. The others are about the path itself.
     is_of_endpoint: bool,
-    /// Whether the key may be known when it is answered.
+    /// Whether the key may be known when the call is refused.
     can_know_key: bool,
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
 
-/// The responses of all refusals by status, each with whether endpoints answer it.
+/// The responses of all refusals by status. The `bool` is whether endpoints give the refusal.
 pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)> {
     let mut by_status: BTreeMap<u16, Vec<(RequestRefusal, Vec<u8>)>> = BTreeMap::new();
     for refusal in samples(api_version) {

@@ -9,16 +9,16 @@ pub struct SiteFile {
     pub content_type: &'static str,
     /// Its bytes.
     pub content: &'static [u8],
-    /// Its bytes, compressed with gzip.
+    /// The file's bytes, compressed with gzip.
     pub gzip: &'static [u8],
-    /// Its bytes, compressed with Brotli.
+    /// The file's bytes, compressed with Brotli.
     pub brotli: &'static [u8],
-    /// How long a browser may cache it, in seconds; 0 for files that change with the program's
-    /// version.
+    /// How long a browser may cache the file, in seconds. 0 for files that change with the
+    /// program's version.
     pub kept_seconds: u32,
 }
 
-/// Swagger UI's files are large, and an older version shows the document as well.
+/// Swagger UI's files are cached: they are large, and an older version also shows the document.
 const HOUR: u32 = 60 * 60;
 
 const JSON: &str = "application/json";

@@ -171,7 +171,7 @@ impl Create {
         let first_key = key::generate(id, String::new(), now)?;
         let secret = first_key.key.clone();
         pollster::block_on(store.accounts.create(account, first_key))?;
-        // The account exists by now, so its key is shown even if a later step fails.
+        // The account exists now, so its key is shown even if a later step fails.
         let mut failures = Vec::new();
         let granted = first_credits(&store, id, self.credits);
         let balance = granted.unwrap_or_else(|message| {
@@ -251,7 +251,7 @@ struct AccountRecord {
     created_at: Timestamp,
     /// `active`, `suspended` or `closed`.
     status: &'static str,
-    /// Why it is suspended, if a reason was given.
+    /// The reason of the suspension, if one was given.
     reason: Option<String>,
     /// Its alpha-2 code.
     country: Option<&'static str>,

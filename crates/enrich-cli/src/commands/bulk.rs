@@ -127,8 +127,8 @@ impl Bulk {
             caller: self.caller.in_words(),
             prefix: self.prefix.clone(),
             columns: input.layout().filter(|layout| layout.delimiter.is_some()).map(|layout| {
-                // Without the encoding, which may be detected only later in the list. The text of
-                // the rows identifies the list anyway.
+                // The encoding is left out, because it may be detected only later in the list. The
+                // text of the rows identifies the list anyway.
                 Layout { encoding: None, ..layout }.to_string()
             }),
         };
@@ -157,7 +157,7 @@ impl Bulk {
         source.and_then(Input::open).map_err(|error| Failure::of_file(&self.list, &error))
     }
 
-    /// The highest cost of the list; `None` if the list can be read only once. Also validates the
+    /// The highest cost of the list; `None` if the list can be read only once. Also checks the
     /// mapping.
     fn estimate(&self, mapping: &Mapping) -> Result<Option<CostEstimate>, Failure> {
         if is_standard(&self.list) || self.list.metadata().is_ok_and(|data| !data.is_file()) {
@@ -202,7 +202,7 @@ impl Bulk {
         })
     }
 
-    /// Prints the result; on standard error if the rows go to standard output.
+    /// Prints the result. If the rows go to standard output, it goes to standard error.
     fn show(
         &self,
         outcome: &Outcome,
@@ -232,8 +232,7 @@ impl Failure {
     }
 }
 
-/// Stops the run at the first signal, and ends the process at the second, with the same effect as a
-/// crash.
+/// Stops the run at the first signal. At the second signal, ends the process, as in a crash.
 async fn stop_on_signal(stop: Stop) {
     for is_second in [false, true] {
         let Ok(signal) = stop_signal() else { return };
@@ -242,7 +241,7 @@ async fn stop_on_signal(stop: Stop) {
             std::process::exit(130);
         }
         stop.now();
-        // Fails if standard error is closed; then there is nobody to inform.
+        // Writing fails if standard error is closed; then nobody reads it.
         let _ = writeln!(
             io::stderr(),
             "stopping: waiting for the rows that were sent; repeat to end at once"

@@ -47,7 +47,7 @@ struct Database {
 
 impl Check {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Only for speed: read errors are reported by the check itself.
+        // Only makes the check faster. The check itself reports read errors.
         let _ = read_through(self.common.data.path());
         let health = match self.common.open() {
             Ok(store) => match store.check() {

@@ -19,7 +19,7 @@ pub(crate) struct Console<'a> {
 
 /// A result. `--json` prints its serialisation.
 pub(crate) trait Shown: Serialize {
-    /// Writes it as text for people.
+    /// Writes the result as text for people.
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -32,7 +32,8 @@ pub(crate) struct Format {
 }
 
 impl Console<'_> {
-    /// Writes a result; the verdict is `Yes`. If the reader has gone, the command continues.
+    /// Writes a result and returns `Yes`. If nobody reads the output any more, the command
+    /// continues.
     pub(crate) fn show(&mut self, result: &impl Shown, format: Format) -> Result<Verdict, Failure> {
         match self.write(result, format).map_err(Failure::from) {
             Ok(()) | Err(Failure::ReaderGone) => Ok(Verdict::Yes),
@@ -50,7 +51,7 @@ impl Console<'_> {
 
     /// Writes a message to standard error.
     pub(crate) fn note(&mut self, text: &str) {
-        // Fails if standard error is closed; then there is nobody to inform.
+        // Writing fails if standard error is closed; then nobody reads it.
         let _ = writeln!(self.err, "{text}");
     }
 }

@@ -94,7 +94,7 @@ impl CreditsCommand {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
         match self {
             Self::Grant(GrantArgs { on, change }) => {
-                // Credits of a closed account can be taken back, but none are granted.
+                // Credits of a closed account can be taken back, but it cannot get any.
                 let (store, account) =
                     if change.credits < 0 { on.find()? } else { on.find_open()? };
                 on.common.show(&changed(&store, account.id, change, None)?, console)

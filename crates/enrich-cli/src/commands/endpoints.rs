@@ -18,7 +18,7 @@ Example:
 Inputs in [brackets] may be missing. JSON: a list of objects
 {\"generation\",\"path\",\"title\",\"inputs\",\"answer\",\"price\"}.")]
 pub(crate) struct Endpoints {
-    // The folder is unused: scripts may pass `--data` to every command.
+    // Unused, but scripts may pass `--data` to every command.
     #[command(flatten)]
     common: Common,
 }

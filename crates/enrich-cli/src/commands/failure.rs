@@ -10,7 +10,7 @@ use enrich_store::OpenError;
 
 use enrich_server::error_chain;
 
-/// The result of a command that was carried out.
+/// The result of a command that was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Success: status 0.
@@ -19,14 +19,14 @@ pub(crate) enum Verdict {
     No,
 }
 
-/// Why a command was not carried out.
+/// Why a command was not executed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// Something does not exist, or the request is refused: status 1.
     Refused(String),
     /// The command could not be executed: status 2.
     Impossible(String),
-    /// The reader of the output has gone, which is not an error: status 0.
+    /// Nobody reads the output any more. This is not an error: status 0.
     ReaderGone,
 }
 

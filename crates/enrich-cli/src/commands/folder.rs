@@ -22,7 +22,7 @@ pub(crate) struct DataFolder {
     path: PathBuf,
 }
 
-// What most commands take. (A doc comment here would become the help of every command.)
+// The arguments of most commands. (A doc comment here would become the help of every command.)
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     #[command(flatten)]
@@ -53,7 +53,7 @@ impl DataFolder {
         &self.path
     }
 
-    /// Opens an existing folder: a mistyped name must not create one.
+    /// Opens an existing folder. A mistyped name must not create a folder.
     pub(crate) fn open(&self) -> Result<Store, OpenError> {
         self.open_with(Options::default())
     }

@@ -1,6 +1,6 @@
 //! `enrich forget`: values that are no longer answered or imported.
 //!
-//! The values are personal data: they are never repeated in results, errors or logs.
+//! The values are personal data, so results, errors and logs never repeat them.
 
 use std::io::{self, BufRead, Write};
 
@@ -66,7 +66,7 @@ struct Forgotten {
 
 impl Forget {
     pub(crate) fn run(self, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-        // Everything is validated before anything is forgotten.
+        // All values are checked before the first is forgotten.
         let texts = all_of(self.values, &mut io::stdin().lock())?;
         if self.kind == Some(Kind::Missed) {
             return forget_missed(&texts, &self.common, console);

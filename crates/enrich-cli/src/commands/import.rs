@@ -66,7 +66,7 @@ struct Input {
     file: PathBuf,
     source: Source,
     name: SourceName,
-    /// Its full path, which identifies its source; `None` for pipes, which have no path.
+    /// The file's full path, which identifies its source; `None` for pipes, which have no path.
     origin: Option<String>,
 }
 
@@ -80,7 +80,7 @@ impl Import {
         if self.files.iter().filter(|file| is_standard(file)).count() > 1 {
             return Err(Failure::Impossible("standard input can be read once".to_owned()));
         }
-        // Missing files are noticed before anything is changed.
+        // Missing files are reported before anything is changed.
         let inputs = self.files.iter().map(|file| self.open(file));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         self.see_same_names(&inputs)?;
@@ -150,7 +150,7 @@ impl Import {
         Ok(())
     }
 
-    /// Refuses a file whose name is that of a source with records of another file.
+    /// Refuses a file if a source with its name has records of another file.
     fn see_source(&self, store: &Store, input: &Input) -> Result<(), Failure> {
         let Some(origin) = input.origin.as_ref().filter(|_| self.source.is_none()) else {
             return Ok(());
@@ -162,7 +162,7 @@ impl Import {
         }
     }
 
-    /// Imports one file. If the import stops early, the report contains what was done.
+    /// Imports one file. If the import stops early, the report contains the results so far.
     fn take(
         &self,
         store: &Store,

@@ -56,7 +56,7 @@ struct Proof {
 }
 
 fn verify(common: &Common, console: &mut Console<'_>) -> Result<Verdict, Failure> {
-    // Does not open the ledger, because opening a damaged one fails.
+    // Verifies without opening the ledger, because opening a damaged one fails.
     let proof = Proof::from(Store::verify(common.data.path())?);
     common.show(&proof, console)?;
     Ok(Verdict::from(proof.ok))

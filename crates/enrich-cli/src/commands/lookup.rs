@@ -51,7 +51,7 @@ pub(crate) struct Lookup {
     /// Print, after the body, why it is what it is
     #[arg(long)]
     explain: bool,
-    // The format matters only with `--explain`: the body is always JSON.
+    // The format has an effect only with `--explain`: the body is always JSON.
     #[command(flatten)]
     common: Common,
 }

@@ -63,8 +63,8 @@ pub(crate) struct OnKey {
 }
 
 impl AccountArg {
-    /// The account with this id, else the only one with this name. An open account takes precedence
-    /// over closed ones.
+    /// The account with this id, else the only one with this name. If several accounts have the
+    /// name, an open one takes precedence over closed ones.
     pub(crate) fn find(&self, store: &Store) -> Result<Account, Failure> {
         let Self(typed) = self;
         if let Ok(id) = typed.parse() {

@@ -55,7 +55,7 @@ impl Pairs {
     }
 }
 
-/// Writes lines without spaces at their ends, and two spaces between columns.
+/// Writes lines without spaces at their ends, and with two spaces between columns.
 fn write_aligned(table: Builder, is_right: &[bool], out: &mut dyn Write) -> io::Result<()> {
     let mut table = table.build();
     table.with(Style::empty()).with(Padding::new(0, 2, 0, 0));

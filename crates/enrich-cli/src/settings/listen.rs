@@ -10,7 +10,7 @@ const WANTED: &str = "an IP address and a port like 127.0.0.1:8080, a port of th
                       like 8080, or a port of all IPv4 addresses like :8080";
 
 /// Parses a listening address. A port alone means the loopback address, so that nothing is exposed
-/// by accident; a colon and a port mean all IPv4 addresses.
+/// by accident. A colon and a port mean all IPv4 addresses.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let fault = || format!("it is {WANTED}");
     let text = text.trim();

@@ -1,4 +1,4 @@
-//! The public URL, with which links to the account page start.
+//! The public URL, the beginning of every link to the account page.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,8 +7,8 @@ use std::str::FromStr;
 use serde::Deserialize;
 use url::{Host, Url};
 
-/// A scheme, a host and an optional port. Empty if the flag or variable is set but empty, as is
-/// common in containers.
+/// A scheme, a host and an optional port. Empty if the flag or variable is set to an empty text,
+/// which is usual in containers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicUrl(String);
@@ -32,12 +32,12 @@ impl PublicUrl {
         Self(format!("http://{address}"))
     }
 
-    /// Whether it is not empty.
+    /// Whether the URL is not empty.
     pub(crate) fn is_given(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Whether the scheme is https; then a proxy terminates TLS.
+    /// Whether the scheme is https. A proxy then terminates TLS.
     pub(crate) fn is_https(&self) -> bool {
         self.0.starts_with("https://")
     }

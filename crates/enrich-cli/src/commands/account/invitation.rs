@@ -33,7 +33,8 @@ pub(super) struct LinkArgs {
 }
 
 impl LinkArgs {
-    /// The public URL for links. It is read before anything is changed, because it may be invalid.
+    /// The public URL for links. It is parsed before anything is changed, because it may be
+    /// invalid.
     pub(super) fn public_url(self) -> Result<PublicUrl, Failure> {
         let flag = SettingsLayer { public_url: self.public_url, ..SettingsLayer::empty() };
         Ok(Settings::load(flag, self.config)?.public_url())

@@ -50,7 +50,7 @@ impl CallerArgs {
         }
     }
 
-    /// A description of the caller, which identifies the job.
+    /// A description of the caller. It is part of the job's purpose.
     pub(super) fn in_words(&self) -> String {
         match &self.url {
             Some(url) => format!("the server {}", url.trim().trim_end_matches('/')),

@@ -15,7 +15,7 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Displays the progress of a list.
 pub(super) struct Shown<'a> {
     rows: Option<u64>,
-    /// Rows written by earlier runs, once known.
+    /// The number of rows written by earlier runs, once it is known.
     before: Option<u64>,
     begun: Instant,
     shown_at: Instant,
@@ -46,7 +46,7 @@ impl<'a> Shown<'a> {
     /// Rows a second in this run.
     fn rate(&self, counts: &Counts) -> f64 {
         let done = counts.rows.saturating_sub(self.before.unwrap_or_default());
-        // For display only, so the loss of precision does not matter.
+        // For display only, so rounding does not matter.
         done as f64 / self.begun.elapsed().as_secs_f64().max(0.001)
     }
 
@@ -72,7 +72,8 @@ impl Progress for Shown<'_> {
                 if bar.is_hidden() {
                     return;
                 }
-                // The bar redraws itself ten times a second; setting its message costs more.
+                // The bar redraws itself ten times a second; setting its message more often would
+                // cost more.
                 if self.shown_at.elapsed() >= Duration::from_millis(100) {
                     let rate = HumanCount(self.rate(counts) as u64);
                     bar.set_message(format!("{}; {rate}/s", in_words(counts)));
@@ -84,7 +85,7 @@ impl Progress for Shown<'_> {
                 let line = self.line(counts);
                 self.shown_at = Instant::now();
                 if let Kind::Lines(err) = &mut self.kind {
-                    // Fails if standard error is closed; then there is nobody to inform.
+                    // Writing fails if standard error is closed; then nobody reads it.
                     let _ = writeln!(err, "{line}");
                 }
             }

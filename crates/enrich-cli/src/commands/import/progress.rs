@@ -5,14 +5,14 @@ use std::path::Path;
 use enrich_import::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line on standard error with records, rate and time left. It is removed at the end.
+/// A line on standard error with records, rate and remaining time. It is removed at the end.
 pub(super) struct Bar {
     bar: ProgressBar,
     records: u64,
 }
 
 impl Bar {
-    /// A bar for a file of `total_bytes`; without them it shows no time left. Hidden unless
+    /// A bar for a file of `total_bytes`. If `None`, the bar shows no remaining time. Hidden unless
     /// `is_watched`.
     pub(super) fn new(file: &Path, total_bytes: Option<u64>, is_watched: bool) -> Self {
         let target =
@@ -37,7 +37,7 @@ impl Progress for Bar {
             return;
         }
         let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
-        // For display only, so the loss of precision does not matter.
+        // For display only, so rounding does not matter.
         let rate = (self.records as f64 / seconds) as u64;
         let (records, rate) = (HumanCount(self.records), HumanCount(rate));
         self.bar.set_message(format!("{records} records, {rate}/s"));

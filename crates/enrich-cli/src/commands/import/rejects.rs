@@ -10,7 +10,7 @@ use super::super::Failure;
 pub(super) struct Rejects(BufWriter<File>);
 
 impl Rejects {
-    /// Creates the file or replaces an existing one, unless that is an input of the import.
+    /// Creates the file. Replaces an existing file, unless it is an input of the import.
     pub(super) fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self, Failure> {
         if let Ok(target) = path.canonicalize()
             && inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target))
@@ -38,7 +38,8 @@ fn open(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    // An existing file has kept its mode. Pipes and terminals keep theirs.
+    // An existing file may be readable by others, so its mode is set. Pipes and terminals keep
+    // theirs.
     #[cfg(unix)]
     if file.metadata()?.is_file() {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;

@@ -13,7 +13,7 @@ use super::change::duration;
 pub(super) enum Expiry {
     /// At this time.
     At(Timestamp),
-    /// This long after it is issued.
+    /// This long after the key is issued.
     After(SignedDuration),
 }
 

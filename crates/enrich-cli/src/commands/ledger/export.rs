@@ -49,7 +49,7 @@ impl Export {
 fn output_failure(error: csv::Error) -> Failure {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        // The other kinds are errors of readers, or rows of unequal length, which do not occur.
+        // The other kinds cannot occur: they are errors of readers, or rows of unequal length.
         kind => Failure::Impossible(format!("the rows cannot be written: {kind:?}")),
     }
 }
@@ -82,7 +82,7 @@ fn row(entry: &Entry) -> impl Iterator<Item = String> {
     first.map(|value| value.to_string()).into_iter().chain(charge).chain(last)
 }
 
-/// The text with formulas escaped: callers choose their request ids.
+/// The text with formulas escaped, because callers choose their request ids.
 fn neutral(text: &str) -> String {
     String::from_utf8_lossy(&neutralised(text.as_bytes())).into_owned()
 }

@@ -36,7 +36,7 @@ pub(super) struct Explanation {
     pub(super) company_name: Option<ByName>,
     /// The subject that was found.
     pub(super) found: Option<Named>,
-    /// Whether it has the attribute that the endpoint returns.
+    /// Whether the subject has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
     /// Why this subject, or none, was found.
     pub(super) reason: String,
@@ -51,7 +51,7 @@ pub(super) struct ByName {
     pub(super) is_employer: bool,
     /// The code of the given country.
     pub(super) country: Option<&'static str>,
-    /// The only company with exactly this name; then no others are compared.
+    /// The only company with exactly this name. If there is one, no others are compared.
     pub(super) only_bearer: Option<Named>,
     /// The compared companies, the most probable first.
     pub(super) candidates: Vec<Candidate>,
@@ -84,14 +84,14 @@ pub(super) struct Candidate {
     pub(super) name: String,
     /// Its main domain.
     pub(super) domain: Option<String>,
-    /// Its features, the largest effect first.
+    /// The company's features, the largest effect first.
     pub(super) features: Vec<Weighed>,
 }
 
 /// A feature and its effect on the score.
 #[derive(Debug, Serialize)]
 pub(super) struct Weighed {
-    /// Its name in the table of weights.
+    /// The feature's name in the table of weights.
     pub(super) feature: &'static str,
     /// Its value.
     pub(super) value: f64,
@@ -145,7 +145,7 @@ impl LookUpToExplain<'_> {
         let Compared { name, country, only_bearer, judged } = compared;
         let below = format!("below the least confidence ({})", self.least_by_name.percent());
         let led_to = self.found.and_then(Found::company).map(|company| company.id);
-        // An import may happen between the look-up and this point.
+        // An import may have changed the directory after the look-up.
         let changed = "the directory has just changed; ask again".to_owned();
         if let Some((only, sure)) = only_bearer {
             return Ok(match led_to {
@@ -171,7 +171,7 @@ impl LookUpToExplain<'_> {
             return Ok(changed);
         }
         let mut reason = if is_sure { "the likeliest".to_owned() } else { below };
-        // Mentioned only if one of them alone would have been sure enough.
+        // The rival is mentioned only if the first would have been sure enough without it.
         let least = f64::from(self.least_by_name.percent()) / 100.0;
         let is_in_the_way =
             |rival: &&ScoredCandidate| first.probability + rival.probability >= least;

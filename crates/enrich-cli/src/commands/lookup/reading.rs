@@ -61,8 +61,8 @@ pub(super) fn called(country: Country) -> String {
 fn parts(name: &PersonName) -> String {
     let family = format!("the family name \"{}\"", name.family().join(" "));
     let mut text = match name.given() {
-        // A name in Chinese, Japanese or Korean script may have no split into given name and
-        // family name. Then `family` holds all of it.
+        // A name in Chinese, Japanese or Korean script may not be split into given name and family
+        // name. Then `family` contains all of it.
         [] => format!("the name \"{}\"", name.family().join(" ")),
         given => format!("the given name \"{}\" and {family}", given.join(" ")),
     };

@@ -64,7 +64,7 @@ struct Usage {
     all: Counts,
     endpoints: Vec<OfEndpoint>,
     accounts: Vec<OfAccount>,
-    /// Accounts with calls that are not listed.
+    /// The number of accounts with calls that the list omits.
     further_accounts: u64,
     days: Vec<OfDay>,
 }

@@ -7,8 +7,8 @@
 //! enrich_testkit::ledger_contract!(Sqlite::new(), pollster::block_on);
 //! ```
 //!
-//! The functions use only the ports, so they run unchanged with another store. Promises of a single
-//! store, such as noticing a tampered file, are tested beside that store.
+//! The functions use only the ports, so they run unchanged with another store. A promise of only
+//! one store, such as noticing an altered file, is tested beside this store.
 
 pub mod accounts;
 pub mod directory;
@@ -50,12 +50,12 @@ pub trait Harness: Send + Sync {
     /// The ports of an empty store. Called once for each harness.
     async fn fresh(&self) -> Ports;
 
-    /// The ports of an empty store that holds at most `max_kept` stored responses. Called instead
-    /// of [`fresh`](Self::fresh).
+    /// The ports of an empty store that stores at most `max_kept` responses. Called in place of
+    /// [`fresh`](Self::fresh).
     async fn fresh_keeping(&self, max_kept: u64) -> Ports;
 
-    /// Reopens the store, as after a restart: drops `ports` first. Everything acknowledged is still
-    /// there.
+    /// Reopens the store, as after a restart: drops `ports` first. Everything acknowledged still
+    /// exists.
     async fn reopen(&self, ports: Ports) -> Ports;
 }
 
@@ -112,7 +112,7 @@ pub async fn account_with_key(ports: &Ports, name: &str) -> (AccountId, NewKey) 
 
 #[cfg(test)]
 mod tests {
-    /// A function that is missing in its port's macro would never run.
+    /// A function that its port's macro does not name would never run.
     #[test]
     fn every_sentence_is_run() {
         let sources = [

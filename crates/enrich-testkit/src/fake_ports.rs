@@ -1,5 +1,5 @@
-//! The ports in memory, for tests of what is above a store. Tests can script how they answer and see
-//! how they were asked.
+//! The ports in memory, for tests of code above a store. Tests can set their answers and see the
+//! questions.
 
 mod accounts;
 mod directory;
@@ -22,9 +22,9 @@ use enrich_core::{
 use enrich_sign_in::{PasswordHash, Session, SignIn};
 use parking_lot::Mutex;
 
-/// Decides a charge in place of the ledger; `None` leaves it to the ledger.
+/// Decides a charge in place of the ledger. If `None`, the ledger decides.
 pub type DecideCharge = Box<dyn Fn(&Charge) -> DecidedCharge + Send + Sync>;
-/// A decision, when it is made.
+/// A decision in the future.
 pub type DecidedCharge = Pin<Box<dyn Future<Output = Option<Result<Charged, ChargeError>>> + Send>>;
 
 /// A stored response: the question and the answer.
@@ -133,8 +133,8 @@ impl FakePorts {
         *self.decide_charge.lock() = Some(Box::new(decide));
     }
 
-    /// Everything as text: equal texts mean that nothing was changed. The times at which keys and
-    /// sessions were used do not count.
+    /// Everything as text: equal texts mean that nothing was changed. The text omits when keys and
+    /// sessions were last used.
     pub fn state_text(&self) -> String {
         let sessions: Vec<String> = self.sessions.lock().keys().cloned().collect();
         let passwords: Vec<String> = self
@@ -161,7 +161,7 @@ impl FakePorts {
         key.map(|(info, _)| change(info)).is_some()
     }
 
-    /// Notes on which thread a list is read.
+    /// Records the thread on which a list is read.
     fn note_thread(&self) {
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         self.reading_threads.lock().insert(name);

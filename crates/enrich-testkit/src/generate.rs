@@ -1,8 +1,8 @@
 //! Generated companies and people as lines of the native format, in any number and reproducible.
 //!
-//! Each line depends only on the seed and its number, so a person can refer to a company's domain
-//! without a stored list. Names are combined from words; domains are under `.example`, and phone
-//! numbers are in ranges reserved for fiction.
+//! Each line depends only on the seed and its number. A person's line can therefore contain a
+//! company's domain without a stored list. Names are combined from words; domains are under
+//! `.example`, and phone numbers are in ranges reserved for fiction.
 
 use std::fmt::Write as _;
 

@@ -33,11 +33,11 @@ impl Serving {
         Self::spawn(command, log)
     }
 
-    /// Starts a command that runs such a server, and waits until it listens.
+    /// Starts a command that runs such a server, and waits until the server listens.
     ///
     /// # Errors
     ///
-    /// As [`Serving::start`].
+    /// The errors of [`Serving::start`].
     pub fn spawn(mut command: Command, log: Stdio) -> io::Result<Self> {
         let has_admin = command.get_args().any(|argument| argument == "--admin-listen");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn()?;
@@ -107,7 +107,7 @@ fn address_behind(greeting: &str, line: &str) -> Option<SocketAddr> {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

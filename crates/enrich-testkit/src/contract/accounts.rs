@@ -45,7 +45,7 @@ pub async fn an_unknown_account_is_none(harness: &dyn Harness) {
     assert_eq!(add(&ports, &new_key(nobody, "")).await, KeyStored::NotThere);
 }
 
-/// An account and its first key are stored together, or neither is.
+/// An account and its first key are stored together, or neither is stored.
 pub async fn an_account_comes_with_its_first_key_or_not_at_all(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (_, taken) = account_with_key(&ports, "Northwind").await;
@@ -113,7 +113,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     let ahead = after_noon(7200);
     assert!(ports.accounts.expire_key(key.id, ahead, ahead).await.unwrap());
     assert!(!ports.accounts.find_key(&key.key).await.unwrap().unwrap().is_active(noon()));
-    // So does a key that is rotated without an overlap.
+    // The same holds for a key that is rotated without an overlap.
     let old = new_key(account, "old");
     assert_eq!(add(&ports, &old).await, KeyStored::Stored);
     let successor = enrich_core::NewKey { created_at: ahead, ..new_key(account, "new") };
@@ -129,7 +129,7 @@ pub async fn a_revoked_key_stays_revoked_when_the_clock_is_set_back(harness: &dy
     }
 }
 
-/// A past end that was settled is final; a future one is not.
+/// An end that has passed and was settled is final; an end in the future is not.
 pub async fn a_key_whose_end_was_seen_stays_ended_when_the_clock_is_set_back(
     harness: &dyn Harness,
 ) {
@@ -175,7 +175,7 @@ pub async fn an_unknown_key_is_not_rotated(harness: &dyn Harness) {
     let unknown = KeyId::new(noon());
     assert_eq!(rotate(&ports, unknown, noon(), &new).await, KeyStored::NotThere);
     assert_eq!(ports.accounts.find_key(&new.key).await.unwrap(), None);
-    // The successor's secret is already used: the old key stays as it is.
+    // The successor's secret is already in use, so the old key does not change.
     let taken = enrich_core::NewKey { key: old.key.clone(), ..new };
     assert!(ports.accounts.rotate_key(old.id, noon(), taken, PER_ACCOUNT).await.is_err());
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
@@ -193,7 +193,7 @@ pub async fn a_rotated_key_stays_with_its_account(harness: &dyn Harness) {
     assert_eq!(ports.accounts.key(old.id).await.unwrap().unwrap().expires_at, None);
 }
 
-/// However many keys are created at once, an account never has more than its limit.
+/// An account never gets more keys than its limit, even if they are created at the same time.
 pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, first) = account_with_key(&ports, "Northwind").await;
@@ -204,7 +204,7 @@ pub async fn keys_that_are_made_at_once_are_no_more_than_the_limit(harness: &dyn
     assert_eq!(stored, 9, "the account had one");
     let refused = made.iter().filter(|made| **made == KeyStored::TooManyActive).count();
     assert_eq!(refused, 91);
-    // Rotations count too, except for a key that ends with them.
+    // Rotations count too, unless the rotated key ends at once.
     let accounts = &ports.accounts;
     let rotated = accounts.rotate_key(first.id, after_noon(1), new_key(account, ""), limit).await;
     assert_eq!(rotated.unwrap(), KeyStored::TooManyActive);

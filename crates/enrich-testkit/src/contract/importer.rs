@@ -134,7 +134,7 @@ fn ada() -> PersonRecord {
     }
 }
 
-/// Records that are hard to tell apart, in the hardest order.
+/// Records that are hard to distinguish, in the hardest order.
 fn tricky() -> Vec<Record> {
     let named = || company("Quill");
     let in_gb = || CompanyRecord { seats: countries(&["GB"]), ..named() };

@@ -39,7 +39,7 @@ impl Customer {
         }
     }
 
-    /// A charge for `items` items, at 1 credit for every 5 begun.
+    /// A charge for `items` items, at 1 credit for each started group of 5.
     fn charge(&self, items: u64) -> Charge {
         Charge {
             id: ChargeId::new(noon()),
@@ -179,7 +179,7 @@ pub async fn a_charge_beyond_the_balance_takes_nothing(harness: &dyn Harness) {
     assert_eq!(ports.ledger.charge(customer.keyed(10, "k", "q")).await.unwrap(), taken(0));
 }
 
-/// Of many concurrent charges for the last credit, one succeeds.
+/// Of many charges for the last credit at the same time, one succeeds.
 pub async fn one_of_many_gets_the_last_credit(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 1).await;
@@ -383,7 +383,7 @@ pub async fn the_first_entry_at_a_time_is_found(harness: &dyn Harness) {
 pub async fn no_entry_of_a_time_is_missed_where_the_clock_was_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let customer = Customer::with(&ports, 2_000).await;
-    // Forwards for 900 seconds, two hours ahead for 3 rows, back by 660, and on from there.
+    // Forwards for 900 seconds, then two hours ahead for 3 rows, then set back by 660 seconds.
     let seconds = (1..=900).chain(7_201..=7_203).chain(241..=700);
     let times: Vec<_> = seconds.map(after_noon).collect();
     for some in times.chunks(300) {
@@ -425,7 +425,7 @@ pub async fn a_kept_answer_is_given_again_where_the_clock_was_set_back(harness: 
 }
 
 /// An account with one credit that stores as many misses as it can leaves room for others. Only its
-/// new keyed calls are refused.
+/// own new calls with an idempotency key are refused.
 pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(160).await;
     let greedy = Customer::with(&ports, 1).await;
@@ -455,7 +455,7 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     let repeat = charge(greedy.keyed(0, "k0", "q")).await.unwrap();
     assert_eq!(repeat, Charged::Replayed(answer_to("q", 1, 0)));
     assert_eq!(charge(greedy.charge(1)).await.unwrap(), taken(0), "without a key");
-    // A day later its own responses are deleted, some with each call, and it has room again.
+    // A day later, each of its calls deletes some of its expired responses, so it has room again.
     let mut later = Err(ChargeError::IdempotencyStoreFull);
     for _ in 0..10 {
         let new = greedy.keyed_at(0, "new", "q", after_noon(IdempotencyRecord::SECONDS));
@@ -465,7 +465,7 @@ pub async fn one_account_leaves_room_for_the_kept_answers_of_others(harness: &dy
     assert_sound(&ports).await;
 }
 
-/// The total number of stored responses is limited however accounts share it, and none is deleted
+/// The total number of stored responses is limited, however accounts share it. None is deleted
 /// early.
 pub async fn shared_room_has_an_end_and_nothing_in_it_goes_early(harness: &dyn Harness) {
     let ports = harness.fresh_keeping(32).await;

@@ -244,7 +244,8 @@ pub async fn another_password_ends_all_sessions_but_the_kept_one(harness: &dyn H
     assert!(!has_session(&ports, &kept).await);
 }
 
-/// A token of another account has no effect on this account, and the reverse.
+/// A token of another account has no effect on this account, and this account's token none on the
+/// other.
 pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);
@@ -261,7 +262,8 @@ pub async fn nothing_is_reached_through_another_accounts_token(harness: &dyn Har
     assert_eq!(password_of(&ports, account).await.as_deref(), Some(hash("one").expose()));
 }
 
-/// A session token is not an invitation token, and the reverse.
+/// A session token is not valid as an invitation, and an invitation is not valid as a session
+/// token.
 pub async fn a_token_is_good_for_one_thing(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -343,7 +345,7 @@ pub async fn a_session_in_use_is_noted(harness: &dyn Harness) {
     assert!(!has_session(&ports, &used).await);
 }
 
-/// Ending a session ends only that one; ending an unknown session succeeds.
+/// Ending a session ends only this session. Ending an unknown session succeeds.
 pub async fn an_ended_session_is_gone(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let account = owner(&ports, ADA).await;
@@ -370,7 +372,7 @@ pub async fn all_sessions_end_but_the_kept_one(harness: &dyn Harness) {
 }
 
 /// Invitations and sessions whose ends were settled stay ended when the clock is set back. Reading
-/// them, or beginning another session, settles nothing: the clock may be wrong.
+/// them or beginning another session settles nothing, because the clock may be wrong.
 pub async fn what_ended_for_good_stays_ended_when_the_clock_is_set_back(harness: &dyn Harness) {
     let ports = harness.fresh().await;
     let (account, other) = (owner(&ports, ADA).await, owner(&ports, BEN).await);

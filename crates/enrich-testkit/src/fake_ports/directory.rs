@@ -55,7 +55,7 @@ impl Directory for FakePorts {
     }
 }
 
-/// Domains that were suppressed just now.
+/// The domains that are suppressed.
 struct SuppressedDomains(Vec<String>);
 
 impl SuppressedValues for SuppressedDomains {

@@ -105,7 +105,7 @@ impl Call {
         let mut stream = BufReader::new(with_timeouts(stream)?);
         let address = stream.get_ref().peer_addr()?.to_string();
         let bytes = self.bytes(self.host.as_deref().unwrap_or(&address));
-        // A refusal may come before the whole body was sent; it is still read.
+        // A refusal may come before the whole body was sent, so the answer is read in any case.
         let written = stream.get_mut().write_all(&bytes);
         Reply::read(&mut stream, self.method == "HEAD").or_else(|error| written.and(Err(error)))
     }
@@ -148,7 +148,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// Form fields as a browser sends them: all bytes but letters and digits are encoded.
+/// Form fields as a browser sends them: all bytes except letters and digits are encoded.
 pub fn form(fields: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();

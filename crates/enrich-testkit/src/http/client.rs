@@ -45,7 +45,7 @@ impl Client {
     /// Reads to the end of the connection.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        // A reset ends it too: the server closed the connection while data was arriving.
+        // A reset also ends the connection: the server closed it while data was arriving.
         if let Err(error) = self.0.read_to_end(&mut rest) {
             let came = String::from_utf8_lossy(&rest);
             assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error} after {came:?}");

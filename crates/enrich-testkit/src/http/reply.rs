@@ -12,7 +12,7 @@ const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 pub struct Reply {
     /// Its status.
     pub status: u16,
-    /// Its status line and headers.
+    /// The status line and the headers.
     pub head: String,
     /// The body's bytes.
     pub bytes: Vec<u8>,
@@ -44,7 +44,8 @@ impl Reply {
         serde_json::from_slice(&self.bytes).unwrap_or(Value::Null)
     }
 
-    /// Reads the next answer of a connection. The answer to a `HEAD` request (`is_head`) has no body.
+    /// Reads the next answer of a connection. The answer to a `HEAD` request (`is_head`) has no
+    /// body.
     pub(super) fn read(stream: &mut impl BufRead, is_head: bool) -> io::Result<Self> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {

@@ -226,7 +226,7 @@ async fn who_at_quill(ports: &Ports, full: &str) -> Option<(usize, u8)> {
     who(ports, at(full, CompanyRef::Domain(domain("quill.example")))).await
 }
 
-/// Each reference in `asked` finds the person of that number, with a lower confidence than the
+/// Each reference in `asked` finds the person with this number, with a lower confidence than the
 /// exact name.
 async fn are_found(ports: &Ports, asked: &[(&str, usize)]) {
     for (full, number) in asked {

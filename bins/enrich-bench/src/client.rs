@@ -1,4 +1,4 @@
-//! Sends the load generator's requests and returns the answers for checks.
+//! Sends the load generator's requests and returns the answers to be checked.
 
 use std::net::SocketAddr;
 use std::thread;

@@ -1,4 +1,4 @@
-//! Measures one workload: the yardstick and the services all run, and one at a time is loaded.
+//! Measures one workload. The yardstick and all services run; one of them at a time is under load.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -101,8 +101,8 @@ impl Contest {
         Ok(Self { workload, yardstick, services, notes })
     }
 
-    /// Loads every server in turn, the yardstick first in even rounds and last in odd ones. Returns
-    /// the measurements of the yardstick, then of the services.
+    /// Loads every server in turn. The yardstick is first in even rounds and last in odd ones.
+    /// Returns the measurements of the yardstick, then those of the services.
     pub(crate) fn round(&mut self, setup: &Setup, load: Load) -> anyhow::Result<Vec<Part>> {
         let mut parts = vec![None; 1 + self.services.len()];
         let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -187,7 +187,7 @@ impl Service {
             (self.server.part(workload, load)?, 0)
         };
         let (summary, part) = loaded;
-        // Requests of connections that were closed at the end may have been answered too.
+        // Requests of connections that were closed at the end may also have been answered.
         let least = summary.requests + checked;
         let answers = least..=least + load.connections as u64;
         self.reconciliation.expect(&Expected { outcome: self.outcome, answers }, prices)?;
@@ -196,9 +196,9 @@ impl Service {
 }
 
 impl Service {
-    /// Loads the server and sends the sample at the same time, checking each answer: answers must
-    /// match their requests under load too. Nothing is timed meanwhile. Returns the number of
-    /// checked answers.
+    /// Loads the server and sends the sample at the same time, and checks each answer of the
+    /// sample: answers must also be right under load. Nothing is timed meanwhile. Returns the
+    /// number of checked answers.
     fn checked(
         &self,
         workload: Workload,
@@ -242,7 +242,7 @@ impl Server {
         Ok(Self { serving, process, wrk })
     }
 
-    /// Starts a yardstick whose answers have the sizes of `answers`, which a service gave.
+    /// Starts a yardstick whose answers have the same sizes as `answers` of a service.
     fn yardstick(
         setup: &Setup,
         workload: Workload,

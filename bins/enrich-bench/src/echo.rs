@@ -1,8 +1,8 @@
 //! The yardstick: a bare actix-web handler with the same bodies and answer sizes as the service.
 //!
 //! It parses the service's JSON and writes JSON of the same shape and size as the service's
-//! answers. It does nothing else: no key, no look-up, no charge, no headers beyond HTTP's own. Its
-//! allocator, build profile and number of workers are those of `enrich serve`.
+//! answers. It does nothing else: it checks no key, looks up nothing, charges nothing and adds no
+//! headers. Its allocator, build profile and number of workers are those of `enrich serve`.
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -1,8 +1,8 @@
 //! `enrich-bench flood`: how much a flood of name searches slows down look-ups by domain.
 //!
-//! One load generator sends look-ups by domain, alone and beside a second one that sends misspelt
-//! names. Searches wait in a bounded queue; those beyond it are refused at once, and the flood
-//! continues without a pause.
+//! One load generator sends look-ups by domain: first alone, then beside a second one that sends
+//! misspelt names. Searches wait in a bounded queue. When it is full, they are refused at once, and
+//! the flood continues without a pause.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -33,7 +33,7 @@ use crate::wrk::{self, Requests, Wrk};
 const NAMES: usize = 20_000;
 /// How much longer the flood lasts than the measurement beside it, in seconds.
 const LONGER_SECONDS: u64 = 1;
-/// The endpoint that is measured, by domain; the next is the flooded one.
+/// The endpoint that is measured, by domain. The next constant is the flooded endpoint.
 const CALM: &str = "/v1/dtc";
 const FLOODED: &str = "/v1/cuf";
 
@@ -90,7 +90,7 @@ struct Row {
     flood: u16,
     requests_per_second: f64,
     p99_micros: f64,
-    /// The rate as a ratio to that without a flood.
+    /// The rate as a ratio to the rate without a flood.
     to_alone: f64,
     /// Answered and refused searches per second.
     searched_per_second: f64,
@@ -187,7 +187,7 @@ impl Flood {
         })
     }
 
-    /// Loads the service, beside a flood if there is one, and checks its counters: every domain was
+    /// Loads the service, with a flood if there is one, and checks its counters: every domain was
     /// found; every name was found, missed or refused.
     fn part(&self, setup: &mut Setup, flood: u16, round: u64) -> anyhow::Result<Seen> {
         let (calm, seconds) = (usize::from(self.connections), self.seconds);

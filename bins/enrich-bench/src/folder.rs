@@ -1,8 +1,8 @@
-//! The prepared data folders, and the copies that a run works on.
+//! The prepared data folders, and the copies that a run uses.
 //!
-//! A run makes millions of charges, so it works on a copy of the ledger: the prepared one stays
-//! unchanged, and every run begins with the same state. The directory may be large and no run
-//! changes it, so the copy has a link to it.
+//! A run makes millions of charges, so it uses a copy of the ledger. The prepared ledger does not
+//! change, and every run begins with the same state. The directory may be large and a run does not
+//! change it, so the copy only links to it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -33,7 +33,7 @@ pub(crate) struct FolderSpec {
 pub(crate) struct Keys {
     /// The keys of the accounts that share the load.
     pub(crate) many: Vec<String>,
-    /// The key of an account for the workload `hot` only.
+    /// The key of the account that only the workload `hot` uses.
     pub(crate) hot: String,
 }
 

@@ -5,7 +5,7 @@ use enrich_testkit::generate::Generator;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Fixed, so that measurements can be compared.
+/// The fixed seed, so that measurements can be compared.
 const SEED: u64 = 20_261_121;
 
 /// The most people, whatever the number of companies.

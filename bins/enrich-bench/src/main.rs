@@ -91,7 +91,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // If the message cannot be written, the exit status still tells.
+            // If the message cannot be written, the exit status still shows the error.
             let _ = writeln!(err, "error: {error:#}");
             ExitCode::FAILURE
         }

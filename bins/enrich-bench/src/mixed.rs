@@ -11,14 +11,15 @@ use crate::folder::World;
 use crate::generated::{Company, Person};
 use crate::prober::Prober;
 
-/// Calls of each endpoint; with fewer inputs, they are repeated.
+/// Calls of each endpoint. If there are fewer inputs, they are repeated.
 const CALLS: usize = 200;
-/// Inputs that are tried if not every one finds something.
+/// The inputs that are tried if only some of them find something.
 const TRIED: usize = 2000;
-/// Companies or people that are examined for inputs before giving up.
+/// Companies or people that are examined for inputs before the program gives up.
 const LOOKED_AT: usize = 200_000;
 
-/// Twitter's longest handle ever; an import drops longer ones, and some generated ones are longer.
+/// The longest handle that Twitter ever allowed. Some generated handles are longer; an import drops
+/// them.
 const MAX_TWITTER: usize = 20;
 
 /// The source of an endpoint's inputs. A function returns `None` if a record lacks the attribute.
@@ -27,9 +28,9 @@ enum Inputs {
     Company(fn(&Company) -> Option<Call>),
     /// Identifiers of people, which always find the person.
     Person(fn(&Person, &People) -> Option<Call>),
-    /// Names of companies, which find only if one company fits.
+    /// Names of companies. A name finds a company only if no other fits.
     CompanyName(fn(&Company) -> Option<Call>),
-    /// Names of people, which find only if one person fits.
+    /// Names of people. A name finds a person only if no other fits.
     PersonName(fn(&Person, &People) -> Option<Call>),
 }
 use Inputs::{CompanyName, PersonName};
@@ -142,7 +143,8 @@ const ENDPOINTS: [(&str, Inputs); 29] = [
         "/v1/lcuf_employee",
         PersonName(|person, people| {
             let employer = people.employers.get(&person.company_domain)?;
-            // With several colleagues the expected order would have to be computed.
+            // Only people without colleagues, because the order of several people is not known
+            // here.
             let is_alone = employer.employees == 1;
             let employee = json!([{
                 "linkedin_url": person.linkedin.as_deref().unwrap_or_default(),

@@ -32,7 +32,7 @@ use crate::process::Process;
 const NAMES: usize = 20_000;
 /// The most wrong answers of a kind in the report.
 const WRONG: usize = 5;
-/// Makes the warm-up use other names than the measurement.
+/// Changes the random choice, so that the warm-up uses other names than the measurement.
 const WARMING: u64 = 1 << 48;
 const TIMED: u64 = 2 << 48;
 /// The report's description of what is measured.
@@ -204,7 +204,8 @@ impl Wrong {
     }
 }
 
-/// Whether a name is of the kind it was drawn for; that depends on the other companies of the name.
+/// Whether a name is of the kind for which it was drawn. This depends on other companies with the
+/// name.
 fn is_of(kind: Kind, directory: &SqliteDirectory, asked: &Asked) -> anyhow::Result<bool> {
     let bears_alone = || -> anyhow::Result<bool> {
         let Question::Company(CompanyRef::Name { name, country }) = &asked.question else {

@@ -30,7 +30,7 @@ impl Part {
         })
     }
 
-    /// Each measure as a ratio to that of `other`.
+    /// Each measure as a ratio to the same measure of `other`.
     pub(crate) fn over(&self, other: &Self) -> Self {
         Self {
             requests_per_second: self.requests_per_second / other.requests_per_second,

@@ -57,7 +57,7 @@ impl Prepare {
     }
 }
 
-/// Prepares a folder, or what is missing of it, and returns the keys of its accounts.
+/// Prepares a folder, or the missing part of it. Returns the keys of its accounts.
 pub(crate) fn prepare(
     scratch: &Scratch,
     program: &Program,
@@ -85,7 +85,7 @@ pub(crate) fn prepare(
     if !scratch.is_ready(spec) {
         let charged = scratch.folder(spec);
         if scratch.keys(spec)?.is_none() {
-            // An earlier copy was not completed.
+            // Removes an earlier copy that was not completed.
             match std::fs::remove_dir_all(&charged) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(error.into());

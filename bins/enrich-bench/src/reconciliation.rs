@@ -1,4 +1,4 @@
-//! Reconciles a service's counters with the requests sent and with the balances.
+//! Compares a service's counters with the requests sent and with the balances.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use crate::program::Program;
 
 /// How long a service may still work after its last connection was closed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How many equal readings show that the counters stand still.
+/// The number of equal readings in a row after which the counters count as complete.
 const STILL: u32 = 5;
 /// Interval between readings.
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
@@ -52,10 +52,10 @@ impl Reconciliation {
         Self { program, folder, address, credits_before, tally }
     }
 
-    /// The counters since the last turn, whose credits must be missing from the balances.
+    /// The counters since the previous call. The credits in them must be missing from the balances.
     ///
-    /// Closed connections may still be served, so the counters are read until they stand still and
-    /// agree with the balances. It is an error if they never do.
+    /// Closed connections may still be served, so the counters are read until they no longer change
+    /// and agree with the balances. It is an error if they never do.
     pub(crate) fn reconcile(&mut self) -> anyhow::Result<Tally> {
         let started = Instant::now();
         loop {
@@ -76,7 +76,7 @@ impl Reconciliation {
         }
     }
 
-    /// The counters, once they stand still.
+    /// The counters, once they no longer change.
     fn settled(&self) -> anyhow::Result<Tally> {
         let (mut last, mut same, started) = (Tally::of(self.address)?, 0, Instant::now());
         while same < STILL {
@@ -92,12 +92,12 @@ impl Reconciliation {
         Ok(last)
     }
 
-    /// Checks that the counters since the last turn are the expected ones.
+    /// Checks that the counters since the previous call are the expected ones.
     pub(crate) fn expect(&mut self, expected: &Expected, prices: &Prices) -> anyhow::Result<()> {
         expected.check(&self.reconcile()?, prices)
     }
 
-    /// Charges and credits from the service's start to the last turn.
+    /// Charges and credits from the service's start to the previous call.
     pub(crate) fn charged(&self) -> (u64, u64) {
         let sum = self.tally.sum();
         (sum.found, sum.credits)

@@ -36,9 +36,10 @@ pub(crate) struct Row {
     connections: usize,
     server: String,
     median: Part,
-    /// The medians as ratios to the yardstick's; absent for the yardstick.
+    /// The medians as ratios to those of the yardstick; `None` for the yardstick.
     to_yardstick: Option<Part>,
-    /// The medians as ratios to those of the first service; absent for it and the yardstick.
+    /// The medians as ratios to those of the first service; `None` for the first service and the
+    /// yardstick.
     to_first: Option<Part>,
     rounds: Vec<Part>,
 }
@@ -51,7 +52,8 @@ pub(crate) struct FirstAnswers {
 }
 
 impl Row {
-    /// The rows of a workload. Each round has a part for each server, the yardstick's first.
+    /// The rows of a workload. Each round has a part for each server, beginning with the
+    /// yardstick's.
     pub(crate) fn all(
         workload: Workload,
         connections: usize,

@@ -1,4 +1,4 @@
-//! The workloads: their calls, and the requests made of them.
+//! The workloads: their calls, and the requests made from them.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -14,8 +14,8 @@ use crate::prober::{Prober, Sampled};
 use crate::reconciliation::Prices;
 use crate::wrk::{Halves, Requests};
 
-/// Calls drawn for a round, about as many as it sends. Each round draws others, so that reads are
-/// spread over the whole directory.
+/// Calls drawn for a round, about as many as it sends. Each round draws other calls, so that reads
+/// are spread over the whole directory.
 const CALLS: usize = 100_000;
 /// Calls drawn for the warm-up.
 const WARMING_CALLS: usize = 1_000_000;
@@ -119,7 +119,7 @@ impl Workload {
         Ok(Plan { outcome, requests: Requests { calls, keys, fresh_after }, sample, note })
     }
 
-    /// Draws other calls for a round, unless the calls are fixed. The warm-up gets more, to page a
+    /// Draws other calls for a round, unless the calls are fixed. The warm-up draws more, to read a
     /// large directory into memory.
     pub(crate) fn redraw(self, world: &World, round: u64) -> anyhow::Result<Option<Vec<Halves>>> {
         let mut chance = fastrand::Rng::with_seed(world.spec.companies ^ (round + 1) << 48);
@@ -134,7 +134,7 @@ impl Workload {
     }
 
     /// Calls in the load generator's form, split at the key. If each request gets an idempotency
-    /// key, their common first line is cut off, because the key comes after it.
+    /// key, their common first line is removed, because this key comes directly after it.
     fn halves(self, calls: &[Call], keys: &[String]) -> anyhow::Result<Vec<Halves>> {
         let key_bytes = keys.first().map_or(0, String::len);
         let halves = calls.iter().map(|call| {
@@ -189,8 +189,7 @@ fn unknown_domains(
     let call = |_| {
         let company = world.generated.any_company(chance)?;
         let label = company.domain().trim_end_matches(".example");
-        // The number is unique to this company, so no other company has the changed letter before
-        // it.
+        // Only this company has this number, so no other domain equals the changed one.
         let word = label.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let number = &label[word.len()..];
         Ok(unknown_domain(&format!("{word}x{number}.example")))

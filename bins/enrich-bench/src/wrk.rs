@@ -1,8 +1,8 @@
 //! The load generator, wrk: its script, its files, its output.
 //!
 //! The script stores every request as two strings, the parts before and after an API key. It joins
-//! a random request with a random key: one concatenation for each request. It doesn't check
-//! answers, because that would take more of the measured machine than the request itself.
+//! a random request with a random key, which is one concatenation for each request. It doesn't
+//! check answers, because this would take more of the measured machine than the request itself.
 
 use std::fs;
 use std::io;
@@ -16,11 +16,11 @@ use serde::Deserialize;
 /// Threads of the load generator.
 const THREADS: usize = 2;
 
-/// Time limit for an answer; a later one is an error.
+/// Time limit for an answer. A later answer is an error.
 const TIMEOUT: &str = "10s";
 
-/// The common part of the scripts: lists, random order, final line. Every thread has its own order;
-/// the same number gives the same order.
+/// The common part of the scripts: lists, random order, final line. Every thread has its own order.
+/// The same seed gives the same order.
 const LISTS: &str = r#"
 local threads = 0
 function setup(thread)
@@ -89,7 +89,7 @@ pub(crate) struct Halves {
 pub(crate) struct Requests {
     pub(crate) calls: Vec<Halves>,
     pub(crate) keys: Vec<String>,
-    /// The part before a generated `Idempotency-Key`, if requests get one.
+    /// The part before a generated `Idempotency-Key`; `None` if requests get no such key.
     pub(crate) fresh_after: Option<String>,
 }
 
@@ -158,7 +158,7 @@ impl Wrk {
         Ok(wrk)
     }
 
-    /// Sends these calls from the next load on.
+    /// Sends these calls, beginning with the next load.
     pub(crate) fn replace_calls(&self, calls: &[Halves]) -> anyhow::Result<()> {
         let parts = calls.iter().flat_map(|call| [&call.before, &call.behind]);
         fs::write(&self.calls, ended(parts)?).with_context(|| self.calls.display().to_string())

@@ -31,7 +31,7 @@ pub(crate) fn all(store: &Store, half: &Half) -> anyhow::Result<(Vec<Answered>, 
     let mut times = Times::new();
     for file in FILES {
         for query in queries::of_half(half, file)? {
-            // In the other files the country is information and not part of the query.
+            // In the other files, the country is not part of the query.
             let country = Country::from_code(&query.country).ok().filter(|_| file == "country");
             let begun = Instant::now();
             let answer = match CompanyName::parse(&query.query) {

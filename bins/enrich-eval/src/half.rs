@@ -7,11 +7,11 @@ use anyhow::Context;
 /// The halves of a set; the first one that exists is used.
 const NAMES: [&str; 2] = ["dev", "test"];
 
-/// The environment variable that names a folder of queries, as for the set's script.
+/// The environment variable that names a folder of queries. The set's script uses it too.
 const VARIABLE: &str = "EVAL_DIR";
 
-/// A half of a set. Its files are searched in the same places as the set's script does: the folder
-/// in `EVAL_DIR`, the half's own folder, `dev`, the script's folder.
+/// A half of a set. Its files are searched in the same places as by the set's script: the folder in
+/// `EVAL_DIR`, the half's own folder, `dev`, the script's folder.
 #[derive(Debug)]
 pub(crate) struct Half {
     /// `dev` or `test`.

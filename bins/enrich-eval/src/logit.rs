@@ -17,11 +17,11 @@ const RIDGE: f64 = 2e-5;
 pub(crate) struct Choice {
     /// In the order of [`Feature::ALL`].
     pub(crate) features: [f32; WIDTH],
-    /// Whether it is the right one.
+    /// Whether the candidate is the right one.
     pub(crate) is_right: bool,
 }
 
-/// A query with its candidates, of which one, several or none is right.
+/// A query with its candidates. One, several or none of them are right.
 pub(crate) struct Example {
     /// Its weight in the training.
     pub(crate) weight: f64,

@@ -1,4 +1,4 @@
-//! Compares our matching with labelled pairs of names, and groups the differences by reason.
+//! Compares the matching with labelled pairs of names, and groups the differences by reason.
 
 mod reason;
 
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::queries;
 use reason::Reason;
 
-/// From this confidence on, two names are called the same.
+/// From this confidence on, two names count as the same.
 const LEAST_PERCENT: u8 = 50;
 /// The most examples shown for a reason.
 const MOST_SHOWN: usize = 5;
@@ -32,7 +32,7 @@ struct Row {
     category: String,
 }
 
-/// A pair with our result.
+/// A pair with the result of the matching.
 struct Pair {
     row: Row,
     percent: u8,
@@ -49,7 +49,7 @@ impl Pair {
     }
 }
 
-/// Compares the pairs beside the set, and reports where our result differs from the label.
+/// Compares the pairs beside the set, and reports where the result differs from the label.
 pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = set.join("..").join("name_pairs").join("cases.csv");
     if !path.is_file() {
@@ -72,8 +72,8 @@ pub(crate) fn report(set: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     tell_differences(&pairs, out)
 }
 
-/// Matches the first name, as the asked one, against a company with the second name and no other
-/// data.
+/// Matches the first name of a pair, as the asked name, against a company with only the second
+/// name.
 fn judged(row: Row) -> Option<Pair> {
     let asked = CompanyName::parse(&row.name1).ok()?;
     let held = CompanyName::parse(&row.name2).ok()?;

@@ -18,7 +18,7 @@ pub(crate) struct Query {
     pub(crate) kind: String,
     pub(crate) entity_kind: String,
     pub(crate) stratum: String,
-    /// The company it is about.
+    /// The company that the query is about.
     pub(crate) group: String,
 }
 

@@ -16,17 +16,18 @@ use crate::catalogue::{self, Catalogue};
 use crate::logit::{self, Choice, Example, WIDTH};
 use crate::queries::{self, Query};
 
-/// The files to train on, with the weight of each query. Only the first two are used for
-/// calibration, because they contain names as they occur; the others hold cases that must not get
-/// worse.
+/// The files to train on, with the weight of each query. Only the first two files are used for
+/// calibration, because they contain names as they occur. The other files contain cases that must
+/// not get worse.
 const FILES: [(&str, f64); 4] =
     [("observed", 1.0), ("negatives", 1.0), ("synth", 1.0), ("hardextra", 0.6)];
-/// Kinds of queries with a higher weight: misspelt, joined and reordered names are rare among the
-/// observed ones, and wrong names are similar to them.
+/// Kinds of queries with a higher weight. Misspelt, joined and reordered names are rare among the
+/// observed ones, but resemble wrong names.
 const RARE: [&str; 3] = ["typo", "rotated", "spaces"];
 const RARE_WEIGHT: f64 = 6.0;
-/// Names that no company has, made from observed ones by contradicting a word: another number,
-/// south for north. Few such names were observed, and none are more similar to real names.
+/// Names that no company has. They are made from observed names by replacing a word with a
+/// contradicting one: another number, south for north. Few such names were observed, and no others
+/// resemble real names more.
 const CONTRAST: &str = "contrast";
 /// These names are numerous and made up, so they count less.
 const CONTRAST_WEIGHT: f64 = 0.4;
@@ -114,7 +115,7 @@ impl Train {
         Ok(())
     }
 
-    /// The best answer to each query, by weights that were trained without its part.
+    /// The best answer to each query. The weights were trained without the query's part.
     fn cross_validated<'a>(
         &self,
         all: &'a [Asked],
@@ -132,7 +133,8 @@ impl Train {
         Ok(held_out)
     }
 
-    /// Writes the answers in the format of the set's script, each calibrated by the other parts.
+    /// Writes the answers in the format of the set's script. Each answer is calibrated by the other
+    /// parts.
     fn write_answers(&self, held_out: &[HeldOut<'_>], path: &Path) -> anyhow::Result<()> {
         let mut file = csv::Writer::from_path(path)
             .with_context(|| format!("{} can't be written", path.display()))?;
@@ -154,7 +156,7 @@ impl Train {
     }
 }
 
-/// The best answer to a query, by weights that were trained without it.
+/// The best answer to a query. The weights were trained without the query.
 struct HeldOut<'a> {
     asked: &'a Asked,
     domain: Option<&'a str>,
@@ -209,7 +211,7 @@ fn asked(
     Ok(Some(Asked { qid: query.qid, file, fold, example: Example { weight, choices }, domains }))
 }
 
-/// The best answer. Records of one domain count together.
+/// The best answer. Records with the same domain count together.
 fn first<'a>(asked: &'a Asked, weights: &Weights) -> Option<HeldOut<'a>> {
     let choices = &asked.example.choices;
     let values: Vec<f64> = Feature::ALL.iter().map(|feature| weights.of(*feature)).collect();

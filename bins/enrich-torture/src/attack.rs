@@ -1,7 +1,7 @@
-//! Attacks a server on the loopback address, as a stranger or a customer could, and checks its
-//! memory and the response time of `/healthz` meanwhile.
+//! Attacks a server on the loopback address as a stranger or a customer could. Meanwhile checks the
+//! server's memory and the response time of `/healthz`.
 //!
-//! Each case is a file with the requests it sends. This file starts the server, watches it and
+//! Each case is a file with the requests that it sends. This file starts the server, watches it and
 //! judges the figures.
 
 mod calls_search;
@@ -37,17 +37,17 @@ const MAX_RESIDENT_MB: f64 = 400.0;
 
 /// An attack.
 pub(crate) struct Case {
-    /// Its name on the command line.
+    /// The case's name on the command line.
     pub(crate) name: &'static str,
-    /// Its description in the table.
+    /// The case's description in the table.
     pub(crate) about: &'static str,
     /// Options of `enrich serve` besides data folder and address.
     pub(crate) options: &'static [&'static str],
     /// Whether the admin pages have their own listener. An attack with thousands of connections
     /// delays everything on its listener.
     pub(crate) has_admin_listener: bool,
-    /// Fills the data folder before the server starts. The world has a few companies, and accounts
-    /// with credits.
+    /// Fills the data folder before the server starts. The folder already has a few companies, and
+    /// accounts with credits.
     pub(crate) prepare: fn(&Setting, &World) -> Result<()>,
     /// Attacks until the time is over. The returned figures are judged together with memory and
     /// health.

@@ -1,4 +1,4 @@
-//! Reads the ledger through its port, continuing from the last reading, and recomputes its sums.
+//! Reads the ledger through its port, from the end of the last reading, and recomputes its sums.
 
 use anyhow::Result;
 use enrich_core::port::ledger::Ledger as _;
@@ -55,8 +55,8 @@ impl Audit {
         Self { folds: world.payers.iter().map(|payer| fold(payer.account)).collect() }
     }
 
-    /// Reads the new rows of every account, and checks that the last row read before is still
-    /// there.
+    /// Reads the new rows of every account, and checks that the last row of the previous reading
+    /// still exists.
     ///
     /// # Errors
     ///
@@ -78,12 +78,12 @@ impl Audit {
         self.folds.iter().map(last).sum()
     }
 
-    /// Runs the ledger's verification and SQLite's integrity check of both files, and compares the
-    /// totals with ours.
+    /// Runs the ledger's verification and SQLite's integrity check of both files. Compares the
+    /// totals with those of this audit.
     ///
     /// # Errors
     ///
-    /// As [`Audit::read`].
+    /// The errors of [`Audit::read`].
     pub(crate) fn prove(&self, store: &Store) -> Result<()> {
         let proof = pollster::block_on(store.ledger.verify())?;
         let check = store.check()?;

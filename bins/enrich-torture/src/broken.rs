@@ -1,6 +1,6 @@
 //! The error that says that Enrich broke a promise.
 //!
-//! Every other error means that the harness could not do its work.
+//! Every other error means that the test itself failed to run.
 
 use anyhow::Result;
 

@@ -13,11 +13,11 @@ const OUTCOME_UNKNOWN: &str = "cannot be told";
 pub(crate) struct Call {
     /// Its unique `X-Request-Id`.
     pub(crate) request_id: String,
-    /// The index of its account in the world.
+    /// The index of the request's account in the world.
     pub(crate) account: usize,
-    /// The index of its question in the world.
+    /// The index of the request's question in the world.
     pub(crate) question: usize,
-    /// Its `Idempotency-Key`, if it had one. Repeats share it.
+    /// The request's `Idempotency-Key`, if it has one. Repeats have the same key.
     pub(crate) repeat_key: Option<Arc<str>>,
     /// The time just before the first byte was sent.
     pub(crate) sent: Instant,
@@ -45,13 +45,13 @@ pub(crate) struct Answer {
     pub(crate) used: Option<u64>,
     /// `X-Credits-Remaining`; `None` as above.
     pub(crate) remaining: Option<u64>,
-    /// Whether it has `Idempotency-Replayed: true`.
+    /// Whether the answer has `Idempotency-Replayed: true`.
     pub(crate) is_replay: bool,
     /// The body, for comparison with repeats.
     pub(crate) body: Arc<str>,
 }
 
-/// What the ledger must hold for a request, judged by its answer.
+/// What the ledger must contain for a request, according to its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// Acknowledged as charged: its row must exist.
@@ -78,10 +78,10 @@ impl Answer {
 }
 
 impl Call {
-    /// The answer, if it came before the cut.
+    /// The answer, if it came before the power cut.
     ///
-    /// An answer after a power cut comes from a server without a disk; really it would have reached
-    /// nobody. So the request counts as in flight.
+    /// An answer after the cut comes from a server without a disk. With a real power cut, nobody
+    /// would have received it. So the request counts as in flight.
     pub(crate) fn answer_before(&self, cut: Option<Instant>) -> Option<&Answer> {
         match &self.end {
             End::Answered(answer) if cut.is_none_or(|cut| answer.at < cut) => Some(answer),
@@ -89,7 +89,8 @@ impl Call {
         }
     }
 
-    /// What the ledger must hold for it after a cut at `cut`. `price` is that of its question.
+    /// What the ledger must contain for the request after a power cut at `cut`. `price` is the
+    /// price of its question.
     pub(crate) fn fate(&self, price: u64, cut: Option<Instant>) -> Fate {
         let End::Answered(answer) = &self.end else {
             return if price == 0 { Fate::Free } else { Fate::Open };
@@ -100,7 +101,7 @@ impl Call {
             200 if is_acknowledged => Fate::Charged,
             200 => Fate::Open,
             503 if price > 0 && answer.body.contains(OUTCOME_UNKNOWN) => Fate::Open,
-            // Every other refusal, also a 500, promises that nothing was charged.
+            // Every other refusal, even a 500, promises that nothing was charged.
             _ => Fate::Free,
         }
     }
@@ -116,10 +117,10 @@ impl Call {
 pub(crate) struct GrantCall {
     /// Its unique note.
     pub(crate) note: String,
-    /// The index of its account.
+    /// The index of the grant's account.
     pub(crate) account: usize,
     /// Its credits.
     pub(crate) credits: i64,
-    /// Whether it was acknowledged before the cut; else it was in flight.
+    /// Whether the grant was acknowledged before the cut. If not, it was in flight.
     pub(crate) is_acknowledged: bool,
 }

@@ -143,7 +143,7 @@ impl Cli {
         console.print(format_args!("seed {}", setting.seed))?;
         let mut summaries = Vec::new();
         let done = self.torture.run(console, &mut summaries);
-        // Summaries of tortures that finished before a failure are printed too.
+        // Prints the summaries of the tortures that finished, even after a failure.
         for summary in &summaries {
             summary.write(console.out)?;
         }
@@ -205,14 +205,14 @@ fn all(
     console: &mut Console<'_>,
     summaries: &mut Vec<Summary>,
 ) -> Result<()> {
-    // Missing programs are reported at once, not after an hour.
+    // A missing program is reported at once, not after an hour.
     for file_system in [FileSystem::Ext4, FileSystem::Xfs] {
         power::check(file_system, Some(Control::NoFsync))?;
     }
     fsync::check()?;
     full::check()?;
     let share = |rounds: u64| rounds.div_ceil(divide_by);
-    // SQLite treats a damaged log as one that ends there; no check can distinguish the two.
+    // SQLite treats a damaged log as one that ends at the damage. No check can distinguish the two.
     for (rounds, log_percent, allow_cut) in [(1000, 0, false), (200, 100, true)] {
         let (rounds, allow_check, keep_going) = (share(rounds), false, false);
         let plan = flip::Plan { rounds, log_percent, allow_check, allow_cut, keep_going };

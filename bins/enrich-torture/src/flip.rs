@@ -1,9 +1,9 @@
 //! Flips bytes in copies of a closed ledger: none may cause a wrong balance unnoticed.
 //!
 //! After each flip, one of these must hold: the folder is refused when it is opened; `verify`
-//! reports a fault; every balance and row is unchanged. Some flips are aimed at the tables beside
-//! the log of charges, which hold its end and the accounts' balances. Others, on request, are in
-//! the write-ahead log of a killed process.
+//! reports a fault; every balance and row is unchanged. Some flips are aimed at the small tables
+//! with the end of the log and the accounts' balances. On request, others are in the write-ahead
+//! log of a killed process.
 
 mod aim;
 mod original;
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
 enum FlipResult {
     /// The folder was refused.
     AtStart,
-    /// `verify` reported it, or could not read the file.
+    /// `verify` reported the damage, or could not read the file.
     ByVerify,
     /// A balance or row differs, and only SQLite's own integrity check reported it.
     ByCheckAlone(String),
@@ -59,10 +59,11 @@ enum FlipResult {
         is_kept_lost: bool,
         /// The usage counters differ.
         is_used_otherwise: bool,
-        /// A later charge was refused, which reports the damage too.
+        /// A later charge was refused, which also reports the damage.
         charge_refused: bool,
     },
-    /// The write-ahead log is read up to the damage: an earlier state of the ledger, unnoticed.
+    /// The write-ahead log is read only up to the damage. This gives an earlier state of the
+    /// ledger, unnoticed.
     CutOff(String),
     /// Something differs unnoticed.
     Wrong(String),
@@ -71,7 +72,7 @@ enum FlipResult {
 /// The state of the stored responses, if everything else is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StoredResponseOutcome {
-    /// They are unchanged, or reading one fails, which reports the damage.
+    /// They are unchanged, or a read fails, which reports the damage.
     Same,
     /// One is missing.
     Gone,
@@ -93,7 +94,7 @@ struct Counts {
     charge_refused: u64,
     cut_off: u64,
     wrong: u64,
-    /// For each table, the flips aimed at it, and those of them that were noticed.
+    /// For each table, the number of flips aimed at it, and the number of those that were noticed.
     aimed: [(u64, u64); TABLES.len()],
 }
 
@@ -182,7 +183,7 @@ fn summary(setting: &Setting, closed: &Original, in_ledger: &Counts, in_log: &Co
 }
 
 impl Plan {
-    /// Why this result is not allowed, if so.
+    /// Why this result is not allowed; `None` if it is.
     fn broken(self, result: &FlipResult) -> Option<&str> {
         match result {
             FlipResult::Wrong(what) => Some(what),
@@ -227,7 +228,7 @@ impl Counts {
     }
 }
 
-/// Makes a damaged copy and examines it. A panic is as bad as a wrong balance.
+/// Makes a damaged copy and examines it. A panic counts like a wrong balance.
 fn examine(original: &Original, flip: Flip, folder: &Path) -> Result<FlipResult> {
     original.copy_to(folder, |ledger, log| flip.strike(ledger, log))?;
     let in_log = flip.in_log;
@@ -283,7 +284,7 @@ fn examine_copy(original: &Original, in_log: bool, folder: &Path) -> Result<Flip
     charge_after(&store, original, is_kept_lost, is_used_otherwise)
 }
 
-/// Charges one more credit to each account: damage that looked harmless must stay harmless.
+/// Charges one more credit to each account. Damage that looked harmless must stay harmless.
 fn charge_after(
     store: &Store,
     original: &Original,

@@ -1,10 +1,10 @@
 //! Lets the N-th fsync or write of the server's threads fail, once for each N.
 //!
-//! One client sends one keyed question after the other, so that each failure affects few of them.
-//! Its answers must be true: after a 500 nothing was charged, and charging continues; after a 503
-//! the outcome is unknown, and charging stops. After a restart every question is repeated with its
-//! key, and must be charged exactly once in total. A failure without a failed answer is right only
-//! if no charge was in doubt: in a checkpoint, or in a thread that doesn't write the ledger.
+//! One client sends one keyed question after the other, so that each failure affects few questions.
+//! Its answers must be true. After a 500, nothing was charged, and charging continues. After a 503,
+//! the outcome is unknown, and charging stops. After a restart, every question is repeated with its
+//! key, and must be charged exactly once in total. A failure may leave all answers correct only if
+//! no charge was in doubt: in a checkpoint, or in a thread that doesn't write the ledger.
 
 mod failure_answers;
 mod tracer;
@@ -25,13 +25,13 @@ use tracer::{File, Hit, attach, has_hit, hits, ledger_thread, tracer};
 
 const POSITIONS_PER_FOLDER: u64 = 50;
 const POSITIONS_PER_PROOF: u64 = 25;
-/// Questions beyond the number of positions; each commit syncs at least one file.
+/// Questions beyond the number of positions. Each commit syncs at least one file.
 const SPARE_CALLS: u64 = 10;
-/// After this many positions, a call in a checkpoint fails; few positions fall into one by
-/// themselves.
+/// After this many positions, a call in a checkpoint is made to fail, because few positions are in
+/// one.
 const POSITIONS_PER_CHECKPOINT: u64 = 10;
-/// The most questions until a checkpoint: it runs after 4,096 pages in the log, and each question
-/// adds some.
+/// The most questions until a checkpoint. It runs after 4,096 pages in the log, and each question
+/// adds some pages.
 const MAX_CALLS_TO_CHECKPOINT: u64 = 4096;
 /// A checkpoint writes more pages than this.
 const CHECKPOINT_WRITES: u64 = 40;
@@ -58,7 +58,7 @@ struct Counts {
     rolled_back: u64,
     /// All requests succeeded.
     unnoticed: u64,
-    /// Failed system calls, and those of the ledger's own thread.
+    /// The number of failed system calls, and of those in the ledger's own thread.
     failed: u64,
     of_ledger_thread: u64,
     /// Failed calls on `ledger.sqlite`, and on its log.
@@ -81,7 +81,7 @@ enum Counted {
     FromStart,
     /// All after the server listens, for positions at which it would not start.
     FromListening,
-    /// Those on `ledger.sqlite`, which only checkpoints make.
+    /// Those on `ledger.sqlite`. Only checkpoints make them.
     InCheckpoint,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn check() -> Result<()> {
     need_program("strace", "strace", "a failing fsync")
 }
 
-/// Lets each position fail once, and now and then a call of a checkpoint.
+/// Lets each position fail once, and from time to time a call of a checkpoint.
 pub(crate) fn run(
     setting: &Setting,
     (failing, first, positions): (FailingCall, u64, u64),
@@ -183,12 +183,12 @@ impl Counts {
         self.in_checkpoint += count(&|hit| hit.is_checkpoint);
     }
 
-    /// Fails if too little was noticed to prove anything.
+    /// Fails if too few failures were noticed to prove anything.
     fn are_enough(&self, failing: FailingCall, positions: u64, total: &Tally) -> Result<()> {
         if self.not_reached > 0 {
             bail!("{} positions were never reached, so nothing failed there", self.not_reached);
         }
-        // A few may be in a checkpoint, or in a thread that no request waits for.
+        // Some may be in a checkpoint, or in a thread for which no request waits.
         let least = positions * 3 / 4;
         let noticed = self.stopped + self.rolled_back;
         ensure!(noticed >= least, "only {noticed} failures were noticed, {least} are expected");
@@ -198,8 +198,8 @@ impl Counts {
             "only {} failures on ledger.sqlite, {passes} are expected",
             self.in_ledger
         );
-        // After a failed fsync the record of the commit is still in the file, because only the
-        // process ended, so repeats are replayed.
+        // After a failed fsync, the record of the commit is still in the file, because only the
+        // process ended. So repeats are replayed.
         let replayed = u64::from(failing == FailingCall::Fsync && positions >= 10);
         let least = Least { charged: positions, failed: least, replayed, ..Least::default() };
         enough(total, &least)
@@ -251,8 +251,8 @@ fn run_folder(
 }
 
 impl Failure {
-    /// Starts a server with the failure, ends it, and starts one without. Returns the result;
-    /// `None` if nothing failed.
+    /// Starts a server with the failure, ends it, and starts one without the failure. Returns the
+    /// result; `None` if nothing failed.
     fn run(
         self,
         trial: &mut Trial<'_>,
@@ -271,7 +271,7 @@ impl Failure {
     /// The answers that clients get, and the thread that writes the ledger.
     fn observe(self, trial: &mut Trial<'_>, trace: &Path) -> Result<(FailureEffect, Option<u32>)> {
         let said_before = trial.log_length();
-        // An old trace must not be taken for this one's.
+        // An old trace must not be taken for the trace of this server.
         if trace.exists() {
             fs::remove_file(trace)?;
         }
@@ -306,7 +306,7 @@ impl Failure {
                 ask_until_it_fails(trial, &server, self.failing, |asked| asked < calls)?
             }
             Counted::InCheckpoint => {
-                // No answer needs to fail, so the trace shows the failure; further questions then
+                // If no answer needs to fail, the trace shows the failure. Further questions then
                 // show that charging continues.
                 let mut end = MAX_CALLS_TO_CHECKPOINT;
                 ask_until_it_fails(trial, &server, self.failing, |asked| {
@@ -321,14 +321,14 @@ impl Failure {
         Ok((effect, Some(thread)))
     }
 
-    /// A server without failures resolves everything that was left open.
+    /// Starts a server without failures, which resolves all unknown outcomes.
     ///
-    /// It is killed, not stopped, and the ledger is read before: the last process to close the
-    /// ledger empties its log, and then no checkpoint would fall into a position.
+    /// The server is killed, not stopped, and the ledger is read before. The last process that
+    /// closes the ledger empties its log; then no position would be in a checkpoint.
     fn recover(self, trial: &mut Trial<'_>) -> Result<()> {
         let server = trial.serve(&[])?;
         trial.probe(server.address())?;
-        // Nothing was judged yet; the judgement records what is unsettled.
+        // Nothing was judged yet. The judgement records which calls are unsettled.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
         trial.settle(server.address())?;
         trial.judge(Ruling::default())?;

@@ -1,7 +1,7 @@
 //! Fills the disk under load and frees it, again and again.
 //!
-//! While it is full, charges fail with 500 and take nothing, free calls are answered, and the
-//! server is ready. With room again, charges resume by themselves.
+//! While the disk is full, charges fail with 500 and take nothing, free calls are answered, and the
+//! server is ready. When there is space again, charges resume without a restart.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -23,14 +23,14 @@ use crate::trial::{Least, Ruling, Trial, copy_folder, enough};
 use crate::world::{World, status_of};
 use enrich_testkit::http::Connection;
 
-/// Rounds after which a new tmpfs is used: the ledger only grows.
+/// Rounds after which a new tmpfs is used, because the ledger only grows.
 const ROUNDS_PER_DISK: u64 = 5;
-/// How long to wait for a full disk to show, and for a free one.
+/// How long to wait until a full disk has an effect, and until a freed one has.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Clients during the filling; few enough for the disk to last.
 const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
-/// How long they are served before the filling.
+/// How long the clients are served before the disk is filled.
 const CALM_TIME: Duration = Duration::from_millis(100);
 /// Questions while the disk is full.
 const QUESTIONS_WHILE_FULL: usize = 20;
@@ -43,7 +43,7 @@ struct Counts {
     resumed: u64,
     /// Charges resumed after a restart.
     restarted: u64,
-    /// The longest time until they resumed.
+    /// The longest time until charges resumed.
     slowest: Duration,
     /// Free questions answered while the disk was full.
     free_while_full: u64,
@@ -86,7 +86,8 @@ pub(crate) fn run(
             counts.refused_while_full, counts.free_while_full, counts.resumed, counts.slowest
         ))?;
     }
-    // Only half of the questions: a checkpoint frees some space, and lets some charges through.
+    // Only half of the questions, because a checkpoint frees some space and some charges then
+    // succeed.
     let refused = rounds * QUESTIONS_WHILE_FULL as u64 / 2;
     enough(&total, &Least { failed: refused, ..Least::of_load(rounds) })?;
     Ok(Summary::of(format!("full disk (tmpfs of {size_mib} MiB)"))
@@ -110,7 +111,7 @@ fn run_folder(
     let disk = Mounted::tmpfs(folder, size_mib)?;
     let ran = live_on(setting, folder, &disk, rounds, counts);
     if ran.is_err() {
-        // The tmpfs is unmounted; its content is kept.
+        // Keeps the content, because the tmpfs is unmounted.
         copy_folder(&disk.at().join("data"), &folder.join("data"))?;
     }
     ran
@@ -150,7 +151,7 @@ fn live_on(
                 trial.probe(server.address())?;
             }
         }
-        // Only 503 requires a restart; the judge accepts both.
+        // Only 503 requires a restart. The judge accepts both.
         trial.judge(Ruling { excused: &[500, 503], ..Ruling::default() })?;
     }
     trial.settle(server.address())?;
@@ -190,7 +191,7 @@ fn fill_and_free(world: &World, server: &Serving, filler: &PathBuf, name: &str) 
         let charge = prober.ask(prober.charged())?;
         let ready = status_of(server.address(), "/readyz")?;
         match (charge, ready) {
-            // A checkpoint freed some space, and let one charge through.
+            // A checkpoint freed some space, so one charge succeeded.
             (200 | 500, 200) => refused_while_full += u64::from(charge == 500),
             (503, 503) => refused_while_full += 1,
             told => {

@@ -1,9 +1,9 @@
 //! The judge: compares the rows of the ledger with the answers that callers got.
 //!
 //! The rule is: acknowledged ≤ durable ≤ acknowledged + in flight, request by request. A call
-//! answered as charged has one row; a call answered as not charged has none; only a call in flight
-//! may have one or none. All calls with one idempotency key together, across restarts, have at most
-//! one row, and each answer is the first one, byte for byte.
+//! answered as charged has one row. A call answered as not charged has none. A call in flight may
+//! have one or none. All calls with one idempotency key have at most one row together, even across
+//! restarts, and each answer equals the first one, byte for byte.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) struct Round<'a> {
     pub(crate) calls: &'a [Call],
     /// The charges in the ledger since the previous round.
     pub(crate) rows: &'a [Row],
-    /// When the power was cut, if it was: later answers count as in flight.
+    /// When the power was cut, if it was. Later answers count as in flight.
     pub(crate) cut: Option<Instant>,
     /// The statuses from 500 on that this torture may cause before the cut.
     pub(crate) excused: &'a [u16],
@@ -119,7 +119,7 @@ impl Judge {
         (tally, breaches)
     }
 
-    /// Forgets the keys without a charge in the ledger: a lost charge may be made again.
+    /// Forgets the keys without a charge in the ledger, because a lost charge may be made again.
     pub(crate) fn forget_lost(&mut self) {
         self.keys.retain(|_, history| history.rows > 0);
     }
@@ -175,7 +175,7 @@ impl Judge {
             .filter(|(call, _)| call.repeat_key.is_some())
             .map(|(call, rows)| (call, rows.len()))
             .collect();
-        // The earliest acknowledged answer comes first; calls without one come last.
+        // The earliest acknowledged answer comes first. Calls without an answer come last.
         keyed.sort_by_key(|(call, _)| {
             let answer = call.answer_before(round.cut);
             (answer.is_none(), answer.map(|answer| answer.at))
@@ -319,7 +319,7 @@ fn judge_answer(
     }
 }
 
-/// Judges grants: each acknowledged one has exactly one row, and there are no other rows.
+/// Judges grants: each acknowledged grant has exactly one row, and there are no other rows.
 pub(crate) fn judge_grants(calls: &[GrantCall], rows: &[(usize, String, i64)]) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for call in calls {

@@ -63,7 +63,8 @@ fn run_folder(
     for round in rounds.clone() {
         trial.probe(server.address())?;
         load_and_kill(setting, &mut trial, server, chance)?;
-        // The first process to open the folder recovers it: the server and the auditor take turns.
+        // The first process that opens the folder recovers it. The server and the auditor take
+        // turns at this.
         if round % 2 == 0 {
             trial.judge(Ruling::default())?;
             server = trial.serve(&[])?;
@@ -125,7 +126,7 @@ fn grant(setting: &Setting, world: &World, note: String) -> Result<Granting> {
 }
 
 impl Granting {
-    /// Waits for it. It must succeed even if the server is killed meanwhile.
+    /// Waits for the command. The grant must succeed even if the server is killed meanwhile.
     fn ended(self) -> Result<GrantCall> {
         let output = self.child.wait_with_output()?;
         if !output.status.success() {

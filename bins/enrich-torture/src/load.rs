@@ -22,7 +22,7 @@ const UNSETTLED_PERCENT: u8 = 50;
 const REPEATED_PERCENT: u8 = 40;
 /// Percentage of requests of the nearly empty account.
 const POOR_PERCENT: u8 = 10;
-/// Percentage of repeats of one of the newest keys, whose first call may still be running.
+/// Percentage of repeats that use one of the newest keys, whose first call may still be running.
 const NEWEST_PERCENT: u8 = 50;
 const NEWEST: usize = 32;
 
@@ -31,9 +31,9 @@ const NEWEST: usize = 32;
 pub(crate) struct Keyed {
     /// Its idempotency key.
     pub(crate) key: Arc<str>,
-    /// The index of its account.
+    /// The index of the request's account.
     pub(crate) account: usize,
-    /// The index of its question.
+    /// The index of the request's question.
     pub(crate) question: usize,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Load<'a> {
     pub(crate) world: &'a World,
     /// The idempotency keys used so far.
     pub(crate) keys: &'a Keys,
-    /// The prefix of its request ids, unique to each load.
+    /// The prefix of the load's request ids, unique to each load.
     pub(crate) name: &'a str,
     /// The number of clients.
     pub(crate) clients: usize,
@@ -93,7 +93,7 @@ impl Keys {
 }
 
 impl Load<'_> {
-    /// Sends requests until `act` returns or the server is gone. Returns the calls, and the result
+    /// Sends requests until `act` returns or the server has ended. Returns the calls and the result
     /// of `act`.
     pub(crate) fn run<T>(
         &self,
@@ -174,7 +174,8 @@ pub(crate) fn ask_once(
     Call { request_id, account, question, repeat_key, sent, end }
 }
 
-/// Locks, also after a panic of another client, which is reported when its thread is joined.
+/// Takes the lock, even after a panic of another client. The panic is reported when that thread is
+/// joined.
 fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

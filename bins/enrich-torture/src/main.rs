@@ -1,7 +1,7 @@
 //! Tests the ledger with kills, power cuts, full disks and damaged files: `just torture`.
 //!
-//! Everything goes over HTTP, the command line or the ports, so that another ledger can be tested
-//! as it is. What is not here: the work of the ledger.
+//! It uses only HTTP, the command line and the ports, so that it can test another ledger unchanged.
+//! What is not here: the work of the ledger.
 
 mod attack;
 mod audit;
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let is_broken = error.downcast_ref::<Broken>().is_some();
-    // If the message cannot be written either, the exit status still tells.
+    // If the message cannot be written either, the exit status still shows the error.
     let _ = console.print(format_args!("error: {error:#}"));
     ExitCode::from(if is_broken { 1 } else { 2 })
 }

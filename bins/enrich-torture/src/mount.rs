@@ -37,8 +37,8 @@ pub(crate) struct Mounted {
 }
 
 /// Cuts the power of a mounted image: a process that waits for the command. It is started before
-/// the load, because on a busy machine starting it takes as long as many answers, which would then
-/// all be excused.
+/// the load: on a busy machine, the start takes as long as many answers, and all these answers
+/// would count as in flight.
 #[derive(Debug)]
 pub(crate) struct Switch {
     waiting: Child,
@@ -63,7 +63,7 @@ impl FileSystem {
         }
     }
 
-    /// The program that creates it, and the program's package.
+    /// The program that creates the file system, and the program's package.
     pub(crate) fn maker(self) -> (&'static str, &'static str) {
         match self {
             Self::Ext4 => ("mkfs.ext4", "e2fsprogs"),
@@ -101,7 +101,7 @@ impl Mounted {
         &self.at
     }
 
-    /// Prepares a power cut; returns when only the command is missing.
+    /// Prepares a power cut. When this returns, only the command is missing.
     pub(crate) fn switch(&self) -> Result<Switch> {
         // A high priority, so that the busy server and its clients don't delay it.
         let mut command = Command::new("nice");
@@ -156,7 +156,8 @@ impl Switch {
         drop(input);
         let ended = self.waiting.wait()?;
         let took = began.elapsed();
-        // It exits with 0 even if the ioctl failed; so check that nothing can be written.
+        // The process exits with 0 even if the ioctl failed, so this checks that nothing can be
+        // written.
         let is_cut = File::create(self.at.join("after-the-cut")).is_err();
         ensure!(
             ended.success() && is_cut,
@@ -166,7 +167,7 @@ impl Switch {
         Ok(Cut { began, took })
     }
 
-    /// Whether it has opened the mount.
+    /// Whether the process has opened the mount.
     fn holds_the_mount(&self) -> Result<bool> {
         let open = Path::new("/proc").join(self.waiting.id().to_string()).join("fd");
         let at = self.at.canonicalize()?;
@@ -182,7 +183,8 @@ impl Switch {
 
 impl Drop for Switch {
     fn drop(&mut self) {
-        // An unused one would keep the mount busy; a used one has ended.
+        // A waiting process would keep the mount busy. If the power was cut, the process has
+        // already ended.
         let _ = self.waiting.kill();
         let _ = self.waiting.wait();
     }
@@ -191,8 +193,8 @@ impl Drop for Switch {
 impl Drop for Mounted {
     fn drop(&mut self) {
         if self.is_mounted && self.unmount().is_err() {
-            // If the mount is still in use, this detaches its name; the rest is freed with its last
-            // user.
+            // If the mount is still in use, this detaches its name; the rest is freed when it is no
+            // longer used.
             let _ = run(Command::new("umount").arg("-l").arg(&self.at));
         }
     }

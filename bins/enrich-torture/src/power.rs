@@ -1,9 +1,9 @@
 //! Cuts the power of the file system under load, again and again.
 //!
 //! An ioctl shuts down the image and drops everything not yet written to it. Only answers received
-//! before that command count as acknowledged. To prove that the harness can find lost charges,
-//! there are controls that must lose some: a ledger that rarely syncs, and a disk that reports
-//! syncs as done without doing them.
+//! before that command count as acknowledged. Two controls must lose charges, to prove that lost
+//! charges are found: a ledger that rarely syncs, and a disk that reports syncs as done without
+//! doing them.
 
 use std::path::Path;
 use std::process::Command;
@@ -80,7 +80,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         let these = (plan.rounds - done).min(ROUNDS_PER_IMAGE);
         let ran = setting.in_folder(|folder| cutter.run_folder(folder, these));
         let tally = match ran {
-            // After lost syncs any error is possible, and every one shows the loss.
+            // After lost syncs any error is possible, and every error shows the loss.
             Err(error) if plan.control == Some(Control::NoFsync) => {
                 return control_summary(setting, plan, done, error);
             }
@@ -110,7 +110,7 @@ pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> R
         .tally(&total))
 }
 
-/// The summary of a control that lost something, as it must.
+/// The summary of a control that lost charges, as it must.
 fn control_summary(
     setting: &Setting,
     plan: Plan,
@@ -150,7 +150,7 @@ impl Cutter<'_> {
         let control = self.plan.control;
         let data = disk.at().join("data");
         let mut trial = Trial::begin(self.setting, data, folder.join("server.log"))?;
-        // Everything from before the load is on the disk before the first cut.
+        // All data from before the load must be on the disk before the first cut.
         disk.remount()?;
         let mut server = serve(&trial, control)?;
         for round in 0..rounds {

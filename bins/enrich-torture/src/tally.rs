@@ -14,9 +14,9 @@ pub(crate) struct Tally {
     pub(crate) charged: u64,
     /// Requests in flight, without an answer.
     pub(crate) in_flight: u64,
-    /// Requests answered after the power cut, which counts as no answer.
+    /// Requests answered after the power cut. They count as in flight.
     pub(crate) late: u64,
-    /// Requests of these two kinds that were charged.
+    /// Requests in flight or answered after the cut that were charged.
     pub(crate) in_flight_charged: u64,
     /// Replays.
     pub(crate) replayed: u64,

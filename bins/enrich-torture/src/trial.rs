@@ -21,7 +21,8 @@ use crate::tally::Tally;
 use crate::world::World;
 use enrich_testkit::http::Connection;
 
-/// How often a repeat is sent until it is settled; its first call may still be running.
+/// How often a repeat is sent until its outcome is known, because its first call may still be
+/// running.
 const REPEATS: u32 = 50;
 /// How much of the server's log is shown if it did not start.
 const LOG_END_BYTES: usize = 2000;
@@ -58,7 +59,7 @@ pub(crate) struct Ruling<'a> {
 }
 
 impl<'a> Trial<'a> {
-    /// Creates a data folder and sends every question once before anything is broken.
+    /// Creates a data folder, and sends every question once before the torture begins.
     pub(crate) fn begin(setting: &'a Setting, data: PathBuf, log: PathBuf) -> Result<Self> {
         let (world, grants) = World::create(&setting.enrich, data)?;
         let audit = Audit::new(&world);
@@ -91,7 +92,7 @@ impl<'a> Trial<'a> {
         Ok(trial)
     }
 
-    /// Starts a server on the folder; it is a broken promise if it doesn't start.
+    /// Starts a server on the folder. If the server doesn't start, a promise is broken.
     pub(crate) fn serve(&self, options: &[&str]) -> Result<Serving> {
         let log = self.append_log()?;
         let begin = fs::metadata(&self.log)?.len();
@@ -101,7 +102,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Starts a server through another program whose arguments end with our command line.
+    /// Starts a server through another program whose arguments end with the server's command line.
     pub(crate) fn serve_inside(&self, mut command: Command) -> Result<Serving> {
         command.arg(&self.setting.enrich).args(["serve", "--listen", "127.0.0.1:0", "--data"]);
         command.arg(&self.world.data);
@@ -134,7 +135,7 @@ impl<'a> Trial<'a> {
         call
     }
 
-    /// Sends a question that is found; the server must answer and charge it.
+    /// Sends a question that is found. The server must answer and charge it.
     pub(crate) fn probe(&mut self, server: SocketAddr) -> Result<()> {
         let call = self.ask(&mut Connection::to(server), 0, 0, None);
         match &call.end {
@@ -174,8 +175,8 @@ impl<'a> Trial<'a> {
         format!("{what}-{}", self.named)
     }
 
-    /// Opens the folder, reads its new rows, and judges all calls since the last time. Then grants
-    /// the nearly empty account a few credits.
+    /// Opens the folder, reads its new rows, and judges all calls since the last judgement. Then
+    /// grants the nearly empty account a few credits.
     pub(crate) fn judge(&mut self, ruling: Ruling<'_>) -> Result<Tally> {
         let store = Store::open(&self.world.data)
             .map_err(|error| Broken::because(format!("{:#}", anyhow::Error::from(error))))?;
@@ -273,7 +274,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     crate::setting::run(Command::new("cp").arg("-a").arg(from).arg(to))
 }
 
-/// The least counts of a torture that proves something.
+/// The least counts of a torture that prove something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
     /// Acknowledged charges.
@@ -289,7 +290,7 @@ pub(crate) struct Least {
 }
 
 impl Least {
-    /// The least counts of so many rounds under load. A few rounds may show little.
+    /// The least counts for this number of rounds under load. A few rounds may show little.
     pub(crate) fn of_load(rounds: u64) -> Self {
         let sure = u64::from(rounds >= 10);
         Self { charged: 2 * rounds, replayed: sure, without_credits: sure, ..Self::default() }

@@ -53,9 +53,9 @@ pub(crate) struct Question {
     pub(crate) body: String,
     /// The price of its answer; 0 if nothing is found.
     pub(crate) price: u64,
-    /// The balance below which it is refused before the look-up.
+    /// The balance below which the question is refused before the look-up.
     pub(crate) least: u64,
-    /// The answer without its balance; empty until it was learnt.
+    /// The answer without its balance; empty until it is known.
     pub(crate) answer: String,
 }
 
@@ -104,7 +104,7 @@ impl World {
         Ok(GrantCall { note, account, credits, is_acknowledged: true })
     }
 
-    /// Learns the answers by question, which were given before anything was broken.
+    /// Stores the expected answers by question. They were given before the torture began.
     pub(crate) fn learn(&mut self, answers: impl Iterator<Item = (usize, String)>) -> Result<()> {
         for (question, body) in answers {
             let (text, _) = without_balance(&body);

@@ -1,7 +1,7 @@
 //! Draws names from the generated companies: exact, misspelt, unknown, ambiguous.
 //!
 //! A generated name is a made-up word, a trade and a legal form (`Amberbank Ventures GmbH`). The
-//! drawn names consist of the same words, so that they cost what real names cost: many companies
+//! drawn names consist of the same words. They cost as much as real names, because many companies
 //! share a trade, and few share a made-up word.
 
 use anyhow::{Context, bail};
@@ -179,7 +179,7 @@ fn misspell(name: &str, chance: &mut fastrand::Rng) -> Option<String> {
     (misspelt != name).then_some(misspelt)
 }
 
-/// A letter on a key next to that of another.
+/// A letter whose key is next to the key of another letter.
 fn beside(letter: char, chance: &mut fastrand::Rng) -> Option<char> {
     let lower = letter.to_ascii_lowercase();
     let (row, at) = KEY_ROWS.iter().find_map(|row| Some((*row, row.find(lower)?)))?;

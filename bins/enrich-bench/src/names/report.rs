@@ -31,11 +31,11 @@ pub(crate) struct Row {
     pub(crate) median_micros: f64,
     pub(crate) p99_micros: f64,
     pub(crate) longest_micros: f64,
-    /// Processor time of a look-up over all threads; absent if other look-ups ran in between.
+    /// Processor time of a look-up over all threads. `None` if other look-ups ran at the same time.
     pub(crate) processor_micros: Option<f64>,
     /// The share that found a company.
     pub(crate) found: f64,
-    /// The share that found the company that was meant, if one was.
+    /// The share that found the company that was meant; `None` if no company was meant.
     pub(crate) right: Option<f64>,
     /// Some wrong answers: another company than the one meant, or any company for an unknown name.
     pub(crate) wrong: Vec<Wrong>,
@@ -59,7 +59,7 @@ pub(crate) struct Wrong {
 pub(crate) struct Timed {
     pub(crate) took: Duration,
     pub(crate) is_found: bool,
-    /// Whether the answer is the company that was meant, if one was.
+    /// Whether the answer is the company that was meant; `None` if no company was meant.
     pub(crate) is_right: Option<bool>,
 }
 

@@ -11,8 +11,8 @@ const MOST_SHOWN: usize = 10;
 /// The required share of correct answers.
 pub(crate) const REQUIRED: f64 = 0.99;
 
-/// Looks up a company as an endpoint does. `Err` says why the answer is not the company with this
-/// main domain; or, without a domain, why the answer is not "not found".
+/// Looks up a company like an endpoint. The answer must be the company with this main domain;
+/// without a domain, it must be "not found". If it is not, `Err` says why.
 pub(crate) fn ask(
     store: &Store,
     company: Result<CompanyRef, String>,

@@ -31,7 +31,7 @@ pub(crate) struct HeldPage {
     pub(crate) network: Network,
     pub(crate) handle: String,
     pub(crate) domain: String,
-    /// The name of its company in the set.
+    /// The name of the page's company in the set.
     pub(crate) name: String,
 }
 
@@ -56,10 +56,10 @@ pub(crate) fn normal(domain: &str) -> String {
 }
 
 /// The pages of the five networks that belong to one company. `held` are the pages (network,
-/// handle, main domain) of companies that are imported too.
+/// handle, main domain) of other imported companies.
 ///
-/// Handles are compared in lower case, not by the key of look-ups. So handles that the key wrongly
-/// treats as equal are looked up, and are reported.
+/// Handles are compared in lower case, not by the key of look-ups. If the key wrongly treats two
+/// handles as equal, they are therefore still looked up, and the error is reported.
 pub(crate) fn pages(rows: &[PageRow], held: &[(Network, &str, &str)]) -> Chosen<HeldPage> {
     let mut owners: HashMap<(Network, String), BTreeSet<String>> = HashMap::new();
     for (network, handle, domain) in held {
@@ -107,7 +107,7 @@ fn network_of(platform: &str) -> Option<Network> {
     Network::ALL.into_iter().find(|network| network.as_str() == platform)
 }
 
-/// The value by which handles are compared, also if a URL is given.
+/// The value by which handles are compared. `given` may be a URL.
 fn same(network: Network, given: &str) -> String {
     let behind = ["/company/", "/school/", "/showcase/"]
         .into_iter()

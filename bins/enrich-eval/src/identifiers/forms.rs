@@ -9,8 +9,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// The name of a spelling, and the text.
 pub(crate) type Form = (&'static str, String);
 
-/// The spellings of a page with this handle. A value with characters that no handle has (the rest
-/// of a URL) is used only as it is.
+/// The spellings of a page with this handle. If the value has characters that no handle has (the
+/// rest of a URL), only the value itself.
 pub(crate) fn of_page(network: Network, handle: &str) -> Vec<Form> {
     if handle.contains(['/', '?', '#', '%']) || handle.contains(char::is_whitespace) {
         return vec![("it was given", handle.to_owned())];
@@ -128,7 +128,7 @@ fn further(network: Network) -> &'static str {
     }
 }
 
-/// Swaps upper and lower case of the letters for which that can be reversed.
+/// Swaps upper and lower case of the letters for which the swap can be undone.
 fn in_other_case(text: &str) -> String {
     text.chars()
         .map(|letter| {

@@ -1,4 +1,5 @@
-//! Addresses of companies that were imported without addresses: their domain must find the company.
+//! Addresses of companies that were imported without addresses. The domain of an address must find
+//! the company.
 
 use std::collections::HashMap;
 use std::fs;
@@ -26,7 +27,7 @@ pub(crate) struct MailRow {
 enum Expected<'a> {
     /// The imported company with this main domain.
     Company(&'a str),
-    /// Nothing: anyone can have an address there.
+    /// Nothing: anybody can get an address at this domain.
     PublicHost,
     /// Nothing: no company with that domain was imported.
     Unknown,
@@ -70,8 +71,8 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Looks up an address at every listed public mail host that is the domain of an imported company,
-/// and reports which of them count as that company's own.
+/// Looks up an address at every listed public mail host that is also the domain of an imported
+/// company. Reports the hosts that count as a company's own domain.
 pub(crate) fn report_listed(
     store: &Store,
     set: &Path,

@@ -16,11 +16,11 @@ pub(crate) enum Reason {
     Series,
     /// Only the spelling: case, accents, spaces.
     Writing,
-    /// Words that count as equal, such as translations, or words without a meaning of their own.
+    /// Words that count as equal, such as translations, or filler words.
     Equivalent,
-    /// One is an abbreviation of the other.
+    /// One name is an abbreviation of the other.
     Initials,
-    /// They are written in different scripts.
+    /// The names are written in different scripts.
     Script,
     /// Only misspelt words.
     Slip,
@@ -68,8 +68,8 @@ impl Reason {
         }
     }
 
-    /// Whether we and name screening differ here on purpose: screening asks for one registered
-    /// company, and we ask for the website of a name.
+    /// Whether the matching and name screening differ here on purpose. Screening looks for one
+    /// registered company, the matching for the website of a name.
     pub(crate) fn is_policy(self) -> bool {
         matches!(self, Self::LegalForm | Self::Place | Self::Series)
     }

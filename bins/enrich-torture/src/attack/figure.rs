@@ -5,7 +5,7 @@ use std::fmt;
 /// A measured figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// Its name in the table.
+    /// The figure's name in the table.
     pub(crate) name: &'static str,
     value: f64,
     unit: &'static str,

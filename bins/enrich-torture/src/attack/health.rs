@@ -50,7 +50,7 @@ impl Probe {
             while !stop.load(Ordering::Relaxed) {
                 let began = Instant::now();
                 let is_up = ask(server);
-                // The time of a failed probe counts too.
+                // The time of a failed probe also counts.
                 health.latencies.add(began.elapsed());
                 health.failures += usize::from(!is_up);
                 thread::sleep(PAUSE);

@@ -17,12 +17,12 @@ use enrich_testkit::http::Connection;
 
 /// Connections of the attacker.
 const SENDERS: usize = 8;
-/// The fewest responses that the attacker must get stored: half of the limit in `options`, less the
-/// few of the victim.
+/// The fewest stored responses of the attacker: half of the limit in `options`, minus those of the
+/// victim.
 const LEAST_KEPT: f64 = 1_900.0;
-/// Calls of the victim during the attack: fewer than its share of a sixteenth.
+/// Calls of the victim during the attack, fewer than its share: a sixteenth of the limit.
 const VICTIM_CALLS: u32 = 200;
-/// The fewest of them that prove the attack.
+/// The fewest of these calls that prove the attack.
 const LEAST_VICTIM_CALLS: f64 = 100.0;
 
 pub(crate) static CASE: Case = Case {

@@ -9,12 +9,12 @@ use socket2::{Domain, Socket, Type};
 /// Time limit for opening a connection. A server with a full accept queue doesn't answer.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
-/// The connections of an attack; those that the server closes are opened again.
+/// The connections of an attack. A connection that the server closes is opened again.
 pub(crate) struct Sockets {
     server: SocketAddr,
     /// The first bytes that each connection sends.
     opening: Vec<u8>,
-    /// The receive buffer in bytes; the system's default if absent.
+    /// The receive buffer in bytes; the system's default if `None`.
     receive_buffer: Option<usize>,
     open: Vec<Option<TcpStream>>,
     /// How often a connection was opened.
@@ -43,7 +43,7 @@ impl Sockets {
         let closed: Vec<usize> =
             (0..self.open.len()).filter(|&index| self.open[index].is_none()).collect();
         for &index in closed.iter().take(most) {
-            // It is tried again later.
+            // A later turn tries again.
             let Ok(stream) = self.connect() else { return true };
             self.open[index] = Some(stream);
             self.made += 1;
@@ -64,18 +64,18 @@ impl Sockets {
         Ok(stream)
     }
 
-    /// Reads at most `most` bytes from each; returns the total.
+    /// Reads at most `most` bytes from each connection; returns the total.
     pub(crate) fn read_each(&mut self, most: usize) -> usize {
         let mut buffer = vec![0; most];
         self.each(|stream| stream.read(&mut buffer))
     }
 
-    /// Sends the same bytes on each, as far as they fit; returns the total.
+    /// Sends the same bytes on each connection, as far as they fit; returns the total.
     pub(crate) fn write_each(&mut self, bytes: &[u8]) -> usize {
         self.each(|stream| stream.write(bytes))
     }
 
-    /// The sum of `act` over all connections; closes those that fail or have ended.
+    /// The sum of `act` over all connections. Closes connections that fail or have ended.
     fn each(&mut self, mut act: impl FnMut(&mut TcpStream) -> io::Result<usize>) -> usize {
         let mut all = 0;
         for place in &mut self.open {

@@ -1,4 +1,4 @@
-//! A customer who looks up exact values, one after the other, during an attack by another one.
+//! A customer who looks up exact values, one after the other, while another customer attacks.
 
 use std::time::{Duration, Instant};
 

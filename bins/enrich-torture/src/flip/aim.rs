@@ -34,7 +34,7 @@ struct DatabasePage {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flip {
     pub(super) in_log: bool,
-    /// The index of the table it was aimed at; `None` for a random position.
+    /// The index of the table at which the flip was aimed; `None` for a random position.
     pub(super) table: Option<usize>,
     pub(super) at: usize,
     pub(super) mask: u8,
@@ -64,8 +64,8 @@ impl Pages {
         Ok(found)
     }
 
-    /// A random byte that is in use: cells are at the end of a page, their pointers at the
-    /// beginning, and the space between is free.
+    /// A random byte that is in use. Cells are at the end of a page and their pointers at its
+    /// beginning; the space between is free.
     fn byte(&self, chance: &mut Rng) -> Option<usize> {
         let page = self.0.get(chance.usize(..self.0.len().max(1)))?;
         let used = PAGE_BYTES - page.unused;

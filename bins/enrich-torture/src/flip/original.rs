@@ -19,14 +19,14 @@ use super::aim::{LEDGER, LOG, Pages, TABLES};
 const OTHERS: [&str; 2] = ["directory.sqlite", "secret.key"];
 
 const ACCOUNTS: usize = 20;
-/// 20,000 charges in all: heads are written every 16,384 rows, and a mark every 256 rows of an
-/// account.
+/// The charges of each account, 20,000 in total: heads are written every 16,384 rows, and a mark
+/// every 256 rows of an account.
 const CHARGES_EACH: u64 = 1000;
 /// Charges that are only in the write-ahead log.
 const CHARGES_EACH_IN_LOG: u64 = 20;
 /// Concurrent clients for each account, so that charges share commits.
 const CLIENTS_EACH: usize = 5;
-/// Every charge of this number stores its response, and halfway between two of them a miss does.
+/// Every 20th charge stores its response. Halfway between two such charges, a miss stores one.
 const KEPT_EVERY: u64 = 20;
 const GRANTED_CREDITS: i64 = 2000;
 const ENDPOINT: &str = "/v1/dtc";
@@ -40,11 +40,11 @@ pub(super) struct Original {
     folder: PathBuf,
     /// The bytes of the database.
     pub(super) ledger: Vec<u8>,
-    /// The bytes of its write-ahead log; empty if it was closed.
+    /// The bytes of its write-ahead log; empty if the ledger was closed.
     pub(super) log: Vec<u8>,
     /// The pages of each aimed table, in a closed ledger.
     pub(super) pages: [Pages; TABLES.len()],
-    /// Its content while it is undamaged.
+    /// The content of the undamaged ledger.
     pub(super) state: State,
     accounts: Vec<(AccountId, KeyId)>,
     keeps: Vec<(AccountId, IdempotencyKey)>,
@@ -82,7 +82,7 @@ impl Original {
         Ok(original)
     }
 
-    /// The same ledger later, after a kill: its last rows are only in the log.
+    /// The same ledger later, after a kill: its last rows are only in the write-ahead log.
     pub(super) fn died(closed: &Self, folder: &Path) -> Result<Self> {
         closed.copy_to(folder, |_, _| {})?;
         let mut original = Self {
@@ -98,7 +98,7 @@ impl Original {
         };
         let store = Store::open(folder)?;
         original.write(&store, CHARGES_EACH_IN_LOG)?;
-        // Read while it is open, as it would be after `kill -9`.
+        // Read while the ledger is open, as after `kill -9`.
         original.remember()?;
         ensure!(!original.log.is_empty(), "a ledger that is open has no log");
         Ok(original)
@@ -324,7 +324,8 @@ impl State {
         self.accounts.iter().zip(&other.accounts).find_map(differs)
     }
 
-    /// Whether this is an earlier state of `later`: the same rows, without some of the newest.
+    /// Whether this is an earlier state of `later`: the same rows, but some of the newest are
+    /// missing.
     pub(super) fn is_earlier_than(&self, later: &Self) -> bool {
         let pairs = self.accounts.iter().zip(&later.accounts);
         self.accounts.len() == later.accounts.len()

@@ -13,8 +13,8 @@ use enrich_testkit::http::Connection;
 /// More than the number of writing threads in a server.
 const MAX_THREADS: u32 = 32;
 
-/// Sends keyed questions while `goes_on` holds for their number, until one fails; then checks that
-/// answer closely.
+/// Sends keyed questions, while `goes_on` is true for their number, until one fails. Then checks
+/// this answer closely.
 pub(super) fn ask_until_it_fails(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -42,8 +42,8 @@ pub(super) fn ask_until_it_fails(
     Ok(FailureEffect::Unnoticed)
 }
 
-/// After a 500 the same question must be charged, and the next one too. Each thread counts its own
-/// system calls, so another one may fail meanwhile; the same rule holds for it.
+/// After a 500, the same question must be charged, and the next one too. Each thread counts its own
+/// system calls, so a call of another thread may also fail; the same rule holds for it.
 fn went_on(
     trial: &mut Trial<'_>,
     server: &Serving,
@@ -78,7 +78,7 @@ fn went_on(
     Ok(FailureEffect::RolledBack)
 }
 
-/// After a 503 nothing may be charged, not even the same question, and `/readyz` must report it.
+/// After a 503 nothing may be charged, not even the same question, and `/readyz` must report this.
 fn stopped(
     trial: &mut Trial<'_>,
     server: &Serving,

@@ -24,8 +24,8 @@ pub(super) struct Hit {
     pub(super) thread: u32,
     /// Its file.
     pub(super) file: File,
-    /// Whether it belongs to a checkpoint, which moves committed pages. If it fails, the log still
-    /// holds them, and no charge is in doubt.
+    /// Whether the call belongs to a checkpoint, which moves committed pages. If it fails, the log
+    /// still contains these pages, and no charge is in doubt.
     pub(super) is_checkpoint: bool,
 }
 
@@ -36,8 +36,8 @@ pub(super) enum File {
     Ledger,
     /// Its write-ahead log.
     Log,
-    /// The folder of both. SQLite syncs it after creating a log, and ignores a failure, because
-    /// some file systems cannot sync a folder.
+    /// The folder of both files. SQLite syncs it after creating a log and ignores a failure,
+    /// because some file systems cannot sync a folder.
     Folder,
     /// Another file.
     Other,
@@ -46,9 +46,9 @@ pub(super) enum File {
 /// The state of a thread at a line of its trace.
 #[derive(Default)]
 struct Thread {
-    /// The call it is in.
+    /// The system call that the thread is in.
     call: Option<(File, bool)>,
-    /// Whether it has written to the log since its last sync.
+    /// Whether the thread has written to the log since its last sync.
     has_written: bool,
 }
 
@@ -112,7 +112,7 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
     let begin = Instant::now();
     loop {
         let text = fs::read_to_string(trace).unwrap_or_default();
-        // Its last line reports the end of the server's last thread.
+        // The last line reports the end of the server's last thread.
         let last = text.lines().last().unwrap_or_default();
         if last.contains("+++ killed by") || last.contains("+++ exited with") {
             return read(&text, &folder);
@@ -125,14 +125,14 @@ pub(super) fn hits(trace: &Path, folder: &Path) -> Result<Vec<Hit>> {
 }
 
 impl Hit {
-    /// Whether it leaves a charge in doubt, so that an answer must fail.
+    /// Whether the failure leaves a charge in doubt, so that an answer must fail.
     pub(super) fn is_in_doubt(&self) -> bool {
         !self.is_checkpoint && self.file != File::Folder
     }
 }
 
-/// Parses a trace. Each line begins with a thread id. A call that is interrupted by others has two
-/// lines, and the second one doesn't repeat the file.
+/// Parses a trace. Each line begins with a thread id. A call that others interrupt has two lines;
+/// the second one doesn't repeat the file.
 fn read(text: &str, folder: &Path) -> Result<Vec<Hit>> {
     let mut threads: HashMap<u32, Thread> = HashMap::new();
     let mut hits = Vec::new();

@@ -41,8 +41,8 @@ const CREDITS: i64 = 1000;
 // The arguments. (A doc comment here would become the help of the command.)
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0 takes
-    /// any that is free
+    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
+    /// takes any that is free
     #[arg(
         long,
         env = "ENRICH_LISTEN",

@@ -76,8 +76,8 @@ const ADDRESS_SHARE: usize = 4;
 #[config(layer_attr(derive(Clone, Debug, clap::Args)))]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub(crate) struct Settings {
-    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0 takes
-    /// any that is free [default: 127.0.0.1:8080]
+    /// Address to listen on; a port alone is of this machine, :PORT of all addresses, and port 0
+    /// takes any that is free [default: 127.0.0.1:8080]
     #[config(default = "127.0.0.1:8080", deserialize_with = listen::deserialize)]
     #[config(layer_attr(arg(
         long,
@@ -157,15 +157,15 @@ pub(crate) struct Settings {
     #[config(layer_attr(arg(long, env = "ENRICH_WORKERS", value_name = "THREADS")))]
     pub(crate) workers: Option<NonZeroUsize>,
 
-    /// Connections at once; requests of further ones are refused with status 503, but for the health
-    /// pages [default: 8192]
+    /// Connections at once; requests of further ones are refused with status 503, but for the
+    /// health pages [default: 8192]
     #[config(default = 8192)]
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_CONNECTIONS", value_name = "CONNECTIONS")))]
     pub(crate) max_connections: NonZeroUsize,
 
-    /// Connections at once from one address, 0 for any number; those of this machine are not counted
-    /// [default: a quarter of max_connections; 0 where public_url begins with https://, since they
-    /// come from a proxy then]
+    /// Connections at once from one address, 0 for any number; those of this machine are not
+    /// counted [default: a quarter of max_connections; 0 where public_url begins with https://,
+    /// since they come from a proxy then]
     #[config(layer_attr(arg(
         long,
         env = "ENRICH_MAX_CONNECTIONS_PER_ADDRESS",
@@ -193,8 +193,8 @@ pub(crate) struct Settings {
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_KEPT", value_name = "ANSWERS")))]
     pub(crate) max_kept: u64,
 
-    /// How sure a match by name (of a company or a person) has to be, from 1 to 100; one that is less
-    /// sure is not found, and free [default: 90]
+    /// How sure a match by name (of a company or a person) has to be, from 1 to 100; one that is
+    /// less sure is not found, and free [default: 90]
     #[config(default = 90)]
     #[config(layer_attr(arg(long, env = "ENRICH_MIN_CONFIDENCE", value_name = "PERCENT")))]
     pub(crate) min_confidence: LeastConfidence,
@@ -204,8 +204,8 @@ pub(crate) struct Settings {
     #[config(layer_attr(arg(long, env = "ENRICH_COUNT_MISSES")))]
     pub(crate) count_misses: CountMisses,
 
-    /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or /v1/cone,
-    /// whose price does not grow with them [default: all]
+    /// The most addresses, and the most numbers, in an answer of /v1/company_enrichment or
+    /// /v1/cone, whose price does not grow with them [default: all]
     #[config(layer_attr(arg(long, env = "ENRICH_MAX_ENRICHMENT_ITEMS", value_name = "ITEMS")))]
     pub(crate) max_enrichment_items: Option<NonZeroU64>,
 

@@ -1,8 +1,8 @@
 //! The domain of Enrich: questions, prices, and the metering of look-ups.
 //!
 //! Every look-up has the same form: *find a subject by an identifier, return one of its attributes,
-//! and charge the endpoint's price if the attribute exists.* [`Service`] does this. It uses external
-//! systems only through the ports in [`port`].
+//! and charge the endpoint's price if the attribute exists.* [`Service`] does this. It uses
+//! external systems only through the ports in [`port`].
 //!
 //! What is not here: SQL, HTTP, serde on domain types, the wall clock, field names and paths of the
 //! interface.

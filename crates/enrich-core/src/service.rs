@@ -184,8 +184,8 @@ impl AdmittedCall<'_> {
         &self.key
     }
 
-    /// Makes the remaining checks, looks up, charges and answers. `ask` is the result of parsing the
-    /// fields.
+    /// Makes the remaining checks, looks up, charges and answers. `ask` is the result of parsing
+    /// the fields.
     pub fn answer(
         self,
         ask: Result<Ask, InvalidFields>,

@@ -63,8 +63,8 @@ pub(crate) struct Bulk {
     #[arg(long, value_name = "FILE", required_unless_present = "preview")]
     out: Option<PathBuf>,
     /// The column of a field (FIELD=COLUMN), or what it is in every row (FIELD:=VALUE); a field
-    /// that is not mapped takes the column of its name or of a usual one (`Website`), as the command
-    /// then says. Case, blanks and punctuation of columns do not matter
+    /// that is not mapped takes the column of its name or of a usual one (`Website`), as the
+    /// command then says. Case, blanks and punctuation of columns do not matter
     #[arg(long = "map", value_name = "FIELD=COLUMN")]
     map: Vec<String>,
     #[command(flatten)]

@@ -504,7 +504,7 @@ mod tests {
         known.sort_unstable();
         assert_eq!(documented, known);
         load(&[], file).unwrap();
-        // A help line shows the default value, or describes it after `default: `.
+        // A line of that file shows the default value, or describes it after `default: `.
         let defaults = lines.iter().filter(|(_, rest)| !rest.contains("default: "));
         let defaults: Vec<String> =
             defaults.map(|(name, rest)| format!("{name} = {rest}")).collect();

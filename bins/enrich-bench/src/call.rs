@@ -22,7 +22,6 @@ pub(crate) enum Outcome {
 pub(crate) struct Call {
     /// The endpoint's path.
     pub(crate) path: &'static str,
-    /// The inputs by name.
     pub(crate) inputs: Vec<(&'static str, String)>,
     /// Values that the answer must have, each with its JSON Pointer (RFC 6901).
     pub(crate) values: Vec<(&'static str, Value)>,
@@ -72,7 +71,6 @@ impl Call {
         Halves { before, behind }
     }
 
-    /// The whole request.
     pub(crate) fn request(&self, key: &str, idempotency_key: Option<&str>) -> Vec<u8> {
         let Halves { before, behind } = self.halves(key.len(), idempotency_key);
         [before, key.to_owned(), behind].concat().into_bytes()

@@ -6,7 +6,6 @@ use std::thread;
 use anyhow::bail;
 use enrich_testkit::http::{Connection, Reply};
 
-/// Requests a page.
 pub(crate) fn page(address: SocketAddr, path: &str) -> anyhow::Result<String> {
     let answer = Connection::to(address).get(path, &[])?;
     if answer.status != 200 {

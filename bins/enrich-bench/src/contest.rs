@@ -33,7 +33,6 @@ pub(crate) struct Setup {
     pub(crate) program: Program,
     pub(crate) wrk: PathBuf,
     pub(crate) prices: Prices,
-    /// The folder of this run.
     pub(crate) folder: PathBuf,
     /// The worlds to serve, each with its copy of the data folder.
     pub(crate) worlds: Vec<(World, PathBuf)>,

@@ -72,7 +72,6 @@ pub(crate) struct Flood {
     wrk: PathBuf,
 }
 
-/// All results.
 #[derive(Debug, Serialize)]
 struct Report {
     program: String,

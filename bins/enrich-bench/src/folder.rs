@@ -102,7 +102,6 @@ impl FolderSpec {
         }
     }
 
-    /// Its description in tables.
     pub(crate) fn description(self) -> String {
         let companies = format!("{} companies", in_words(self.companies));
         match self.charges {

@@ -19,7 +19,6 @@ pub(crate) struct Generated {
     pub(crate) people: u64,
 }
 
-/// A generated company.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Company {
     pub(crate) name: String,
@@ -37,7 +36,6 @@ pub(crate) struct Company {
     pub(crate) page_rank: Option<String>,
 }
 
-/// A generated person.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Person {
     pub(crate) first_name: String,
@@ -92,7 +90,6 @@ impl Generated {
 }
 
 impl Company {
-    /// The main domain.
     pub(crate) fn domain(&self) -> &str {
         self.domains.first().and_then(Value::as_str).unwrap_or_default()
     }

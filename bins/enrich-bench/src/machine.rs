@@ -34,7 +34,6 @@ impl Machine {
         })
     }
 
-    /// The description on one line.
     pub(crate) fn description(&self) -> String {
         let Self { processors, model, kernel, memory_bytes, file_system } = self;
         let gib = *memory_bytes as f64 / f64::from(1 << 30);

@@ -20,7 +20,6 @@ pub(crate) struct Counts {
     pub(crate) missed: u64,
     /// Replays for an `Idempotency-Key`.
     pub(crate) replayed: u64,
-    /// Credits charged.
     pub(crate) credits: u64,
 }
 

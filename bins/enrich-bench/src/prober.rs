@@ -10,7 +10,6 @@ use enrich_testkit::http::Reply;
 use crate::client;
 use crate::reconciliation::Prices;
 
-/// Connections for these requests.
 const CONNECTIONS: usize = 16;
 
 /// A request and its call.
@@ -38,7 +37,6 @@ impl<'a> Prober<'a> {
         Self { address, prices, keys, chance }
     }
 
-    /// The paths of all endpoints.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.prices.keys().map(String::as_str)
     }

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-/// A measured process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process {
     id: u32,

@@ -22,9 +22,7 @@ pub(crate) struct Program(PathBuf);
 pub(crate) struct Proof {
     ok: bool,
     granted: i64,
-    /// The charged credits.
     pub(crate) charged: u64,
-    /// The number of charges.
     pub(crate) charges: u64,
     /// The duration.
     #[serde(skip)]
@@ -44,7 +42,6 @@ impl Program {
         Ok(Self(path.to_owned()))
     }
 
-    /// Its name and version.
     pub(crate) fn version(&self) -> anyhow::Result<String> {
         let output = self.command(["--version"]).output()?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -90,7 +87,6 @@ impl Program {
         Ok(())
     }
 
-    /// The sum of all balances.
     pub(crate) fn balances(&self, folder: &Path) -> anyhow::Result<u64> {
         let accounts = self.json(["account", "list"], Some(folder))?;
         let accounts = accounts.as_array().context("`enrich account list` lists nothing")?;

@@ -17,7 +17,6 @@ use crate::program::Program;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The number of equal readings in a row after which the counters count as complete.
 const STILL: u32 = 5;
-/// Interval between readings.
 const BETWEEN_READINGS: Duration = Duration::from_millis(50);
 
 /// The price of an answer at each endpoint.

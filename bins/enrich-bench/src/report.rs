@@ -11,7 +11,6 @@ use crate::workload::Workload;
 /// All results of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    /// The measured program.
     pub(crate) program: String,
     pub(crate) machine: Machine,
     pub(crate) settings: Settings,
@@ -21,7 +20,6 @@ pub(crate) struct Report {
     pub(crate) notes: Vec<String>,
 }
 
-/// The settings of the measurement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Settings {
     pub(crate) rounds: u64,

@@ -52,7 +52,6 @@ pub(crate) enum Workload {
 pub(crate) struct Plan {
     /// The expected result of each request.
     pub(crate) outcome: Outcome,
-    /// The requests to time.
     pub(crate) requests: Requests,
     /// The requests to check before.
     pub(crate) sample: Vec<Sampled>,

@@ -85,7 +85,6 @@ pub(crate) struct Halves {
     pub(crate) behind: String,
 }
 
-/// The requests to send.
 pub(crate) struct Requests {
     pub(crate) calls: Vec<Halves>,
     pub(crate) keys: Vec<String>,

@@ -14,7 +14,6 @@ use crate::queries::{self, Query};
 /// The files of queries, in order.
 pub(crate) const FILES: [&str; 5] = ["observed", "negatives", "synth", "country", "hardextra"];
 
-/// A query and its answer.
 pub(crate) struct Answered {
     pub(crate) file: &'static str,
     pub(crate) query: Query,

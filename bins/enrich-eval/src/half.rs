@@ -52,7 +52,6 @@ impl Half {
         self.places.iter().map(|place| place.join(&file)).find(|path| path.is_file())
     }
 
-    /// The folder with the queries.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         self.file("observed")?.parent().map(Path::to_owned)
     }

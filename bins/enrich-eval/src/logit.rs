@@ -5,7 +5,6 @@ use std::thread;
 
 use enrich_core::matching::Feature;
 
-/// The number of features.
 pub(crate) const WIDTH: usize = Feature::ALL.len();
 
 /// The learning rate: the step size at the beginning, which decreases to almost 0.
@@ -23,7 +22,6 @@ pub(crate) struct Choice {
 
 /// A query with its candidates. One, several or none of them are right.
 pub(crate) struct Example {
-    /// Its weight in the training.
     pub(crate) weight: f64,
     pub(crate) choices: Vec<Choice>,
 }

@@ -90,14 +90,11 @@ pub(crate) struct Plan {
 pub(crate) struct Target<'a> {
     /// Accounts, keys and companies of the server.
     pub(crate) world: &'a World,
-    /// Its address.
     pub(crate) server: SocketAddr,
-    /// The end of the attack.
     pub(crate) ends_at: Instant,
 }
 
 impl Target<'_> {
-    /// Whether the attack is over.
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.ends_at
     }

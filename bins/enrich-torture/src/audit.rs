@@ -9,7 +9,6 @@ use crate::broken::Broken;
 use crate::judge::Row;
 use crate::world::World;
 
-/// Rows in a page.
 const PAGE_ROWS: u32 = 1000;
 
 /// The state of the audit.
@@ -21,7 +20,6 @@ pub(crate) struct Audit {
 /// New rows, in the judge's form.
 #[derive(Debug, Default)]
 pub(crate) struct NewRows {
-    /// Charges.
     pub(crate) charges: Vec<Row>,
     /// Grants: account, note, credits.
     pub(crate) grants: Vec<(usize, String, i64)>,

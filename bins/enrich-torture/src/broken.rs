@@ -9,7 +9,6 @@ use crate::judge::Breach;
 /// The most broken promises shown.
 const SHOWN: usize = 20;
 
-/// The broken promises.
 #[derive(Debug, thiserror::Error)]
 #[error("broken: {}", shown(.0))]
 pub(crate) struct Broken(Vec<String>);

@@ -21,7 +21,6 @@ pub(crate) struct Call {
     pub(crate) repeat_key: Option<Arc<str>>,
     /// The time just before the first byte was sent.
     pub(crate) sent: Instant,
-    /// Its end.
     pub(crate) end: End,
 }
 
@@ -39,7 +38,6 @@ pub(crate) enum End {
 pub(crate) struct Answer {
     /// When the last byte was received.
     pub(crate) at: Instant,
-    /// Its status.
     pub(crate) status: u16,
     /// `X-Credits-Used`; `None` if it is missing or not a number.
     pub(crate) used: Option<u64>,
@@ -115,11 +113,9 @@ impl Call {
 /// A grant during the torture.
 #[derive(Clone, Debug)]
 pub(crate) struct GrantCall {
-    /// Its unique note.
     pub(crate) note: String,
     /// The index of the grant's account.
     pub(crate) account: usize,
-    /// Its credits.
     pub(crate) credits: i64,
     /// Whether the grant was acknowledged before the cut. If not, it was in flight.
     pub(crate) is_acknowledged: bool,

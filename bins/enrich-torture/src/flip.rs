@@ -43,7 +43,6 @@ pub(crate) struct Plan {
     pub(crate) keep_going: bool,
 }
 
-/// The result of a flip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FlipResult {
     /// The folder was refused.
@@ -98,7 +97,6 @@ struct Counts {
     aimed: [(u64, u64); TABLES.len()],
 }
 
-/// Runs the flips.
 pub(crate) fn run(setting: &Setting, plan: Plan, console: &mut Console<'_>) -> Result<Summary> {
     setting.in_folder(|folder| flip_all(setting, plan, folder, console))
 }

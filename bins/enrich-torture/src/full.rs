@@ -32,7 +32,6 @@ const CLIENTS: usize = 4;
 const PAUSE: Duration = Duration::from_millis(2);
 /// How long the clients are served before the disk is filled.
 const CALM_TIME: Duration = Duration::from_millis(100);
-/// Questions while the disk is full.
 const QUESTIONS_WHILE_FULL: usize = 20;
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 

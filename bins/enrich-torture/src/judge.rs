@@ -20,13 +20,9 @@ use crate::world::{Question, without_balance};
 pub(crate) struct Row {
     /// The index of its account in the world.
     pub(crate) account: usize,
-    /// Its id.
     pub(crate) id: ChargeId,
-    /// Its endpoint.
     pub(crate) endpoint: String,
-    /// Its request id.
     pub(crate) request_id: String,
-    /// Its credits.
     pub(crate) credits: u64,
     /// The balance after it.
     pub(crate) balance: u64,

@@ -29,7 +29,6 @@ const NEWEST: usize = 32;
 /// A request that can be repeated.
 #[derive(Clone, Debug)]
 pub(crate) struct Keyed {
-    /// Its idempotency key.
     pub(crate) key: Arc<str>,
     /// The index of the request's account.
     pub(crate) account: usize,
@@ -53,7 +52,6 @@ pub(crate) struct Load<'a> {
     pub(crate) keys: &'a Keys,
     /// The prefix of the load's request ids, unique to each load.
     pub(crate) name: &'a str,
-    /// The number of clients.
     pub(crate) clients: usize,
     /// The pause of a client between two requests.
     pub(crate) pause: Duration,

@@ -19,7 +19,6 @@ const MIB: u64 = 1024 * 1024;
 /// How long `xfs_io` may take to open the mount.
 const SWITCH_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The file system of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileSystem {
     /// ext4, 256 MiB.
@@ -45,7 +44,6 @@ pub(crate) struct Switch {
     at: PathBuf,
 }
 
-/// A power cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     /// The time just before the command was given; later answers count as in flight.
@@ -88,7 +86,6 @@ impl Mounted {
         Ok(mounted)
     }
 
-    /// Mounts a tmpfs in a folder.
     pub(crate) fn tmpfs(folder: &Path, size_mib: u64) -> Result<Self> {
         let at = mount_point(folder)?;
         let options = format!("size={size_mib}m");

@@ -41,7 +41,6 @@ pub(crate) enum Control {
 pub(crate) struct Plan {
     /// The number of power cuts.
     pub(crate) rounds: u64,
-    /// The file system of the image.
     pub(crate) file_system: FileSystem,
     /// The control, if any.
     pub(crate) control: Option<Control>,
@@ -135,7 +134,6 @@ fn summary(setting: &Setting, plan: Plan) -> Summary {
 }
 
 impl Cutter<'_> {
-    /// Runs the rounds of one image.
     fn run_folder(&mut self, folder: &Path, rounds: u64) -> Result<Tally> {
         let mut disk = Mounted::image(folder, self.plan.file_system)?;
         let ran = self.live_on(folder, &mut disk, rounds);

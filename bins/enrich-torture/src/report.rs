@@ -13,7 +13,6 @@ pub(crate) struct Console<'a> {
     pub(crate) out: &'a mut dyn Write,
 }
 
-/// The summary of one torture.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Summary {
     name: String,
@@ -65,7 +64,6 @@ impl Summary {
         Value::Object(object)
     }
 
-    /// Writes the table.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let width = self.rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
         writeln!(out, "\n{}", self.name)?;

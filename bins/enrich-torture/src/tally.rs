@@ -10,7 +10,6 @@ use crate::world::Question;
 pub(crate) struct Tally {
     /// Requests sent.
     pub(crate) calls: u64,
-    /// Acknowledged charges.
     pub(crate) charged: u64,
     /// Requests in flight, without an answer.
     pub(crate) in_flight: u64,
@@ -18,7 +17,6 @@ pub(crate) struct Tally {
     pub(crate) late: u64,
     /// Requests in flight or answered after the cut that were charged.
     pub(crate) in_flight_charged: u64,
-    /// Replays.
     pub(crate) replayed: u64,
     /// Free answers that found nothing.
     pub(crate) free: u64,

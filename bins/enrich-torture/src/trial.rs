@@ -277,11 +277,9 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 /// The least counts of a torture that prove something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Least {
-    /// Acknowledged charges.
     pub(crate) charged: u64,
     /// Requests in flight at a cut.
     pub(crate) in_flight: u64,
-    /// Replays.
     pub(crate) replayed: u64,
     /// Requests refused for lack of credits.
     pub(crate) without_credits: u64,

@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use crate::call_log::GrantCall;
 use enrich_testkit::http::Connection;
 
-/// Companies in the directory.
 const COMPANIES: u64 = 12;
 /// Accounts with more credits than they can spend.
 const RICH_ACCOUNTS: usize = 6;
@@ -27,11 +26,9 @@ const POOR_CREDITS: i64 = 25;
 /// A data folder and its content.
 #[derive(Debug)]
 pub(crate) struct World {
-    /// The data folder.
     pub(crate) data: PathBuf,
     /// The accounts. The last one is nearly empty.
     pub(crate) payers: Vec<Payer>,
-    /// The questions.
     pub(crate) questions: Vec<Question>,
 }
 
@@ -44,10 +41,8 @@ pub(crate) struct Payer {
     pub(crate) key: String,
 }
 
-/// A question and its answer.
 #[derive(Debug)]
 pub(crate) struct Question {
-    /// The endpoint.
     pub(crate) path: &'static str,
     /// The request's body.
     pub(crate) body: String,

@@ -68,7 +68,6 @@ pub enum MappingError {
 #[derive(Clone, Debug)]
 pub(crate) struct Bound(pub(crate) Vec<BoundField>);
 
-/// A field and its source.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundField {
     pub(crate) name: &'static str,

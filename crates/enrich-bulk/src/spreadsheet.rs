@@ -71,7 +71,6 @@ fn begins_with_a_sign(text: &[u8]) -> bool {
     is_sign || FULL_WIDTH.iter().any(|sign| text.starts_with(sign.as_bytes()))
 }
 
-/// The text without leading quotes.
 fn without_quotes(text: &[u8]) -> &[u8] {
     let quotes = text.iter().take_while(|byte| **byte == b'"').count();
     &text[quotes..]

@@ -26,7 +26,6 @@ impl Stop {
         *self.0.borrow()
     }
 
-    /// Waits for the signal.
     pub(crate) async fn wait(&self) {
         let mut signal = self.0.subscribe();
         // Cannot fail: `self` holds the sender.

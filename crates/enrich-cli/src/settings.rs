@@ -237,7 +237,6 @@ pub(crate) struct Settings {
     pub(crate) shutdown_timeout: u32,
 }
 
-/// The settings from one source.
 pub(crate) type SettingsLayer = <Settings as Config>::Layer;
 
 impl Settings {
@@ -324,7 +323,6 @@ impl Settings {
     }
 }
 
-/// A number of seconds as a duration.
 fn seconds(number: NonZeroU32) -> Duration {
     Duration::from_secs(number.get().into())
 }

@@ -46,7 +46,6 @@ pub struct Dashboard {
     pub(crate) scans: Scans,
     /// Uploads, which may take long over a slow connection.
     pub(crate) uploads: Threads,
-    /// Limits the uploads of each account.
     pub(crate) upload_limit: AccountLimit,
 }
 
@@ -117,7 +116,6 @@ impl Dashboard {
         Ok(account.map(|account| AccountSession { account, token }))
     }
 
-    /// The session token of a request.
     pub(crate) fn token(&self, request: &Request) -> Option<Token> {
         cookie::token(request, self.settings.public_url.as_deref())
     }

@@ -118,7 +118,6 @@ impl Fault {
     }
 }
 
-/// Formats a message as a sentence.
 fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -144,13 +144,11 @@ impl fmt::Debug for Response {
 }
 
 impl Response {
-    /// A response of a content type.
     pub(crate) fn new(status: u16, content_type: &'static str, body: ResponseBody) -> Self {
         let headers = vec![("content-type", content_type.into())];
         Self { status, headers, body, error: None, call: None }
     }
 
-    /// An HTML page.
     pub(crate) fn html(status: u16, html: String) -> Self {
         let body = ResponseBody::Whole(html.into_bytes().into());
         Self::new(status, "text/html; charset=utf-8", body)

@@ -18,7 +18,6 @@ use enrich_wire::Endpoint;
 
 use crate::page_context::PageContext;
 
-/// An endpoint in a select.
 pub(crate) struct EndpointChoice {
     pub(crate) path: &'static str,
     pub(crate) title: &'static str,

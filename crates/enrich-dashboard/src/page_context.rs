@@ -102,7 +102,6 @@ impl PageContext<'_> {
         Frame { owner: None, here: "" }
     }
 
-    /// The endpoint at a path.
     pub(crate) fn endpoint(&self, path: &str) -> Option<&'static Endpoint> {
         self.dashboard.api_versions.iter().find_map(|api_version| api_version.endpoint(path))
     }
@@ -132,7 +131,6 @@ impl OwnerContext<'_> {
     }
 }
 
-/// Renders a page from its template.
 pub(crate) fn page(status: u16, template: &impl Template) -> Result<Response, Fault> {
     Ok(Response::html(status, template.render().map_err(Fault::failed)?))
 }

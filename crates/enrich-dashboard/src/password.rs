@@ -52,7 +52,6 @@ impl Password {
         Self(text.into())
     }
 
-    /// A new password.
     pub(crate) fn chosen(text: &str, again: &str, email: &str) -> Result<Self, UnfitPassword> {
         if text.chars().count() < LEAST_CHARACTERS {
             return Err(UnfitPassword::TooShort);

@@ -87,7 +87,6 @@ pub(crate) fn key_name(key: &KeyInfo) -> String {
     if key.label.is_empty() { format!("{}…", key.hint) } else { key.label.clone() }
 }
 
-/// The name of the key with this id.
 pub(crate) fn key_name_in(keys: &[KeyInfo], id: KeyId) -> String {
     keys.iter().find(|key| key.id == id).map_or_else(|| id.to_string(), key_name)
 }

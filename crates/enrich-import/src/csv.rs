@@ -97,7 +97,6 @@ impl Column {
     }
 }
 
-/// The columns of the header that the splitter has read.
 fn columns(splitter: &Splitter, notes: &mut Notes) -> Result<Vec<Column>, HeaderError> {
     let names = splitter.names()?;
     let exact = |name: &str| {

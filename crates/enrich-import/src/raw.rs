@@ -7,7 +7,6 @@ use serde_json::value::RawValue;
 
 use crate::field::{Field, Named};
 
-/// The separator of list values in CSV.
 const CSV_LIST_SEPARATOR: char = '|';
 
 /// The fields of a record. Each field may have two values: under its singular, and under its own

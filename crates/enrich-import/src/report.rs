@@ -163,7 +163,6 @@ impl Notes {
         self.layout = layout;
     }
 
-    /// Notes a value of an unused column.
     pub(crate) fn note_unused(&mut self, name: &str, value: &str) {
         let value = value.trim();
         if value.is_empty() || !looks_like_a_name(name) {

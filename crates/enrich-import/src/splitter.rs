@@ -202,7 +202,6 @@ fn not_one_line() -> io::Error {
     io::Error::other(HeaderError::NotOneLine)
 }
 
-/// The cells as a line of CSV.
 fn csv_text(cells: &[String]) -> Vec<u8> {
     let mut text = Vec::new();
     for (at, cell) in cells.iter().enumerate() {

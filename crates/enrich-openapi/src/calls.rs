@@ -113,7 +113,6 @@ fn text(file: &Path) -> Result<String, UnreadableCall> {
     fs::read_to_string(file).map_err(|error| UnreadableCall::File(file.to_owned(), error))
 }
 
-/// The fields of a form as an object.
 fn fields(form: &str) -> Option<Value> {
     let fields = decode(None, form.as_bytes()).ok()?;
     let text = |value: &Sent| match value {

@@ -145,7 +145,6 @@ pub(crate) fn shape_name(api_version: &ApiVersion) -> String {
     format!("V{}Refusal", api_version.number)
 }
 
-/// The name of a version's response for a status.
 pub(crate) fn response_name(api_version: &ApiVersion, status: u16) -> String {
     format!("V{}Refusal{status}", api_version.number)
 }
@@ -164,7 +163,6 @@ pub(crate) fn responses(api_version: &ApiVersion) -> BTreeMap<u16, (Value, bool)
     responses.collect()
 }
 
-/// The response for one status.
 fn response(api_version: &ApiVersion, refusals: &[(RequestRefusal, Vec<u8>)]) -> Value {
     let descriptions = || refusals.iter().map(|(refusal, _)| described(refusal));
     let when: Vec<&str> = descriptions().map(|description| description.when).collect();

@@ -70,7 +70,6 @@ impl CallContext {
         context
     }
 
-    /// The state of the process.
     pub(crate) fn app(&self) -> &AppState {
         &self.0.listener.app
     }

@@ -8,7 +8,6 @@ use std::task::{Context, Poll};
 pub(crate) struct DetachOnDrop<T: 'static>(Option<Pin<Box<dyn Future<Output = T>>>>);
 
 impl<T> DetachOnDrop<T> {
-    /// Wraps a future.
     pub(crate) fn new(future: Pin<Box<dyn Future<Output = T>>>) -> Self {
         Self(Some(future))
     }

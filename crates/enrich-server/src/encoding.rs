@@ -27,7 +27,6 @@ const LEAST_BYTES: usize = 1024;
 /// With this quality, compressing a page takes about one millisecond of a worker's time.
 const BROTLI_QUALITY: i32 = 4;
 
-/// Encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Identity,

@@ -176,7 +176,6 @@ impl SqliteLedger {
         })
     }
 
-    /// The files that the ledger has open.
     pub(crate) fn files(&self) -> Arc<LedgerFiles> {
         Arc::clone(&self.files)
     }
@@ -219,7 +218,6 @@ impl SqliteLedger {
         }
     }
 
-    /// Asks for the decision of a charge.
     fn ask_to_charge(&self, mut charge: Charge) -> Result<Awaited<Charged>, ChargeError> {
         check_price(charge.price).map_err(|unfit| ChargeError::NotTaken(unfit.into()))?;
         // Encrypted here and not on the ledger's single thread.

@@ -74,7 +74,6 @@ impl MissCounter {
         })
     }
 
-    /// Whether texts are stored.
     pub(crate) fn keeps_texts(&self) -> bool {
         self.keeps_texts
     }

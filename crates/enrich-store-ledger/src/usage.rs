@@ -194,7 +194,6 @@ struct UsageWriter {
     tidied_at: Option<Instant>,
 }
 
-/// The pace of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
     /// In the background: with pauses. The last use of keys is written only every [`MARK_ROUND`].

@@ -190,7 +190,6 @@ fn is_digit(sign: char) -> bool {
     matches!(any_ascii::any_ascii_char(sign).as_bytes(), [b'0'..=b'9'])
 }
 
-/// Joins neighbouring single letters to one word.
 pub(crate) fn join_single_letters(words: &str) -> String {
     let mut joined = String::with_capacity(words.len());
     let mut after_letter = false;

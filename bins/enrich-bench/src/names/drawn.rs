@@ -23,7 +23,6 @@ const BEGINNINGS: [&str; 16] =
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ei", "au", "y"];
 const ENDS: [&str; 8] = ["n", "x", "r", "l", "s", "th", "nd", "m"];
 
-/// A kind of name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -56,7 +55,6 @@ struct Parts {
     form: String,
 }
 
-/// Draws names.
 pub(crate) struct NameGenerator {
     generated: Generated,
     chance: fastrand::Rng,

@@ -9,7 +9,6 @@ use super::drawn::Kind;
 use crate::machine::Machine;
 use crate::report::write_table;
 
-/// All results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) program: String,
@@ -45,7 +44,6 @@ pub(crate) struct Row {
     pub(crate) load: f64,
 }
 
-/// A wrong answer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Wrong {
     pub(crate) asked: String,
@@ -81,7 +79,6 @@ pub(crate) fn share(timed: &[Timed], is: impl Fn(&Timed) -> bool) -> f64 {
 }
 
 impl Report {
-    /// Writes the table.
     pub(crate) fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} on {}.", self.program, self.machine.description())?;
         writeln!(

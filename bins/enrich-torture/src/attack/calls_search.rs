@@ -19,7 +19,6 @@ use crate::setting::Setting;
 use crate::world::World;
 use enrich_testkit::http::Connection;
 
-/// Concurrent searches.
 const SEARCHES: usize = 24;
 /// Calls in the ledger: more than one search reads.
 const CALLS: usize = 25_600;

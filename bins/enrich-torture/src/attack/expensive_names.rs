@@ -15,9 +15,7 @@ use crate::setting::Setting;
 use crate::world::{World, import};
 use enrich_testkit::http::Connection;
 
-/// Connections of the flood.
 const CONNECTIONS: usize = 320;
-/// Companies in the directory.
 const COMPANIES: u64 = 20_000;
 /// Words in an expensive name, taken from other names.
 const WORDS: usize = 16;

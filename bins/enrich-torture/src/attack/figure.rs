@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A measured figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
     /// The figure's name in the table.

@@ -60,7 +60,6 @@ impl Probe {
         Ok(Self { is_over, thread })
     }
 
-    /// Stops the thread.
     pub(crate) fn stop(self) -> Result<Health> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow!("the probe of /healthz panicked"))

@@ -16,7 +16,6 @@ const LEAST_OPEN: usize = 8_000;
 const ANNOUNCED_BYTES: usize = 65_000;
 /// The pause between two bytes.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Connections opened in a turn.
 const OPENED_EACH_TURN: usize = 4_000;
 
 pub(crate) static CASE: Case = Case {

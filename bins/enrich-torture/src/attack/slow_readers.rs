@@ -18,7 +18,6 @@ const RECEIVE_BUFFER_BYTES: usize = 4_096;
 const READ_BYTES: usize = 256;
 /// The pause between two turns.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Connections opened in a turn.
 const OPENED_EACH_TURN: usize = 2_000;
 
 pub(crate) static CASE: Case = Case {

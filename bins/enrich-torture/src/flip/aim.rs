@@ -6,7 +6,6 @@ use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
 use rusqlite::{Connection, OpenFlags};
 
-/// The files of a ledger.
 pub(super) const LEDGER: &str = "ledger.sqlite";
 pub(super) const LOG: &str = "ledger.sqlite-wal";
 

@@ -291,12 +291,10 @@ impl State {
         Ok(state)
     }
 
-    /// The number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.accounts.iter().map(|told| told.entries.len() as u64).sum()
     }
 
-    /// The accounts and their balances.
     pub(super) fn balances(&self) -> impl Iterator<Item = (AccountId, Credits)> {
         self.accounts.iter().map(|told| (told.account, told.balance.unwrap_or_default()))
     }

@@ -20,9 +20,7 @@ const INJECTED: &str = "(INJECTED)";
 /// A system call that was made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// Its thread.
     pub(super) thread: u32,
-    /// Its file.
     pub(super) file: File,
     /// Whether the call belongs to a checkpoint, which moves committed pages. If it fails, the log
     /// still contains these pages, and no charge is in doubt.
@@ -85,7 +83,6 @@ pub(super) fn attach(mut strace: Command, server: &Serving) -> Result<()> {
     }
 }
 
-/// The thread of a server that writes the ledger.
 pub(super) fn ledger_thread(server: &Serving) -> Result<u32> {
     let tasks = Path::new("/proc").join(server.process_id().to_string()).join("task");
     let mut found = Vec::new();

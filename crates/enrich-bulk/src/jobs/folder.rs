@@ -31,7 +31,6 @@ pub(super) fn lock(folder: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Loads all jobs of a locked folder.
 pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
     // Uploads that never finished. Their clients got an error or no answer.
     match fs::remove_dir_all(folder.join(ARRIVING)) {

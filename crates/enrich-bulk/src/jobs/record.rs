@@ -269,7 +269,6 @@ impl Record {
     }
 }
 
-/// The job ids in a folder.
 pub(super) fn ids(folder: &Path) -> io::Result<Vec<JobId>> {
     let mut ids = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -306,7 +305,6 @@ pub(super) fn store_list(
     Ok(())
 }
 
-/// Moves a job's folder.
 pub(super) fn move_folder(from: &Path, to: &Path, id: JobId) -> io::Result<()> {
     let name = id.to_string();
     fs::rename(from.join(&name), to.join(&name))?;

@@ -249,7 +249,6 @@ async fn stop_on_signal(stop: Stop) {
     }
 }
 
-/// The counts in words.
 fn in_words(counts: &Counts) -> String {
     let Counts { found, not_found, invalid, failed, credits, .. } = counts;
     format!(

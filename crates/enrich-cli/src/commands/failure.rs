@@ -69,7 +69,6 @@ impl Failure {
         }
     }
 
-    /// The message for the operator.
     pub(crate) fn message(&self) -> Option<&str> {
         match self {
             Self::Refused(message) | Self::Impossible(message) => Some(message),

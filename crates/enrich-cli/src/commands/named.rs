@@ -107,7 +107,6 @@ pub(crate) fn country(text: &str) -> Result<Country, String> {
     Country::from_code(text.trim()).map_err(|error| error.to_string())
 }
 
-/// Parses a key id.
 fn key_id(text: &str) -> Result<KeyId, String> {
     if text.trim_start().starts_with(enrich_core::KEY_PREFIX) {
         return Err("this is a key itself; `enrich key list ACCOUNT` shows the ids of keys".into());

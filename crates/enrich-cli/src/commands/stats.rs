@@ -65,7 +65,6 @@ fn day_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(SECONDS_PER_DAY)
 }
 
-/// A day as a date.
 fn date(day: i64) -> String {
     let midnight = Timestamp::from_second(day.saturating_mul(SECONDS_PER_DAY));
     // Cannot fail for days that were computed from timestamps.

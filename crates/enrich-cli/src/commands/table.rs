@@ -49,7 +49,6 @@ impl Pairs {
         self
     }
 
-    /// Writes the pairs.
     pub(crate) fn write(self, out: &mut dyn Write) -> io::Result<()> {
         write_aligned(self.0, &[], out)
     }

@@ -35,7 +35,6 @@ pub(super) enum Shape {
 pub(super) struct Pair {
     /// The candidate's name.
     pub(super) name: String,
-    /// The evidence from the words.
     pub(super) evidence: Evidence,
     /// Which words agree.
     pub(super) shape: Shape,

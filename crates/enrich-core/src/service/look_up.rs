@@ -241,7 +241,6 @@ impl Service {
     }
 }
 
-/// A stored answer.
 struct StoredValue<T> {
     /// The balance after the first answer, in credits.
     balance: Credits,

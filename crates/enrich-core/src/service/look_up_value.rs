@@ -60,7 +60,6 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Appends a number as a line.
 pub(super) fn write_number(number: u64, lines: &mut Vec<u8>) {
     lines.extend_from_slice(number.to_string().as_bytes());
     lines.push(b'\n');

@@ -19,7 +19,6 @@ use crate::http::Response;
 use crate::page_context::{Frame, OwnerContext, page};
 use crate::shown::{Number, Time, key_name_in};
 
-/// Calls on a page.
 const ON_A_PAGE: usize = 50;
 /// Ledger rows read at once.
 const AT_ONCE: u32 = 1_000;

@@ -19,7 +19,6 @@ struct KeysPage {
     ended: Vec<KeyRow>,
 }
 
-/// A key as a table row.
 pub(crate) struct KeyRow {
     pub(crate) id: KeyId,
     pub(crate) name: String,
@@ -112,7 +111,6 @@ async fn shown(
     page(status, &KeysPage { frame, fault, label, active, ended })
 }
 
-/// A key in a select.
 pub(crate) struct KeyChoice {
     pub(crate) id: String,
     pub(crate) name: String,

@@ -26,7 +26,6 @@ struct SettingsPage {
     sessions: Vec<SessionRow>,
 }
 
-/// An active session.
 struct SessionRow {
     id: SessionId,
     started: Time,
@@ -93,7 +92,6 @@ pub(crate) async fn sessions(context: &OwnerContext<'_>) -> Result<Response, Fau
     Ok(Response::see_other("/account/settings?done=sessions"))
 }
 
-/// Ends one session.
 pub(crate) async fn end_one(context: &OwnerContext<'_>) -> Result<Response, Fault> {
     let id = SessionId::parse(context.path_parameter()).ok_or(Fault::NoSuchPage)?;
     if !context.dashboard.sign_ins.end_session_of(context.session.account.id, id).await? {

@@ -17,7 +17,6 @@ use crate::http::Response;
 use crate::page_context::{Frame, OwnerContext, page};
 use crate::shown::{Number, Share, key_name_in};
 
-/// Days read at once.
 const DAYS_AT_ONCE: usize = 31;
 
 const COLUMNS: [&str; 9] = [

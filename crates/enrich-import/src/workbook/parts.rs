@@ -28,10 +28,8 @@ pub(super) struct Sheets {
     pub(super) is_1904: bool,
 }
 
-/// The sheet that is read.
 pub(super) struct FirstSheet {
     pub(super) name: String,
-    /// Its path in the archive.
     pub(super) path: String,
 }
 
@@ -193,7 +191,6 @@ impl Strings {
         }
     }
 
-    /// The string with this number.
     pub(super) fn get(&self, at: usize) -> Option<&str> {
         let end = *self.ends.get(at)? as usize;
         let start = at.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;

@@ -23,7 +23,6 @@ const BATCH_ROWS: usize = 256;
 /// Sends batches of rows, or the error that ends them.
 type RowSender = SyncSender<io::Result<Vec<SheetRow>>>;
 
-/// The thread that reads a sheet.
 pub(super) struct SheetReading {
     pub(super) strings: Strings,
     pub(super) styles: Vec<Style>,
@@ -189,7 +188,6 @@ impl SheetReading {
         Ok(())
     }
 
-    /// The displayed text of a cell.
     fn text_of(&self, cell: OpenCell) -> io::Result<Cow<'_, str>> {
         Ok(match cell.kind.as_str() {
             "s" => {

@@ -45,7 +45,6 @@ fn the_page_needs_nothing_that_is_not_served_here() {
     }
 }
 
-/// Decodes an encoded body.
 fn decoded(encoding: Option<&str>, bytes: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::new();
     match encoding {

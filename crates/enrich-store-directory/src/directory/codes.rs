@@ -7,12 +7,9 @@ use enrich_text::Network;
 use rusqlite::ToSql;
 use rusqlite::types::{FromSqlError, ToSqlOutput};
 
-/// The kind of a company.
 pub(crate) const COMPANY: i64 = 1;
-/// The kind of a person.
 pub(crate) const PERSON: i64 = 2;
 
-/// The number of an attribute.
 pub(crate) const fn attribute_code(attribute: Attribute) -> i64 {
     match attribute {
         Attribute::Name => 1,
@@ -36,7 +33,6 @@ pub(crate) const fn attribute_code(attribute: Attribute) -> i64 {
     }
 }
 
-/// The attribute of a number.
 pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
     use Attribute::{
         Alias, Country, Domain, Email, Employer, FirstName, Ip, LastName, Name, Page, PageRank,
@@ -50,7 +46,6 @@ pub(crate) fn attribute_of(code: i64) -> Result<Attribute, FromSqlError> {
     all.find(|attribute| attribute_code(*attribute) == code).ok_or(FromSqlError::OutOfRange(code))
 }
 
-/// The kinds of identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum IdentifierKind {
     /// A company's domain; tier 0 is the main one.

@@ -75,7 +75,6 @@ pub(crate) struct IndexHit {
 pub(crate) struct Current(ArcSwapOption<HashIndex>);
 
 impl HashIndex {
-    /// The revision of the index.
     pub(crate) fn revision(&self) -> DirectoryRevision {
         self.revision
     }

@@ -32,7 +32,6 @@ impl View<'_> {
         holders.take(limit).collect()
     }
 
-    /// The first holder of an identifier.
     pub(crate) fn first_holder(
         &self,
         kind: IdentifierKind,

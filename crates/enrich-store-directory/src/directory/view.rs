@@ -95,7 +95,6 @@ impl<'c> View<'c> {
         ids.take(limit).collect()
     }
 
-    /// Whether there is a subject with this id.
     pub(crate) fn is_there(&self, id: SubjectId) -> rusqlite::Result<bool> {
         self.connection.has("SELECT 1 FROM subject WHERE id = ?1", [sql_id(id)])
     }

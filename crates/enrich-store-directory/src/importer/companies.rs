@@ -150,7 +150,6 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// The bare company of this name.
     fn bare_company(&self, name: &CompanyName) -> rusqlite::Result<Option<SubjectId>> {
         for id in self.view().bare_companies(name.squashed(), MOST_BARE)? {
             let company = self.view().company(id)?;

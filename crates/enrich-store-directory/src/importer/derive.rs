@@ -38,7 +38,6 @@ pub(crate) struct Derived {
     pub(crate) employer: Option<SubjectId>,
 }
 
-/// An identifier of a subject.
 pub(crate) type Identifier = (IdentifierKind, String);
 
 /// How strongly an identifier belongs to the subject.

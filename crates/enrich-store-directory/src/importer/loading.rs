@@ -35,7 +35,6 @@ const IDLE: Duration = Duration::from_millis(50);
 
 type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
-/// A command to a load.
 enum Command {
     Take(Vec<Record>, Answer<Vec<ImportOutcome>>),
     Finish(Answer<()>),

@@ -8,7 +8,6 @@ use enrich_text::Country;
 /// Number of facts from which an index is used. With fewer, a linear search is faster.
 const LONG: usize = 32;
 
-/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Company,
@@ -73,7 +72,6 @@ pub(crate) struct SubjectFacts {
 type Index = HashMap<(i64, Attribute), HashMap<String, usize>>;
 
 impl SubjectFacts {
-    /// The facts of a new subject.
     pub(crate) fn new(subject: SubjectId, kind: Kind) -> Self {
         Self {
             subject,

@@ -22,7 +22,6 @@ const MOST_NOTED: usize = 400_000;
 /// contains it.
 pub(crate) type Words = BTreeMap<String, u8>;
 
-/// Changes to the index.
 #[derive(Debug, Default)]
 pub(crate) struct WordChanges {
     /// For each word, the companies that have it now (with the number of words) and those that no
@@ -63,7 +62,6 @@ impl WordChanges {
         self.noted >= MOST_NOTED
     }
 
-    /// Writes the changes.
     pub(crate) fn write(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         self.noted = 0;
         for (word, changes) in std::mem::take(&mut self.changes) {

@@ -28,7 +28,6 @@ pub(crate) struct Writer<'c> {
     is_first: bool,
     next_subject: i64,
     next_source: i64,
-    /// Whether the directory has changed.
     pub(crate) is_changed: bool,
 }
 
@@ -95,7 +94,6 @@ impl<'c> Writer<'c> {
         Ok(())
     }
 
-    /// An id for a new source.
     pub(crate) fn new_source(&mut self) -> i64 {
         self.is_changed = true;
         self.next_source += 1;

@@ -113,7 +113,6 @@ impl GroupDecider<'_> {
         }
     }
 
-    /// Decides a grant.
     pub(super) fn grant(&mut self, grant: &Grant) -> Decided<Granted> {
         match self.try_grant(grant) {
             Ok(granted) => Ok(Ok(granted)),

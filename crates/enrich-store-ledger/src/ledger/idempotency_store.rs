@@ -20,7 +20,6 @@ macro_rules! record_columns {
     };
 }
 
-/// The state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RecordState {
     /// There is no record.
@@ -38,7 +37,6 @@ pub(super) struct RecordCount {
     /// SQLite's `data_version` at the count. A different value means that another connection, of
     /// any process, has written since.
     version: i64,
-    /// The time of the count.
     pub(super) counted: Instant,
 }
 

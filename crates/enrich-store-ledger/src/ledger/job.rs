@@ -8,7 +8,6 @@ use tokio::sync::oneshot;
 use crate::ledger::decide::{GroupDecider, GroupFailed};
 use crate::ledger::idempotency_store::{self, RecordCount};
 
-/// A job for the writer.
 #[derive(Debug)]
 pub(super) enum Job {
     /// A charge, and the response to store for it.

@@ -103,7 +103,6 @@ impl Writer {
         })
     }
 
-    /// The files that the ledger has open.
     pub(super) fn files(&self) -> Arc<LedgerFiles> {
         Arc::clone(&self.files)
     }
@@ -172,13 +171,11 @@ impl Writer {
         }
     }
 
-    /// Stops charging.
     fn stop(&mut self) {
         self.is_charging.store(false, Ordering::Release);
         self.connection = None;
     }
 
-    /// Writes a group in one transaction.
     fn write(&mut self, group: &mut [Job]) -> Result<(), Failed> {
         self.files.check().map_err(|replaced| Failed::Stopped(replaced.into()))?;
         let connection = match self.connection.take() {

@@ -34,7 +34,6 @@ pub(super) const BY_EMAIL: &str = sign_in!("WHERE email_hash = ?1");
 /// Reads an invitation's account and end.
 pub(super) const INVITATION: &str = "SELECT account, until FROM invitation WHERE token_hash = ?1";
 
-/// Ends the session of a token.
 pub(super) const END_SESSION: &str = "DELETE FROM session WHERE token_hash = ?1";
 
 /// The first row that `query` gives for any of `hashes`.

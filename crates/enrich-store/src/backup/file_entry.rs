@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileEntry {
     /// Its path in the backup, with `/` between folders.

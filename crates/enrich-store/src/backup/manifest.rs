@@ -18,7 +18,6 @@ use super::{BackupError, BackupReport};
 
 /// The file's name in the backup.
 pub(super) const FILE: &str = "backup.json";
-/// The version of this format.
 const FORMAT: u32 = 1;
 /// The most bytes that are read: enough for some hundred thousand files.
 const LIMIT_BYTES: u64 = 64 * 1024 * 1024;
@@ -29,7 +28,6 @@ pub(super) struct Manifest {
     format: u32,
     /// The time of the databases' copied state.
     made_at: String,
-    /// The number of rows of the ledger.
     pub(super) ledger_rows: u64,
     /// Every file except this one.
     pub(super) files: Vec<FileEntry>,
@@ -51,7 +49,6 @@ impl Manifest {
         written.map_err(|source| BackupError::file(path, source))
     }
 
-    /// Reads the manifest of a backup.
     pub(super) fn read(folder: &Path) -> Result<Self, BackupError> {
         let no_backup =
             |why: &str| BackupError::NoBackup { folder: folder.into(), why: why.into() };

@@ -55,7 +55,6 @@ impl Directory for FakePorts {
     }
 }
 
-/// The domains that are suppressed.
 struct SuppressedDomains(Vec<String>);
 
 impl SuppressedValues for SuppressedDomains {

@@ -106,7 +106,6 @@ pub(super) fn words(text: &str) -> Vec<Word> {
         .collect()
 }
 
-/// The parts of all words.
 pub(super) fn spread(words: Vec<Word>) -> Vec<String> {
     words.into_iter().flat_map(Word::into_parts).collect()
 }
@@ -130,7 +129,6 @@ pub(super) fn without_ends(words: Vec<Word>) -> (Vec<Word>, Option<&'static str>
     (words, name_suffix)
 }
 
-/// The name suffix among the words.
 pub(super) fn name_suffix_in(words: &[Word]) -> Option<&'static str> {
     words.iter().find_map(Word::name_suffix)
 }

@@ -27,7 +27,6 @@ pub(super) struct Reply<'a> {
 }
 
 impl Reply<'_> {
-    /// The result for a row.
     pub(super) fn means(&self, answers: &RemoteAnswers) -> CallResult {
         match self.status {
             200 => self.answer(answers),

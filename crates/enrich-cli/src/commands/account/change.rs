@@ -84,7 +84,6 @@ fn is_confirmed(account: &Account, console: &mut Console<'_>) -> Result<bool, Fa
     Ok(typed.trim() == account.name)
 }
 
-/// Changes an account and shows it.
 pub(super) fn change(
     on: &OnAccount,
     change: AccountChange,

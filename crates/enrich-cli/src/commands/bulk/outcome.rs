@@ -60,7 +60,6 @@ impl CostEstimate {
         }
     }
 
-    /// The number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.preview.rows
     }

@@ -26,7 +26,6 @@ impl Rejects {
         Ok(Self(BufWriter::new(file)))
     }
 
-    /// The writer for the import.
     pub(super) fn writer(&mut self) -> &mut (dyn Write + Send) {
         &mut self.0
     }

@@ -15,17 +15,13 @@ use super::reading::{called, in_words};
 /// A look-up to explain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LookUpToExplain<'a> {
-    /// The question.
     pub(super) question: &'a Question,
-    /// The result.
     pub(super) found: Option<&'a Found>,
     /// Whether the result has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
-    /// The least confidence for a match by name.
     pub(super) least_by_name: Confidence,
 }
 
-/// The explanation of an answer.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     /// How the fields were interpreted.
@@ -34,7 +30,6 @@ pub(super) struct Explanation {
     pub(super) min_confidence: u8,
     /// The companies that a name may mean; `None` if no company name was looked up.
     pub(super) company_name: Option<ByName>,
-    /// The subject that was found.
     pub(super) found: Option<Named>,
     /// Whether the subject has the attribute that the endpoint returns.
     pub(super) is_answered: bool,
@@ -45,7 +40,6 @@ pub(super) struct Explanation {
 /// The companies that a name may mean.
 #[derive(Debug, Serialize)]
 pub(super) struct ByName {
-    /// The name.
     pub(super) name: String,
     /// Whether the company is the employer of the person in question.
     pub(super) is_employer: bool,
@@ -60,7 +54,6 @@ pub(super) struct ByName {
 /// A subject's name.
 #[derive(Debug, Serialize)]
 pub(super) struct Named {
-    /// Its name.
     pub(super) name: String,
     /// The main domain of a company.
     pub(super) domain: Option<String>,
@@ -82,7 +75,6 @@ pub(super) struct Candidate {
     pub(super) company: String,
     /// The name of the company that matches best.
     pub(super) name: String,
-    /// Its main domain.
     pub(super) domain: Option<String>,
     /// The company's features, the largest effect first.
     pub(super) features: Vec<Weighed>,
@@ -93,16 +85,13 @@ pub(super) struct Candidate {
 pub(super) struct Weighed {
     /// The feature's name in the table of weights.
     pub(super) feature: &'static str,
-    /// Its value.
     pub(super) value: f64,
-    /// Its weight.
     pub(super) weight: f64,
     /// Value times weight: above 0 for the company, below 0 against it.
     pub(super) effect: f64,
 }
 
 impl LookUpToExplain<'_> {
-    /// Explains the answer.
     pub(super) fn explained(self, directory: &SqliteDirectory) -> Result<Explanation, StoreError> {
         let company = match self.question {
             Question::Company(company) => Some(company),

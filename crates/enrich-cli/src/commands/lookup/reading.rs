@@ -3,7 +3,6 @@
 use enrich_core::{CompanyRef, PersonRef, Question};
 use enrich_text::{CompanyName, Country, PersonName};
 
-/// The question in words.
 pub(super) fn in_words(question: &Question) -> String {
     match question {
         Question::Company(company) => of_company(company),

@@ -16,7 +16,6 @@ const MOST: usize = 100;
 /// Displayed digits of a hash.
 const DIGITS: usize = 16;
 
-/// The names with the most misses.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct MostMissed(Vec<Missed>);

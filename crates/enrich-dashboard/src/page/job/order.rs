@@ -34,7 +34,6 @@ pub(crate) struct FieldRow {
     pub(crate) fixed: String,
 }
 
-/// The estimated cost.
 pub(crate) struct CostEstimate {
     pub(crate) rows: Number,
     pub(crate) invalid: Number,

@@ -8,7 +8,6 @@ use super::search::{Candidates, search};
 use super::{is_bare, is_in};
 use crate::directory::view::View;
 
-/// The most companies that are compared.
 const MOST_COMPARED: usize = 32;
 /// The most companies that are read to find those in a country.
 const MOST_READ_IN_COUNTRY: usize = 512;

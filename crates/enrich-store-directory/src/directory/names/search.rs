@@ -52,7 +52,6 @@ pub(crate) struct Candidates {
     pub(crate) rarity: DirectoryRarity,
 }
 
-/// The words of a name that are in the index.
 pub(crate) fn index_words(form: &NameForm) -> impl Iterator<Item = String> + '_ {
     form.words.iter().map(|word| word.root.clone())
 }

@@ -70,7 +70,6 @@ impl WriterFixture {
         }
     }
 
-    /// Settles charges as one group.
     fn settle(&mut self, charges: Vec<Charge>) -> Vec<Result<Charged, ChargeError>> {
         let secrets = self.writer.secrets.clone();
         let (mut jobs, decisions): (Vec<_>, Vec<_>) = charges

@@ -1,30 +1,30 @@
-//! A TCP port that other test processes don't take, also while its server is down.
+//! A TCP port that other test processes don't take, even while its server is stopped.
 
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 
-/// Where the range begins.
+/// The beginning of the range.
 const FIRST: u16 = 20_000;
-/// Where the range ends, if the system doesn't say where its own range begins: Linux's default.
+/// The end of the range, if the system doesn't say where its own range begins: Linux's default.
 const END: u16 = 32_768;
-/// How many ports are tried.
+/// The most ports that are tried.
 const ATTEMPTS: usize = 1_000;
 
-/// A port of the loopback address, reserved until this is dropped.
+/// A port of the loopback address, reserved until this value is dropped.
 ///
-/// The port lies below the range from which the system takes the local ports of outgoing
-/// connections. In that range a client that tries to connect to a stopped server would, now and
-/// then, be connected to itself.
+/// The port is below the range from which the system takes local ports for outgoing connections.
+/// With a port in that range, a client that tries to connect to a stopped server would sometimes
+/// connect to itself.
 #[derive(Debug)]
 pub(crate) struct FreePort {
     address: SocketAddr,
-    /// Holds the port of the same number in UDP. Another `FreePort` doesn't get it.
+    /// Holds the UDP port with the same number, so that no other `FreePort` gets it.
     _reservation: UdpSocket,
 }
 
 impl FreePort {
-    /// Reserves a port that is free at this moment.
+    /// Reserves a free port.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl FreePort {
     }
 }
 
-/// The first local port that the system gives to outgoing connections.
+/// The first local port that the system uses for outgoing connections.
 fn first_of_the_system() -> Option<u16> {
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     range.split_whitespace().next()?.parse().ok()

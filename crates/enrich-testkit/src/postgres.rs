@@ -1,4 +1,4 @@
-//! Starts real PostgreSQL clusters for tests, with the programs that the system has.
+//! Starts real PostgreSQL clusters for tests, with the installed programs.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -11,7 +11,7 @@
 //! # }
 //! ```
 //!
-//! Servers run as an unprivileged user if the test is root's. No process outlives the test.
+//! If the test runs as root, servers run as an unprivileged user. No process outlives the test.
 
 mod cluster;
 mod guarded_process;

@@ -1,8 +1,8 @@
-//! A TCP proxy that delays, holds back and cuts connections, to stand for a network.
+//! A TCP proxy that simulates a network: it delays, holds back and cuts connections.
 //!
-//! Each connection has a delay line each way: a thread stamps what it reads with the time at which
-//! it is due, another sends it then. Order and throughput stay, whatever the delay. Sleeping adds
-//! about 0.1 ms.
+//! Each connection has a delay line in each direction. One thread reads bytes and adds the time at
+//! which they must be sent; another thread sends them at this time. The delay changes neither order
+//! nor throughput. Sleeping adds about 0.1 ms.
 
 mod connection;
 mod network;
@@ -20,9 +20,9 @@ use network::{Network, Rules};
 
 use crate::free_port::FreePort;
 
-/// A listener on a port of 127.0.0.1 that passes everything on to another address.
+/// A listener on a port of 127.0.0.1 that forwards everything to another address.
 ///
-/// When it is dropped it stops listening and resets its connections.
+/// When it is dropped, it stops listening and resets its connections.
 #[derive(Debug)]
 pub struct TcpProxy {
     port: FreePort,
@@ -30,7 +30,7 @@ pub struct TcpProxy {
 }
 
 impl TcpProxy {
-    /// Starts a proxy in front of `target`, with `delay` each way.
+    /// Starts a proxy in front of `target`, with `delay` in each direction.
     ///
     /// # Errors
     ///
@@ -50,17 +50,17 @@ impl TcpProxy {
         self.port.address()
     }
 
-    /// Changes where new connections lead. Open ones stay.
+    /// Changes the target of new connections. Open connections keep theirs.
     pub fn set_target(&self, target: SocketAddr) {
         self.network.change(|rules| rules.target = target);
     }
 
-    /// Changes the delay each way, for what is read from now on.
+    /// Changes the delay in each direction, for bytes that are read after this call.
     pub fn set_delay(&self, delay: Duration) {
         self.network.change(|rules| rules.delay = delay);
     }
 
-    /// Holds back all bytes, those of new connections too, until [`resume`](Self::resume).
+    /// Holds back all bytes until [`resume`](Self::resume), including those of new connections.
     /// Connections stay open, as when a cable is pulled.
     pub fn pause_both(&self) {
         self.network.change(|rules| rules.is_paused = [true; 2]);
@@ -76,18 +76,18 @@ impl TcpProxy {
         self.network.change(|rules| rules.is_paused[Direction::ToClient as usize] = true);
     }
 
-    /// Ends the pauses. What was held back is sent.
+    /// Ends the pauses and sends the bytes that were held back.
     pub fn resume(&self) {
         self.network.change(|rules| rules.is_paused = [false; 2]);
     }
 
-    /// Closes all connections and waits until they are closed. Bytes on their way are lost.
+    /// Closes all connections and waits until they are closed. Bytes in the delay lines are lost.
     pub fn cut(&self, how: Cut) {
         self.network.cut_all(how);
     }
 
-    /// Refuses new connections, as a machine without a server does, or accepts them again. Returns
-    /// when that holds.
+    /// Refuses new connections, like a machine without a server, or accepts them again. Returns
+    /// when this has taken effect.
     pub fn refuse_new(&self, refuse: bool) {
         self.network.change(|rules| rules.is_refusing = refuse);
         if refuse {
@@ -96,10 +96,10 @@ impl TcpProxy {
         self.network.wait_until(|rules| rules.is_listening != refuse);
     }
 
-    /// Arms a cut: the next connection that sends `pattern` to the server is closed at that very
-    /// moment. Then the cut is no longer armed. It replaces one that is armed.
+    /// Arms a cut: the next connection that sends `pattern` to the server is cut at this place. The
+    /// cut is then no longer armed. A new cut replaces an armed one.
     ///
-    /// The pattern is found in unencrypted bytes, also across packets. `COMMIT\0` is that statement
+    /// The pattern is found in unencrypted bytes, even across packets. `COMMIT\0` is this statement
     /// in PostgreSQL's protocol.
     pub fn cut_when(&self, pattern: &[u8], trigger: Trigger) {
         assert!(!pattern.is_empty(), "an empty pattern is everywhere");
@@ -114,17 +114,17 @@ impl TcpProxy {
         was_armed
     }
 
-    /// How many connections were cut by [`cut_when`](Self::cut_when).
+    /// The number of connections that [`cut_when`](Self::cut_when) has cut.
     pub fn triggered(&self) -> u64 {
         self.network.rules().triggered
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     pub fn connections(&self) -> usize {
         self.network.connections()
     }
 
-    /// Lets the listener look at the rules.
+    /// Makes the listener check the rules.
     fn wake_listener(&self) {
         let _ = TcpStream::connect(self.address());
     }
@@ -151,7 +151,7 @@ fn listen(listener: TcpListener, address: SocketAddr, network: &Arc<Network>) {
             return;
         }
         if is_refusing {
-            // Closing the listener refuses those that wait, too.
+            // Closing the listener also refuses waiting connections.
             listener = None;
             network.change(|rules| rules.is_listening = false);
             network.wait_until(|rules| !rules.is_refusing || rules.is_ended);

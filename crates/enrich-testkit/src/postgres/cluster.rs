@@ -1,4 +1,4 @@
-//! A PostgreSQL cluster of its own for a test.
+//! A PostgreSQL cluster for one test.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -21,20 +21,20 @@ use super::login::{DATABASE, Database, SUPERUSER};
 use super::template::make_data;
 use crate::free_port::FreePort;
 
-/// How long a server may take to start, or a change to arrive.
+/// How long a server may take to start, or a change to take effect.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
-/// The interval of looking whether a server has started.
+/// The interval at which a condition is checked.
 pub(super) const INTERVAL: Duration = Duration::from_millis(5);
-/// How often a start is tried with another port.
+/// How often a start is tried, each time with another port.
 const STARTS: usize = 5;
 
-/// Whether a server waits until its log is on the disk.
+/// Whether a commit waits until the server's log is on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// `fsync = on`, as in production.
     #[default]
     Real,
-    /// `fsync = off`: less to wait for on a slow disk.
+    /// `fsync = off`, which saves time on a slow disk.
     Fast,
 }
 
@@ -57,8 +57,8 @@ impl Default for ClusterOptions {
 
 /// A cluster in a temporary folder, on a port of 127.0.0.1.
 ///
-/// Its processes end and its folder goes when it is dropped, and when the test's process ends, in
-/// whatever way.
+/// Its processes end and its folder is removed when it is dropped, or when the test's process ends
+/// in any way.
 #[derive(Debug)]
 pub struct Cluster {
     pub(super) installation: Installation,
@@ -73,14 +73,15 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a cluster and waits until it accepts connections: 0.2 s, the first time 1 s.
+    /// Starts a cluster and waits until it accepts connections. This takes 1 s the first time,
+    /// later 0.2 s.
     ///
-    /// `None` if PostgreSQL is not installed; that is told as by
+    /// `None` if PostgreSQL is not installed. A message then says so, like that of
     /// [`skip_without_postgres`](super::skip_without_postgres).
     ///
     /// # Errors
     ///
-    /// When a program of PostgreSQL fails; with the end of its log.
+    /// When a program of PostgreSQL fails. The error contains the end of its log.
     pub fn start(options: &ClusterOptions) -> io::Result<Option<Self>> {
         let Some(installation) = Installation::find()? else { return Ok(None) };
         let fsync = if options.durability == Durability::Real { "on" } else { "off" };
@@ -95,8 +96,8 @@ impl Cluster {
         Ok(Some(cluster))
     }
 
-    /// The cluster of this process for tests that need only a database of their own; started at
-    /// the first call. `None` if PostgreSQL is not installed.
+    /// The cluster that all tests of this process share if they only need a database. The first
+    /// call starts it. `None` if PostgreSQL is not installed.
     ///
     /// # Panics
     ///
@@ -153,14 +154,14 @@ impl Cluster {
         Ok(Database::new(name, self.address(), self.password.clone()))
     }
 
-    /// Runs statements by `psql` in the database `enrich`, with all rights. Returns rows as lines,
-    /// their columns with `|` in between.
+    /// Runs statements with `psql` in the database `enrich`, as superuser. Returns each row as a
+    /// line, with `|` between its columns.
     ///
     /// # Errors
     ///
     /// When the server cannot be reached, or refuses a statement.
     pub fn psql(&self, statements: &str) -> io::Result<String> {
-        // As this process's user, which needs nothing of the server's folder.
+        // Runs as this process's user, because it needs no access to the server's folder.
         let mut psql = Command::new(self.installation.program("psql"));
         psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1"]);
         psql.args(["-p", &self.address().port().to_string(), "-U", SUPERUSER, "-d", DATABASE]);
@@ -169,12 +170,12 @@ impl Cluster {
         Ok(rows.trim_end().to_owned())
     }
 
-    /// Changes a setting and waits until the server has read it. Some settings hold only after
-    /// [`restart`](Self::restart).
+    /// Changes a setting and waits until the server has read it. Some settings take effect only
+    /// after [`restart`](Self::restart).
     ///
     /// # Errors
     ///
-    /// When the setting cannot be written, or is not read in a minute.
+    /// When the setting cannot be written, or is not read within a minute.
     pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
         const READ_AT: &str = "SELECT pg_conf_load_time()";
         self.settings.insert(name.to_owned(), value.to_owned());
@@ -203,7 +204,7 @@ impl Cluster {
         Ok(String::from_utf8_lossy(&fs::read(self.log_file())?).into_owned())
     }
 
-    /// Starts the server at a port where nobody listens.
+    /// Starts the server on a free port.
     pub(super) fn start_on_any_port(&mut self) -> io::Result<()> {
         for _ in 1..STARTS {
             match self.start_server() {
@@ -230,14 +231,15 @@ impl Cluster {
             }
             thread::sleep(INTERVAL);
         }
-        // The folder stays, for another attempt.
+        // The folder is kept for another attempt.
         if let Some(process) = self.process.take() {
             process.kill()?;
         }
         Err(io::Error::other(format!("PostgreSQL did not start: {}", end_of(&self.log()?))))
     }
 
-    /// What the server says of itself, such as `starting` and `ready`; empty if it has not begun.
+    /// The status that the server reports, such as `starting` and `ready`; empty if it has not
+    /// begun.
     pub(super) fn status(&self) -> io::Result<String> {
         let id = self.process_id()?.to_string();
         let lines = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
@@ -277,21 +279,21 @@ const SETTINGS: [(&str, &str); 18] = [
     ("unix_socket_directories", ""),
     ("max_connections", "200"),
     ("synchronous_commit", "on"),
-    // In files of the data folder, so that nothing stays when the server is killed.
+    // Uses files in the data folder, so that nothing else remains when the server is killed.
     ("dynamic_shared_memory_type", "mmap"),
     ("shared_buffers", "128MB"),
     // Recovery after a kill reads at most this much of the log.
     ("checkpoint_timeout", "30s"),
     ("max_wal_size", "512MB"),
-    // After a kill all files are synced before recovery: one by one that takes seconds. Since
-    // PostgreSQL 14.
+    // After a kill, all files are synced before recovery. Syncing them one by one would take
+    // seconds. This setting exists since PostgreSQL 14.
     ("recovery_init_sync_method", "syncfs"),
-    // A standby that was away still finds what it needs.
+    // Keeps enough log for a standby that was not connected for a while.
     ("wal_keep_size", "256MB"),
     ("max_wal_senders", "10"),
     ("hot_standby", "on"),
     ("hot_standby_feedback", "off"),
-    // A standby looks for its primary again after this time.
+    // A standby tries to reach its primary again after this time.
     ("wal_retrieve_retry_interval", "200ms"),
     ("timezone", "UTC"),
     ("log_timezone", "UTC"),
@@ -299,14 +301,14 @@ const SETTINGS: [(&str, &str); 18] = [
     ("log_statement", "none"),
 ];
 
-/// A temporary folder of the server's user.
+/// A temporary folder that belongs to the server's user.
 pub(super) fn new_folder(installation: &Installation) -> io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("enrich-postgres-").tempdir()?;
     installation.user.own(folder.path())?;
     Ok(folder)
 }
 
-/// Waits up to a minute until a condition holds.
+/// Waits up to a minute until a condition is true.
 pub(super) fn wait_until(mut holds: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
     let start = Instant::now();
     while !holds()? {
@@ -318,7 +320,7 @@ pub(super) fn wait_until(mut holds: impl FnMut() -> io::Result<bool>) -> io::Res
     Ok(())
 }
 
-/// A value between quotes, for settings and statements.
+/// A value in quotes, for settings and statements.
 fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }

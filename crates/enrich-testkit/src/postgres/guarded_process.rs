@@ -1,10 +1,12 @@
 //! A server process that never outlives the test.
 //!
 //! A small shell script, the guard, starts the server and then reads a pipe from the test process.
-//! When the test process ends, also by SIGKILL, the pipe ends; the guard then kills the server with
-//! all its children, stopped ones too, and removes the server's folder. The guard has a session of
-//! its own: neither a signal to the test's process group reaches it, nor the SIGHUP that the system
-//! sends to a group with a stopped process when the test ends.
+//! The pipe ends when the test process ends, even by SIGKILL. The guard then kills the server and
+//! all its children, including stopped ones, and removes the server's folder.
+//!
+//! The guard has its own session, so two signals do not reach it: a signal to the test's process
+//! group, and the SIGHUP that the system sends to a group with a stopped process when the test
+//! ends.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -19,14 +21,14 @@ use super::installation::ServerUser;
 
 /// How long a process may take to stop or to end.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The interval of looking at a process.
+/// The interval at which a process is checked.
 const INTERVAL: Duration = Duration::from_millis(2);
 
-/// The arguments: the folder, then the server's command.
+/// The guard's script. Its arguments are the folder, then the server's command.
 ///
-/// The server is stopped first, so that it starts no child while its children are killed. What
-/// PostgreSQL keeps in shared memory of the system (its number is in line 7 of `postmaster.pid`)
-/// is removed, as a crash of the machine would do.
+/// The server is stopped first, so that it starts no child while its children are killed. The
+/// shared memory of PostgreSQL (its number is in line 7 of `postmaster.pid`) is removed, as in a
+/// crash of the machine.
 const GUARD: &str = r#"
 folder=$1; shift
 "$@" </dev/null >>"$folder/log" 2>&1 &
@@ -47,7 +49,7 @@ shared_memory=$(sed -n '7s/.* //p' "$folder/data/postmaster.pid")
 [ "$keep" ] || rm -rf "$folder"
 "#;
 
-/// A running server; killed, and its folder removed, when it is dropped.
+/// A running server. When it is dropped, it is killed and its folder is removed.
 #[derive(Debug)]
 pub(super) struct GuardedProcess {
     guard: Child,
@@ -61,7 +63,7 @@ impl GuardedProcess {
     ///
     /// # Errors
     ///
-    /// When the guard cannot be started. A server that fails is seen by [`Self::is_running`].
+    /// When the guard cannot be started. If the server fails, [`Self::is_running`] shows it.
     pub(super) fn start(command: &Command, folder: &Path, user: ServerUser) -> io::Result<Self> {
         let mut guard = Command::new("setsid");
         guard.args(["/bin/sh", "-c", GUARD, "guard"]).arg(folder);
@@ -94,19 +96,19 @@ impl GuardedProcess {
         Ok(kill_process(self.id, signal)?)
     }
 
-    /// Stops the server and then its children, and waits until they stand still.
+    /// Stops the server and then its children (SIGSTOP), and waits until all are stopped.
     pub(super) fn freeze(&self) -> io::Result<()> {
         self.signal(Signal::STOP)?;
         wait_for_state(self.id, &['T', 'Z'])?;
         for child in self.children()? {
-            // It may have ended in between.
+            // The child may have ended meanwhile.
             let _ = kill_process(child, Signal::STOP);
             wait_for_state(child, &['T', 'Z'])?;
         }
         Ok(())
     }
 
-    /// Lets a frozen server go on.
+    /// Continues a frozen server.
     pub(super) fn thaw(&self) -> io::Result<()> {
         for child in self.children()? {
             let _ = kill_process(child, Signal::CONT);
@@ -114,7 +116,7 @@ impl GuardedProcess {
         self.signal(Signal::CONT)
     }
 
-    /// Sends SIGKILL to the server and its children, and waits for their end. The folder stays.
+    /// Sends SIGKILL to the server and its children, and waits for their end. The folder is kept.
     pub(super) fn kill(mut self) -> io::Result<()> {
         if let Some(mut input) = self.input.take() {
             input.write_all(b"keep\n")?;
@@ -122,14 +124,14 @@ impl GuardedProcess {
         self.guard.wait().map(|_| ())
     }
 
-    /// Sends a signal upon which the server ends, and waits for that. The folder stays.
+    /// Sends a signal that ends the server, and waits for its end. The folder is kept.
     pub(super) fn end_by(self, signal: Signal) -> io::Result<()> {
         self.signal(signal)?;
         wait_for_state(self.id, &['Z'])?;
         self.kill()
     }
 
-    /// The server's children at this moment.
+    /// The current children of the server.
     fn children(&self) -> io::Result<Vec<Pid>> {
         let id = self.id();
         let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"))?;
@@ -145,14 +147,15 @@ impl Drop for GuardedProcess {
     }
 }
 
-/// A process's state as in `ps`, such as `S`, `T` (stopped) and `Z` (ended); `None` if it is gone.
+/// A process's state as in `ps`, such as `S`, `T` (stopped) and `Z` (ended). `None` if the process
+/// does not exist.
 fn state(id: Pid) -> Option<char> {
     let line = fs::read_to_string(format!("/proc/{}/stat", id.as_raw_nonzero())).ok()?;
     let (_, after_name) = line.rsplit_once(')')?;
     after_name.trim_start().chars().next()
 }
 
-/// Waits until a process is in one of the states, or gone.
+/// Waits until a process is in one of the states or no longer exists.
 fn wait_for_state(id: Pid, expected: &[char]) -> io::Result<()> {
     let start = Instant::now();
     while state(id).is_some_and(|state| !expected.contains(&state)) {

@@ -1,4 +1,4 @@
-//! Finds the installed programs, and the user that they run as.
+//! Finds the installed programs, and the user that runs them.
 
 use std::env;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
 
-/// Where Debian and Ubuntu put each version: `/usr/lib/postgresql/15/bin`.
+/// The folder with a subfolder for each version on Debian and Ubuntu: `/usr/lib/postgresql/15/bin`.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
 /// The unprivileged users that servers may run as, the best one first.
@@ -22,21 +22,21 @@ pub(super) struct Installation {
     pub(super) user: ServerUser,
 }
 
-/// The user that a server runs as. PostgreSQL and pgbouncer refuse to run as root.
+/// The user that runs a server. PostgreSQL and pgbouncer refuse to run as root.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ServerUser {
-    /// User and group; `None` for those of this process.
+    /// User and group; `None` to use those of this process.
     ids: Option<(u32, u32)>,
 }
 
-/// Whether tests with PostgreSQL have to be left out, because it is not installed.
+/// Whether tests with PostgreSQL must be skipped, because it is not installed.
 ///
-/// Says so in a line on standard error, once in a process.
+/// If so, a line on standard error says it, once in a process.
 pub fn skip_without_postgres() -> bool {
     let is_missing = bin_folder().is_none();
     if is_missing {
         static SAID: Once = Once::new();
-        // `eprintln` would be hidden, because the test passes.
+        // `eprintln` would not be shown, because the test passes.
         SAID.call_once(|| {
             let _ = writeln!(
                 io::stderr(),
@@ -48,11 +48,11 @@ pub fn skip_without_postgres() -> bool {
 }
 
 impl Installation {
-    /// The newest PostgreSQL; `None` if it is not installed, which is then told.
+    /// The newest PostgreSQL. `None` if it is not installed; a message then says so.
     ///
     /// # Errors
     ///
-    /// When this process is root's and there is no unprivileged user.
+    /// When this process runs as root and there is no unprivileged user.
     pub(super) fn find() -> io::Result<Option<Self>> {
         if skip_without_postgres() {
             return Ok(None);
@@ -94,7 +94,7 @@ impl ServerUser {
         ids.ok_or_else(missing).map(|ids| Self { ids: Some(ids) })
     }
 
-    /// Makes the command run as this user.
+    /// Sets this user for the command.
     pub(super) fn of(self, command: &mut Command) {
         if let Some((user, group)) = self.ids {
             command.uid(user).gid(group);
@@ -117,7 +117,7 @@ pub(super) fn on_the_path(program: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 ///
-/// When it cannot be started, or fails; then with its standard error.
+/// When it cannot be started, or fails. After a failure, the error contains its standard error.
 pub(super) fn output(command: &mut Command) -> io::Result<String> {
     let output = command.output()?;
     if output.status.success() {

@@ -1,4 +1,4 @@
-//! What tests do to a running server.
+//! The operations of tests on a running server.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use super::cluster::{Cluster, wait_until};
 use super::guarded_process::GuardedProcess;
 
 impl Cluster {
-    /// Whether the server runs; a frozen one does.
+    /// Whether the server runs. A frozen server also runs.
     pub fn is_running(&self) -> bool {
         self.process.as_ref().is_some_and(GuardedProcess::is_running)
     }
@@ -23,7 +23,8 @@ impl Cluster {
         self.running().map(GuardedProcess::id)
     }
 
-    /// Ends all processes by SIGKILL, frozen ones too, and waits for their end. The data stays.
+    /// Ends all processes by SIGKILL, including frozen ones, and waits for their end. The data is
+    /// kept.
     ///
     /// # Errors
     ///
@@ -32,8 +33,8 @@ impl Cluster {
         self.process.take().map_or(Ok(()), GuardedProcess::kill)
     }
 
-    /// Stops all processes where they are (SIGSTOP), and waits until they stand still. Connections
-    /// stay open, and new ones are still accepted by the system.
+    /// Stops all processes (SIGSTOP) and waits until they are stopped. Connections stay open, and
+    /// the system still accepts new ones.
     ///
     /// # Errors
     ///
@@ -42,7 +43,7 @@ impl Cluster {
         self.running()?.freeze()
     }
 
-    /// Lets a frozen server go on.
+    /// Continues a frozen server.
     ///
     /// # Errors
     ///
@@ -51,11 +52,11 @@ impl Cluster {
         self.running()?.thaw()
     }
 
-    /// Shuts down at once, without a checkpoint (SIGQUIT). Clients are told so.
+    /// Shuts down at once, without a checkpoint (SIGQUIT). The server informs its clients.
     ///
     /// # Errors
     ///
-    /// When the server does not end in a minute.
+    /// When the server does not end within a minute.
     pub fn stop_immediate(&mut self) -> io::Result<()> {
         self.process.take().map_or(Ok(()), |process| process.end_by(Signal::QUIT))
     }
@@ -64,31 +65,32 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When the server does not end in a minute.
+    /// When the server does not end within a minute.
     pub fn stop(&mut self) -> io::Result<()> {
         self.process.take().map_or(Ok(()), |process| process.end_by(Signal::INT))
     }
 
-    /// Starts the server at the same address, after [`stop`](Self::stop) if it runs. Waits until it
-    /// accepts connections.
+    /// Starts the server at the same address and waits until it accepts connections. If it runs,
+    /// [`stop`](Self::stop)s it first.
     ///
     /// # Errors
     ///
-    /// As [`Cluster::start`].
+    /// The errors of [`Cluster::start`].
     pub fn restart(&mut self) -> io::Result<()> {
         self.stop()?;
         self.start_server()
     }
 
-    /// Makes a standby a primary, and waits until it accepts writes. It keeps its own settings,
-    /// `synchronous_standby_names` too.
+    /// Makes a standby the primary, and waits until it accepts writes. It keeps its own settings,
+    /// including `synchronous_standby_names`.
     ///
     /// # Errors
     ///
     /// When the server is stopped, or takes longer than a minute.
     pub fn promote(&self) -> io::Result<()> {
         let process = self.running()?;
-        // As `pg_ctl promote` does, which looks ten times a second only.
+        // Writes this file itself, because `pg_ctl promote` checks for success only ten times a
+        // second.
         fs::write(self.data().join("promote"), "")?;
         process.signal(Signal::USR1)?;
         wait_until(|| Ok(!self.is_standby()?))

@@ -1,4 +1,4 @@
-//! The roles of a cluster, and the URLs with their password.
+//! The roles of a cluster, and URLs with their password.
 
 use std::net::SocketAddr;
 
@@ -32,7 +32,7 @@ impl Database {
         self.url_at(&[self.address])
     }
 
-    /// The same URL with other addresses: of a proxy, of pgbouncer, or of several clusters.
+    /// The same URL with other addresses: those of a proxy, of pgbouncer, or of several clusters.
     pub fn url_at(&self, addresses: &[SocketAddr]) -> String {
         url(OWNER, &self.password, addresses, &self.name)
     }

@@ -7,16 +7,16 @@ use super::cluster::{Cluster, ClusterOptions, new_folder, wait_until};
 use super::installation::output;
 use super::login::SUPERUSER;
 
-/// The setting that names the standbys without which nothing is committed.
+/// The setting that names the standbys for which a commit waits.
 const STANDBY_NAMES: &str = "synchronous_standby_names";
 
 impl Cluster {
-    /// Starts a primary and its synchronous standby, named `second`. Whichever is the primary
-    /// commits nothing without a standby. `None` if PostgreSQL is not installed.
+    /// Starts a primary and its synchronous standby, named `second`. Each of them, as the primary,
+    /// commits only with a standby. `None` if PostgreSQL is not installed.
     ///
     /// # Errors
     ///
-    /// As [`Cluster::start`].
+    /// The errors of [`Cluster::start`].
     pub fn start_pair(options: &ClusterOptions) -> io::Result<Option<(Self, Self)>> {
         let Some(mut primary) = Self::start(options)? else { return Ok(None) };
         let mut standby = primary.start_standby("second")?;
@@ -25,8 +25,9 @@ impl Cluster {
         Ok(Some((primary, standby)))
     }
 
-    /// Starts a standby of this cluster and waits until it receives its log. `name` is its name in
-    /// `synchronous_standby_names`. It has this cluster's settings of now.
+    /// Starts a standby of this cluster, and waits until the standby receives this cluster's log.
+    /// `name` is the standby's name in `synchronous_standby_names`. The standby gets the current
+    /// settings of this cluster.
     ///
     /// # Errors
     ///
@@ -42,8 +43,9 @@ impl Cluster {
         Ok(standby)
     }
 
-    /// Makes this cluster a standby of `primary`, from a new copy of its data: kills it if it runs,
-    /// removes its data, and waits until it receives the primary's log. Address and name stay.
+    /// Makes this cluster a standby of `primary`. Kills this cluster if it runs, and replaces its
+    /// data by a new copy of the primary's. Then waits until it receives the primary's log. Its
+    /// address and name do not change.
     ///
     /// # Errors
     ///
@@ -61,7 +63,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When none is in a minute.
+    /// When no standby is synchronous within a minute.
     pub fn require_standby(&mut self, names: &str) -> io::Result<()> {
         self.set(STANDBY_NAMES, names)?;
         self.wait_until_synchronous()
@@ -71,7 +73,7 @@ impl Cluster {
     ///
     /// # Errors
     ///
-    /// When none is in a minute.
+    /// When no standby is synchronous within a minute.
     pub fn wait_until_synchronous(&self) -> io::Result<()> {
         let is_synchronous = "SELECT count(*) > 0 FROM pg_stat_replication \
              WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')";
@@ -97,7 +99,7 @@ impl Cluster {
         wait_until(|| Ok(self.psql(&receives)? == "t"))
     }
 
-    /// Copies a primary's data, and notes whom to follow.
+    /// Copies a primary's data, and writes the setting that names this primary.
     fn copy_from(&self, primary: &Self) -> io::Result<()> {
         let mut copy = self.installation.command("pg_basebackup", self.folder.path());
         copy.args(["--no-sync", "--wal-method=stream", "--checkpoint=fast"]);

@@ -1,7 +1,7 @@
-//! A new cluster's data folder: made by `initdb` once, and copied from then on.
+//! The data folder of a new cluster: `initdb` creates it once, later ones are copies.
 //!
-//! `initdb` takes half a second, a copy a tenth of it. The copy lies beside the test's executable,
-//! in the build's target folder, so `cargo clean` removes it.
+//! `initdb` takes half a second; a copy takes a tenth of this time. The copied folder is next to
+//! the test's executable, in the build's target folder, so `cargo clean` removes it.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,11 +12,12 @@ use std::process::{self, Command, Stdio};
 use super::installation::{Installation, output};
 use super::login::{DATABASE, OWNER, SUPERUSER};
 
-/// Counts the changes of what a template holds.
+/// The version of a template's content.
 const EDITION: u32 = 1;
 
-/// Makes `folder/data`: a cluster with the database `enrich` and the role `enrich`, its owner. It
-/// may create databases and roles, and is no superuser. Returns the password of all roles.
+/// Creates `folder/data`: a cluster with the database `enrich` and its owner, the role `enrich`.
+/// This role may create databases and roles, but is no superuser. Returns the password of all
+/// roles.
 ///
 /// # Errors
 ///
@@ -33,20 +34,20 @@ pub(super) fn make_data(installation: &Installation, folder: &Path) -> io::Resul
     let password = new_password()?;
     initialise(installation, folder, &data, &password)?;
     if let Some(template) = template {
-        // Without it the next cluster is made by initdb again.
+        // If this fails, the next cluster runs `initdb` again.
         let _ = keep(&data, &password, &template);
     }
     Ok(password)
 }
 
-/// The template's folder, which may not be there.
+/// The template's folder, which may not exist.
 fn template(installation: &Installation) -> io::Result<Option<PathBuf>> {
     let name = format!("postgres-template-{}-{EDITION}", installation.version()?);
     let executable = env::current_exe().ok();
     Ok(executable.and_then(|file| file.parent().map(|folder| folder.join(name))))
 }
 
-/// Runs `initdb`, and makes role and database with a server that is not started for connections.
+/// Runs `initdb`, and creates the role and the database with a server that accepts no connections.
 fn initialise(
     installation: &Installation,
     folder: &Path,
@@ -80,7 +81,8 @@ fn initialise(
     Ok(())
 }
 
-/// Keeps a copy of the data folder as the template, complete from the first moment on.
+/// Keeps a copy of the data folder as the template. The template is renamed into place when
+/// complete.
 fn keep(data: &Path, password: &str, template: &Path) -> io::Result<()> {
     let new = template.with_extension(process::id().to_string());
     fs::create_dir(&new)?;
@@ -99,8 +101,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     output(Command::new("cp").arg("-a").arg(from).arg(to)).map(|_| ())
 }
 
-/// Sixteen random bytes in hexadecimal: other users of the machine reach the server's port, and a
-/// superuser of PostgreSQL may run programs.
+/// Sixteen random bytes in hexadecimal. A password is needed because other users of the machine can
+/// reach the server's port, and a superuser of PostgreSQL can run programs.
 fn new_password() -> io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;

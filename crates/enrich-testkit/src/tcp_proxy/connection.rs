@@ -1,7 +1,7 @@
-//! One connection through a proxy: two sockets, and a delay line each way.
+//! One connection through a proxy: two sockets, and a delay line in each direction.
 //!
-//! Four threads: each reads or writes one socket, and holds it only as long as it does. A socket is
-//! closed when both of its threads have left it.
+//! It has four threads. Each reads or writes one socket, and then drops it. A socket is closed when
+//! both of its threads have dropped it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -15,39 +15,39 @@ use socket2::SockRef;
 
 use super::network::{Cut, Direction, Network, Trigger};
 
-/// How much is read at once.
+/// The most bytes of one read.
 const CHUNK_BYTES: usize = 32 * 1024;
-/// How many chunks are on their way in one direction: at most 32 MiB.
+/// The most chunks in one delay line, together at most 32 MiB.
 const MOST_CHUNKS: usize = 1_024;
-/// How long a connection to the server is tried.
+/// How long the proxy tries to connect to the server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a blocked write looks whether its connection was cut.
+/// How often a blocked write checks whether its connection was cut.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// What cuts a connection, and tells its threads.
+/// The state of a connection, by which it is cut.
 #[derive(Debug)]
 pub(super) struct Connection {
     client: Weak<TcpStream>,
     server: Weak<TcpStream>,
     is_cut: AtomicBool,
-    /// No reply reaches the client any more.
+    /// Whether replies no longer reach the client.
     is_mute: AtomicBool,
-    /// The thread that writes to the client leaves its socket.
+    /// Whether the thread that writes to the client must leave its socket.
     is_client_cut: AtomicBool,
 }
 
-/// What is on its way.
+/// An element of a delay line.
 enum Chunk {
-    /// Bytes, and when they are due.
+    /// Bytes, and the time at which they must be sent.
     Bytes(Instant, Vec<u8>),
-    /// The end of the stream.
+    /// The end of the stream, and the time at which it must be sent.
     End(Instant),
-    /// Nothing: lets the thread look at its connection.
+    /// Nothing. It makes the thread check its connection.
     Wake,
 }
 
 impl Connection {
-    /// Has both sockets closed.
+    /// Makes the threads close both sockets.
     pub(super) fn cut(&self, how: Cut) {
         self.is_cut.store(true, Ordering::Release);
         for socket in [&self.client, &self.server] {
@@ -69,14 +69,14 @@ impl Connection {
     }
 }
 
-/// Has a socket closed as soon as its threads have left it.
+/// Makes the threads of a socket leave it; the socket is then closed.
 fn leave(socket: &Weak<TcpStream>, how: Cut) {
     let Some(socket) = socket.upgrade() else { return };
     if how == Cut::Reset {
-        // Closing then sends RST.
+        // With this option, closing sends RST.
         let _ = SockRef::from(&*socket).set_linger(Some(Duration::ZERO));
     }
-    // Sends nothing, but ends a read that waits.
+    // Sends nothing, but ends a waiting read.
     let _ = socket.shutdown(Shutdown::Read);
 }
 
@@ -145,7 +145,8 @@ impl End {
         }
     }
 
-    /// Sends what the client sent, each chunk when it is due, and looks for the armed pattern.
+    /// Sends each chunk from the client to the server at its time, and searches for the armed
+    /// pattern.
     fn write_to_server(self, line: &Receiver<Chunk>, wake_reply: &SyncSender<Chunk>) {
         let mut recent = Vec::new();
         for chunk in line {
@@ -178,8 +179,8 @@ impl End {
         }
     }
 
-    /// Waits until the bytes are due. `None` if the connection was cut; otherwise what was armed
-    /// and is in these bytes, with the place where it begins.
+    /// Waits until the bytes must be sent. `None` if the connection was cut. Otherwise returns the
+    /// armed trigger, if its pattern is in these bytes, and where the pattern begins.
     fn trigger(
         &self,
         due: Instant,
@@ -195,7 +196,7 @@ impl End {
         Some(Some((start, trigger)))
     }
 
-    /// Sends what the server sent, each chunk when it is due.
+    /// Sends each chunk from the server to the client at its time.
     fn write_to_client(self, line: &Receiver<Chunk>) {
         for chunk in line {
             if self.connection.is_client_cut.load(Ordering::Acquire) {
@@ -219,7 +220,7 @@ impl End {
             }
         }
         drop(self);
-        // The server's last replies are read, so that it works through what it was sent.
+        // The server's last replies are still read, so that it handles everything that it received.
         for chunk in line {
             if matches!(chunk, Chunk::End(_)) {
                 return;
@@ -258,8 +259,8 @@ impl End {
     }
 }
 
-/// Finds the pattern in the stream that ends with `bytes`. Returns where in `bytes` it begins: 0 if
-/// it began before. `recent` holds as many bytes from before as may be part of it.
+/// Finds the pattern in the stream that ends with `bytes`. Returns where in `bytes` it begins; 0 if
+/// it began before them. `recent` contains the earlier bytes that may be part of the pattern.
 fn find(pattern: &[u8], bytes: &[u8], recent: &mut Vec<u8>) -> Option<usize> {
     let before = recent.len();
     recent.extend_from_slice(bytes);

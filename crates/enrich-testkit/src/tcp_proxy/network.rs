@@ -1,4 +1,4 @@
-//! What the threads of a proxy share: its rules and its open connections.
+//! The state that the threads of a proxy share: its rules and its open connections.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
@@ -14,13 +14,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// With RST: both sides see `ECONNRESET`.
+    /// With RST: both sides get `ECONNRESET`.
     Reset,
-    /// With FIN: both sides see an end of the stream.
+    /// With FIN: both sides read an end of the stream.
     Finish,
 }
 
-/// A way through a connection.
+/// A direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the client to the server.
@@ -32,14 +32,14 @@ pub enum Direction {
 /// What happens when an armed pattern passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// The server gets everything before the pattern, and then an end of the stream. The client
-    /// gets a reset.
+    /// The server gets everything before the pattern, then an end of the stream. The client gets a
+    /// reset.
     CutBefore,
-    /// The server gets the pattern and all that was read with it, and then an end of the stream.
-    /// The client gets a reset, and never a reply.
+    /// The server gets the pattern and everything that was read with it, then an end of the stream.
+    /// The client gets a reset and no reply.
     CutAfter,
-    /// The server gets everything; the client gets no byte more, and the connection stays open
-    /// until it closes it.
+    /// The server gets everything. The client gets no further byte, and the connection stays open
+    /// until the client closes it.
     LoseReply,
 }
 
@@ -84,7 +84,7 @@ impl Network {
         }
     }
 
-    /// The rules of this moment.
+    /// The current rules.
     pub(super) fn rules(&self) -> MutexGuard<'_, Rules> {
         self.rules.lock()
     }
@@ -95,7 +95,7 @@ impl Network {
         self.changed.notify_all();
     }
 
-    /// Waits until the rules are such.
+    /// Waits until the rules satisfy a condition.
     pub(super) fn wait_until(&self, holds: impl Fn(&Rules) -> bool) {
         let mut rules = self.rules.lock();
         while !holds(&rules) {
@@ -103,7 +103,7 @@ impl Network {
         }
     }
 
-    /// Waits until the bytes that are due at `due` may pass. `None` if the connection was cut.
+    /// Waits until `due`, and until the rules let the bytes pass. `None` if the connection was cut.
     pub(super) fn wait_to_send(
         &self,
         connection: &Connection,
@@ -133,7 +133,7 @@ impl Network {
         !self.rules.lock().is_ended
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     pub(super) fn connections(&self) -> usize {
         self.connections.lock().iter().filter(|one| is_open(one)).count()
     }
@@ -151,7 +151,8 @@ impl Network {
 
     /// Wakes the threads that wait.
     pub(super) fn wake(&self) {
-        // The lock: a thread that has just seen an uncut connection is waiting by then.
+        // Takes the lock first: a thread that has just checked its connection is then already
+        // waiting.
         drop(self.rules.lock());
         self.changed.notify_all();
     }

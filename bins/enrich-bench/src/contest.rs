@@ -66,7 +66,7 @@ struct Server {
 struct Service {
     server: Server,
     outcome: Outcome,
-    /// The requests of the check before anything is timed.
+    /// The requests that are checked before anything is timed.
     sample: Vec<Sampled>,
     reconciliation: Reconciliation,
     /// Time from the start of the process to its first charged answer.

@@ -14,7 +14,7 @@ pub(crate) struct Process {
 impl Process {
     /// # Errors
     ///
-    /// When the system does not say how long its clock ticks are.
+    /// When the system does not report the length of its clock ticks.
     pub(crate) fn with_id(id: u32) -> anyhow::Result<Self> {
         let ticks = Command::new("getconf").arg("CLK_TCK").output();
         let ticks = ticks.context("`getconf CLK_TCK` cannot be run")?;

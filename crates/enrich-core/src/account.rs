@@ -26,7 +26,7 @@ pub struct Account {
     pub created_at: Timestamp,
     /// Whether the account's keys are accepted.
     pub status: AccountStatus,
-    /// Country used to read its national phone numbers.
+    /// Country used to read the account's national phone numbers.
     pub country: Option<Country>,
 }
 

@@ -161,7 +161,7 @@ fn too_large(max_bytes: u64) -> UploadError {
     UploadError::Message(413, said)
 }
 
-/// Forwards the pieces of a field until the receiver is gone.
+/// Forwards the pieces of a field until nobody receives them.
 async fn read(
     mut field: Field<'_>,
     sender: mpsc::Sender<Option<Bytes>>,

@@ -81,7 +81,7 @@ pub enum Fault {
         /// Its price.
         price: Price,
     },
-    /// An adjustment of an entry that is not before it.
+    /// An adjustment whose corrected entry does not exist or comes later.
     #[error("{at}: corrects {corrects}, no row before it")]
     CorrectsNothing {
         /// The row.

@@ -1,7 +1,7 @@
 //! Look-ups over SQLite. Most are a few point reads of an index.
 //!
-//! The facts are stored with one row per value. Look-ups do not read them, but rows that are
-//! derived whenever facts are written: a profile for each subject, and one index from every exact
+//! The facts are stored with one row per value. Look-ups read other rows, which are derived
+//! whenever facts are written: a profile for each subject, and one index from every exact
 //! identifier to its subjects. Short reads run on the caller's thread. Reads that may take long run
 //! on separate threads: long lists, names that many companies share, and searches for names without
 //! an exact match. Each look-up sees one state of the directory, even during an import.

@@ -232,7 +232,7 @@ impl UsageWriter {
         }
     }
 
-    /// Writes at every interval and on request, until all senders are gone.
+    /// Writes at every interval and on request, until all senders are dropped.
     fn run(mut self) {
         loop {
             match self.asked.recv_timeout(ROUND) {

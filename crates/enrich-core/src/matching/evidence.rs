@@ -48,9 +48,9 @@ features! {
     SameSortedOnly "same_sorted_only",
     /// The names are equal without spaces, but their words differ.
     SameJoined "same_joined",
-    /// The share of the asked name's rarity that agrees.
+    /// The share of matching words in the asked name's rarity.
     AskedCovered "asked_covered",
-    /// The share of the held name's rarity that agrees.
+    /// The share of matching words in the held name's rarity.
     HeldCovered "held_covered",
     /// The amount by which the sum of both shares exceeds one half.
     CoveredOverHalf "covered_over_half",
@@ -60,13 +60,13 @@ features! {
     AskedMissing "asked_missing",
     /// The total rarity of words that only the held name has.
     HeldMissing "held_missing",
-    /// The total rarity that agrees.
+    /// The total rarity of the matching words.
     Agreed "agreed",
-    /// The total rarity that agrees, at most one.
+    /// The total rarity of the matching words, at most one.
     AgreedSome "agreed_some",
-    /// The rarity that agrees in words that are not general.
+    /// The total rarity of the matching words that are not general.
     AgreedSpecific "agreed_specific",
-    /// The rarity that agrees in words that are not general, at most 0.8.
+    /// The total rarity of the matching words that are not general, at most 0.8.
     AgreedSpecificSome "agreed_specific_some",
     /// Only general words agree.
     NoSpecific "no_specific",
@@ -74,13 +74,13 @@ features! {
     AskedMissingSpecific "asked_missing_specific",
     /// The rarity of the rarest non-general word that only the held name has.
     HeldMissingSpecific "held_missing_specific",
-    /// The share of the agreement that comes from translations and other equivalents.
+    /// The share of translations and other equivalents in the matching words.
     Equivalent "equivalent",
-    /// The share of the agreement that comes from misspelt words.
+    /// The share of misspelt words in the matching words.
     Misspelt "misspelt",
-    /// The first word of the asked name agrees.
+    /// The first word of the asked name matches a word of the held name.
     FirstAsked "first_asked",
-    /// The first word of the held name agrees.
+    /// The first word of the held name matches a word of the asked name.
     FirstHeld "first_held",
     /// The Jaro-Winkler similarity of the names without spaces.
     Jaro "jaro",
@@ -132,7 +132,7 @@ features! {
     AsidePlace "aside_place",
     /// The words in parentheses are part of a domain.
     AsideInDomain "aside_in_domain",
-    /// A label equals the first words of the name: their share of its rarity.
+    /// A label equals the first words of the name: the share of these words in the name's rarity.
     LabelIsBeginning "label_is_beginning",
     /// A label contains the name: the name's share of the label.
     LabelHoldsName "label_holds_name",
@@ -142,7 +142,7 @@ features! {
     LabelLikeName "label_like_name",
     /// A label equals the name's initials.
     LabelIsInitials "label_is_initials",
-    /// A label consists of the beginnings of words: their share of the name's rarity.
+    /// A label consists of the beginnings of words: the share of these words in the name's rarity.
     LabelOfParts "label_of_parts",
     /// A label consists of the beginnings of all words.
     LabelOfPartsFull "label_of_parts_full",

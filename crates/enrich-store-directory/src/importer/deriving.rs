@@ -134,7 +134,7 @@ mod tests {
     /// and of the rows in the lists of words that they use.
     const DERIVED: &str = "70514b9e8d30dd90d70f1fdf06e0921237f31b8fe1d9e5f18c28ca592c0bcee7";
 
-    /// The files of enrich-text that affect by which names a subject is found.
+    /// The data files of enrich-text that affect the names under which a subject is found.
     const LISTS: [&str; 6] = [
         "countries.csv",
         "filler_words.txt",

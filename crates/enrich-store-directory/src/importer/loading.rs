@@ -269,7 +269,7 @@ fn take(
     Ok(all)
 }
 
-/// Sends an answer. If the caller is gone, the answer is dropped.
+/// Sends an answer. If the caller no longer waits, the answer is dropped.
 fn send_answer<T>(answer: Answer<T>, result: Result<T, StoreError>) {
     let _ = answer.send(result);
 }

@@ -5,9 +5,9 @@
 //! remembered by a hash of the id. The hashes are keyed: without the secret, nobody can test ids or
 //! records against the database to find a person who was forgotten.
 //!
-//! If the subject of a remembered record is gone, it was forgotten on request. Removing a source
-//! does not leave such records, because it also removes the fingerprints of the subjects that it
-//! removes.
+//! If the subject of a remembered record no longer exists, it was forgotten on request. Removing a
+//! source does not leave such records, because it also removes the fingerprints of the subjects
+//! that it removes.
 
 use enrich_core::{Origin, SubjectId};
 use enrich_secrets::{Purpose, Secret};

@@ -34,8 +34,8 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "cache_size", CACHE)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Deleted content is overwritten, so that a forgotten value is gone from the file. A load may
-    // have moved or rewritten its row before; otherwise a copy could stay.
+    // Deleted content is overwritten, so that the file no longer contains a forgotten value. A load
+    // may have moved or rewritten its row before; otherwise a copy could stay.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }

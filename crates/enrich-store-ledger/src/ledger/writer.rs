@@ -112,7 +112,7 @@ impl Writer {
         self.ledger_state.heads()
     }
 
-    /// Decides jobs until all senders are gone and the queue is empty.
+    /// Decides jobs until all senders are dropped and the queue is empty.
     pub(super) fn run(mut self, mut queue: Receiver<Job>) {
         // Charging stops even if this thread panics, so that later callers do not wait for an
         // answer.

@@ -112,8 +112,7 @@ impl Export {
         Ok(())
     }
 
-    /// Writes a row. Returns the number of its cells that are too long for a workbook and will be
-    /// truncated.
+    /// Writes a row. Returns the number of its cells that are truncated in a workbook.
     pub(crate) fn row(&mut self, row: &Row, added: &Added) -> Result<u64, csv::Error> {
         match self.format {
             Format::Csv | Format::Tsv | Format::Xlsx => self.csv_row(row, added),

@@ -165,8 +165,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Whether another process works in the folder. If so, no jobs are available here until it
-    /// ends.
+    /// Whether another process works in the folder. No jobs are available here until it ends.
     pub fn are_elsewhere(&self) -> bool {
         self.shared.registry.lock().is_elsewhere
     }
@@ -292,8 +291,7 @@ impl Jobs {
         Ok(over.len())
     }
 
-    /// Waits for rows in flight and ends all work. Running jobs continue when the folder is opened
-    /// again.
+    /// Waits for rows in flight and ends. Running jobs continue when the folder is opened again.
     pub fn close(&self) {
         {
             let mut registry = self.shared.registry.lock();

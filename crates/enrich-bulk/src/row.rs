@@ -79,8 +79,7 @@ impl Waiting {
 ///
 /// # Errors
 ///
-/// How the run ends, if it ends before the row is done. Then neither this row nor later ones are
-/// sent.
+/// How the run ends, if it ends before the row is done. No further row is then sent.
 pub(crate) async fn ask(
     caller: &dyn Caller,
     fields: &RowFields,
@@ -146,8 +145,7 @@ pub(crate) fn highest_price(price: Price, fields: &RowFields) -> Option<u64> {
             let limit = fields.iter().find(|(name, _)| *name == "limit");
             let digits = limit.map(|(_, digits)| digits.trim())?;
             let is_decimal = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            // The endpoint refuses an invalid limit, at no cost. A number beyond 64 bits is no
-            // limit.
+            // An invalid limit is refused at no cost. A number beyond 64 bits is no limit.
             if is_decimal { digits.parse().ok().map(|items| price.of(items).0) } else { Some(0) }
         }
     }

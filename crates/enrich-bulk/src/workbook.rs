@@ -27,8 +27,7 @@ pub(crate) fn other_ending(file_name: &str) -> Option<&'static str> {
     OTHER_ENDINGS.into_iter().find(|ending| name.ends_with(ending))
 }
 
-/// Converts CSV rows to a workbook. The rows are kept in temporary files in `folder`, not in
-/// memory.
+/// Converts CSV rows to a workbook. Keeps the rows in temporary files in `folder`.
 pub(crate) fn write(rows: impl Read, into: impl Write + Send, folder: &Path) -> io::Result<()> {
     let mut rows = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows);
     let mut workbook = Workbook::new();

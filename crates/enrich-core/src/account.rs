@@ -120,8 +120,7 @@ pub struct KeyLimit {
 }
 
 impl KeyLimit {
-    /// The limit for the owner of an account. It bounds the requests that all keys can make
-    /// together.
+    /// The limit for an account's owner. It bounds the requests that all keys can make together.
     pub const PER_ACCOUNT: Self = Self { active: 50, all: 1_000 };
     /// The limit for the operator. It counts only active keys, so that the operator can replace a
     /// leaked key when the owner has used up the account's limit.

@@ -23,8 +23,7 @@ impl ClockWatch {
     /// Largest allowed difference. It covers leap seconds and small corrections.
     const TOLERANCE: SignedDuration = SignedDuration::from_secs(10);
 
-    /// Starts the watch at an instant of both clocks. The monotonic clock may count from any
-    /// origin.
+    /// Starts the watch. The monotonic clock may count from any origin.
     pub fn new(wall: Timestamp, monotonic: Duration) -> Self {
         Self { wall, monotonic }
     }

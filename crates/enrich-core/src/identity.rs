@@ -22,11 +22,9 @@ pub enum Identity<'a> {
     NameAndSeats(&'a CompanyName, &'a [Country]),
     /// A person with this page.
     PersonPage(&'a PersonPage),
-    /// A person with one of these addresses. If the record has a page, the stored person must not
-    /// have one.
+    /// A person with one of these addresses, and without a page if the record has one.
     Emails(&'a [EmailAddress]),
-    /// A person with the record's name at the record's employer. If the record has a page, the
-    /// stored person must not have one.
+    /// A person with the record's name and employer, and without a page if the record has one.
     NameAtEmployer,
 }
 

@@ -1,5 +1,4 @@
-//! The running requests with an idempotency key. They ensure that a repeat does not overtake the
-//! first call.
+//! The running requests with an idempotency key: a repeat must not overtake the first call.
 //!
 //! This works within one process. Between processes, the idempotency record decides inside the
 //! transaction of the charge.

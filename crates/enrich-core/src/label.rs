@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-/// One line of at most [`Label::MAX_CHARACTERS`] characters, without surrounding white space. It
-/// may be empty.
+/// One line of at most [`Label::MAX_CHARACTERS`] characters, trimmed. It may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label(String);
 

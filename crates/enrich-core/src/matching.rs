@@ -142,8 +142,7 @@ impl DirectoryRarity {
     /// The weight of the general frequency of words, as a number of companies. A small directory
     /// says little about how common a word is.
     const AT_LARGE: f64 = 20_000.0;
-    /// The assumed share of general names that contain a word, if the word is not known to be
-    /// common.
+    /// The assumed share of general names with a given word that is not known to be common.
     const SHARE_OF_OTHERS: f64 = 0.000_004;
     /// The highest rarity. Rarer words cannot be distinguished from chance.
     const MOST: f64 = 12.0;

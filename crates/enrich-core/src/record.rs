@@ -138,8 +138,7 @@ pub struct PersonRecord {
     pub phones: Vec<Phone>,
 }
 
-/// The employer in a person's record. At least one of domain and name is present; the domain takes
-/// precedence.
+/// The employer in a person's record: a name, a domain or both. The domain takes precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmployerRecord {
     /// Its name.

@@ -139,8 +139,7 @@ impl Row<'_> {
     }
 }
 
-/// The price as text for a row. It is not the displayed form, which may change: hashed bytes must
-/// not.
+/// The price as text for a row. The displayed form may change, but hashed bytes must not.
 pub fn price_text(price: Price) -> String {
     match price {
         Price::PerAnswer(credits) => format!("answer/{credits}"),

@@ -59,8 +59,7 @@ impl LastAnswer {
     }
 }
 
-/// Whether the current request is an upload. An upload may take any time as long as it makes
-/// progress.
+/// Whether the current request is an upload, which may take any time while it makes progress.
 #[derive(Clone, Default)]
 pub(crate) struct UploadExemption(Rc<Cell<bool>>);
 

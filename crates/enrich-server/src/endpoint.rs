@@ -91,8 +91,7 @@ async fn answer(
     // Boxed, so that a connection whose body is still arriving does not use this memory.
     let id = context.request_id();
     let answer = Box::pin(respond(&app.service, api_version, endpoint, id, call));
-    // A panic is a bug, but the client still gets an answer: whether the charge was written is
-    // unknown.
+    // After a panic the client still gets an answer: the outcome of the charge is unknown.
     let answer = AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
         refuse(api_version, Refusal::OutcomeUnknown(Panicked.into()).into(), id)
     });

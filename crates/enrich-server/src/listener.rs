@@ -56,8 +56,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Binds `address`; port 0 selects a free port. From then on, new connections wait in the
-    /// accept queue.
+    /// Binds `address`; port 0 selects a free port. New connections then wait in the accept queue.
     ///
     /// # Errors
     ///
@@ -82,15 +81,13 @@ impl Listener {
         self.address
     }
 
-    /// Creates the server. It runs while the returned future is polled, and stops only through its
-    /// handle.
+    /// Creates the server. It runs while it is polled, and stops only through its handle.
     ///
     /// # Errors
     ///
     /// When the system refuses the socket.
     pub fn serve(self, listener: ListenerState, limits: ListenerLimits) -> io::Result<Server> {
-        // `ConnectionSlots` enforces the limit over all workers. One worker may get all
-        // connections.
+        // `ConnectionSlots` enforces the limit, because one worker may get all connections.
         let per_worker = limits.connections.get().saturating_add(2 * limits.guests.get());
         let places = ConnectionSlots::new(limits.connections, limits.connections_per_address);
         let builder = Server::build()

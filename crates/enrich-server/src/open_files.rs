@@ -8,8 +8,7 @@ const OTHER_FILES: usize = 512;
 /// The number of connections to allow: `wanted`, or fewer if the open-file limit is too low.
 ///
 /// Raises the limit as far as this user may. Services often start with a limit of 1,024, although
-/// they may use far more files. With that limit, connections could leave no files for the
-/// databases.
+/// far more files are permitted. Connections could then leave none for the databases.
 pub(crate) fn connection_limit(wanted: NonZeroUsize) -> NonZeroUsize {
     let Some(limit) = raised(wanted.get().saturating_add(OTHER_FILES)) else { return wanted };
     let connections = fitting(wanted, limit);

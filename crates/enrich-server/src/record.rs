@@ -25,8 +25,7 @@ use crate::response::refusal;
 use crate::state::AppState;
 use crate::versions::api_version_of;
 
-/// Answers the request and records the response. Beyond the connection limit, only admin pages are
-/// answered.
+/// Answers the request and records the response. Guests get only admin pages.
 pub(crate) async fn record(
     context: CallContext,
     request: ServiceRequest,
@@ -121,8 +120,7 @@ impl Recorder<'_> {
     }
 }
 
-/// The method's name for the log. An unknown method is not logged by name, because callers choose
-/// its text.
+/// The method's name for the log. Callers choose the text of unknown methods, so it is not logged.
 fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,5 +1,4 @@
-//! Converts responses of the API to those of actix-web, and stores them for the log and the
-//! metrics.
+//! Converts the API's responses to those of actix-web, and stores them for log and metrics.
 
 use std::borrow::Cow;
 

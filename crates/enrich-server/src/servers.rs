@@ -98,8 +98,7 @@ impl Servers {
         }
     }
 
-    /// Stops accepting connections and waits for requests in flight. `/readyz` is answered until
-    /// then.
+    /// Stops accepting and waits for requests in flight. `/readyz` is answered until then.
     pub(crate) async fn stop(self) {
         self.public.handle.stop(true).await;
         if let Some(admin) = self.admin {

@@ -2,8 +2,7 @@
 
 use enrich_wire::ApiVersion;
 
-/// All versions, the oldest first. The oldest version's error format is also used for paths outside
-/// all versions.
+/// All versions. The first, oldest one gives the error format for paths outside all versions.
 pub static API_VERSIONS: [&ApiVersion; 2] =
     [&enrich_wire_v1::API_VERSION, &enrich_wire_v2::API_VERSION];
 

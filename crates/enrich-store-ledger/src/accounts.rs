@@ -153,8 +153,7 @@ impl Accounts for SqliteAccounts {
             if successor.account != account {
                 return Err(StoreError::failed(Unfit::OtherAccount).into());
             }
-            // A successor that replaces an active key at once does not change the number of active
-            // keys.
+            // A key that replaces an active one at once does not change the number of active keys.
             let takes_its_place = is_active && old_until <= now;
             match find_full(connection, &successor, limit)? {
                 Some(KeyStored::TooManyActive) if takes_its_place => {}

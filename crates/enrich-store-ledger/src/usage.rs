@@ -245,8 +245,7 @@ impl UsageWriter {
             for reply in mem::take(&mut self.waiting) {
                 let written =
                     self.write(Pace::Hurried).and_then(|()| self.write_misses(Pace::Hurried));
-                // Sending fails if the caller no longer waits; the counts are written in either
-                // case.
+                // Fails if the caller no longer waits; the counts are written in either case.
                 let _ = reply.send(written.map_err(store_error));
             }
         }

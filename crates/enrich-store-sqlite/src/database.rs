@@ -106,8 +106,7 @@ pub fn prepare(path: &Path, database: &Database) -> Result<(), OpenError> {
         _ => connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?,
     }
     migrate(&mut connection, path, database)?;
-    // A copy made by `VACUUM INTO` has no write-ahead log. Without one, its readers would wait for
-    // its writer.
+    // A copy by `VACUUM INTO` has no write-ahead log, so its readers would wait for its writer.
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {

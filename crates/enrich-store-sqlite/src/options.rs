@@ -7,8 +7,7 @@ use crate::database::Durability;
 /// The limits and settings of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The most charges and grants that wait for a decision. A further one is refused as
-    /// overloaded.
+    /// The most charges and grants that wait for a decision. Further ones are refused.
     pub charge_queue: usize,
     /// The most decisions in one transaction.
     pub charge_group: usize,

@@ -102,8 +102,7 @@ pub(crate) fn aside(text: &str) -> Option<(&str, &str)> {
     (is_name && !fold(aside).is_empty()).then_some((name, aside))
 }
 
-/// Whether the text after a name is the name's initials. In `General Electric (GE)`, `GE` does not
-/// mean Georgia.
+/// Whether the text after a name is its initials: in `General Electric (GE)`, not Georgia.
 fn are_initials(name: &str, aside: &str) -> bool {
     let folded = fold(name);
     let initials = |name: &str| name.split(' ').filter_map(|word| word.chars().next()).collect();

@@ -3,8 +3,7 @@
 /// The longest text that a parser accepts, in characters after trimming.
 pub const MAX_CHARACTERS: usize = 512;
 
-/// Why a text is refused before it is parsed. Each parser has its own error message for each
-/// reason.
+/// Why a text is refused before it is parsed. Each parser has its own messages for this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     Empty,

@@ -63,8 +63,7 @@ pub(crate) fn strip(folded: &str) -> String {
         if rest.len() == name.len() {
             return name;
         }
-        // Removing a glued form can make single letters neighbours, which folding would have
-        // joined.
+        // Removing a glued form can bring single letters together; folding joins such letters.
         name = join_single_letters(rest);
     }
 }

@@ -1,5 +1,4 @@
-//! The similarity of two company names, word by word: agreeing words and missing words, with their
-//! rarity.
+//! The similarity of two company names: agreeing and missing words, with their rarity.
 
 use crate::contrast::contrast;
 use crate::misspelling::{has_digit, is_misspelt};
@@ -28,8 +27,7 @@ pub enum Agreement {
     Same,
     /// The words have the same root: a translation, a plural, a common abbreviation.
     Equivalent,
-    /// One letter is missing, added, replaced or swapped with its neighbour. In long words, up to
-    /// two.
+    /// One letter is missing, added, replaced or swapped with the next; in long words, up to two.
     Misspelt,
     /// Two words of one name are written as one word in the other.
     Joined,

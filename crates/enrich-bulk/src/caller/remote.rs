@@ -140,8 +140,7 @@ impl Caller for RemoteCaller {
             Ok(request) => request,
             Err(error) => return CallResult::Failed(error.to_string()),
         };
-        // It is unknown whether an interrupted call was answered. Its idempotency key makes a retry
-        // safe.
+        // An interrupted call may have been answered. Its idempotency key makes a retry safe.
         match tokio::time::timeout(ANSWERING, self.send(request)).await {
             Ok(sent) => sent.unwrap_or_else(CallResult::later),
             Err(_) => {

@@ -11,8 +11,7 @@ use super::{Entry, Job, JobError, JobRegistry, JobsState, scrub};
 use crate::part;
 use crate::run::Counts;
 
-/// Locked by the process that works in the folder. The system releases the lock when the process
-/// ends.
+/// Locked by the process that works in the folder. The system releases the lock at its end.
 const LOCK: &str = "in-use.lock";
 /// Folder for unfinished uploads. Their clients have not been told of a job.
 pub(super) const ARRIVING: &str = "arriving";
@@ -68,8 +67,7 @@ pub(super) fn load(folder: &Path) -> Result<JobRegistry, JobError> {
     Ok(registry)
 }
 
-/// Moves a job's folder aside. It is not deleted, because it may contain paid rows. Returns its new
-/// path.
+/// Moves a job's folder aside, because it may contain paid rows. Returns its new path.
 fn set_aside(folder: &Path, name: &str) -> PathBuf {
     let (from, aside) = (folder.join(name), folder.join(SET_ASIDE));
     let free = (1..1000).map(|number| aside.join(format!("{name}-{number}")));

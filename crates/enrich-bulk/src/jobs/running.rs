@@ -105,8 +105,7 @@ pub(super) fn work(shared: &JobsState) {
             (Err(why), _) => State::Broken(why),
         };
         if is_closing && state == State::Ended(End::Stopped) {
-            // The state on disk remains "running", so the job continues when the folder is opened
-            // again.
+            // The state on disk stays "running", so the job continues when the folder is opened.
             continue;
         }
         let mut record = entry.record.clone();

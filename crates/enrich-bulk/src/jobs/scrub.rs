@@ -50,8 +50,7 @@ impl Jobs {
         failed.map_or(Ok(changed), Err)
     }
 
-    /// Whether the output of a list is complete, and was searched for the current suppressed
-    /// values.
+    /// Whether a list's output is complete and was searched for the current suppressed values.
     ///
     /// # Errors
     ///
@@ -80,8 +79,7 @@ impl JobsState {
         Ok(values.filter(|values| values.count() > 0))
     }
 
-    /// The current number of suppressed values. If it is unknown, 0, so that the list is searched
-    /// again.
+    /// The number of suppressed values. 0 if it is unknown, so that the list is searched again.
     pub(super) fn suppressed_count(&self) -> u64 {
         self.suppressed().ok().flatten().map_or(0, |values| values.count())
     }
@@ -205,8 +203,7 @@ impl JobsState {
         }
         let rows = part::rows_of_workbook(&out);
         if !rows.exists() {
-            // An earlier version kept only the workbook. It may contain text that the reader does
-            // not see.
+            // An earlier version kept only the workbook, whose text may not all be readable.
             let holds = rows_hold(|| Input::open(Source::file(&out)?), values);
             return Ok(if holds.unwrap_or(true) { None } else { Some((staged, 0)) });
         }

@@ -18,8 +18,7 @@ impl Ceiling {
         self.max.is_some()
     }
 
-    /// Reserves the highest cost of a row. `false` if the cost exceeds the ceiling; then nothing is
-    /// reserved.
+    /// Reserves the highest cost of a row. `false`, and no reservation, if it exceeds the ceiling.
     pub(super) fn reserve(&mut self, highest: u64) -> bool {
         let sum = self.spent.saturating_add(self.reserved).saturating_add(highest);
         let fits = self.max.is_none_or(|max| sum <= max);

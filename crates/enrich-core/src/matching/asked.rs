@@ -19,8 +19,7 @@ pub struct AskedName {
     pub(super) domain: Option<Domain>,
     /// The state or province at the end of the name.
     pub(super) region: Option<Region>,
-    /// The countries in the name, each with the index of its word; `None` if the country is in
-    /// parentheses.
+    /// The countries in the name, each with the index of its word; `None` if in parentheses.
     pub(super) countries: Vec<(Option<usize>, Country)>,
 }
 

@@ -9,8 +9,7 @@ use crate::subject::Company;
 /// Most words of a name that are used to split a label.
 const MOST_WORDS: usize = 16;
 
-/// How well the requested name fits the labels of a company's domains. Each value is the best of
-/// all labels.
+/// How well the name fits the labels of a company's domains. Each value is that of the best label.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Labels {
     /// 1 when a label is the name without spaces.

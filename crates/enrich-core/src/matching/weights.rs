@@ -36,8 +36,7 @@ impl Weights {
         &WEIGHTS
     }
 
-    /// Creates weights in the order of [`Feature::ALL`], with calibration points in ascending
-    /// order.
+    /// Creates weights in the order of [`Feature::ALL`], with ascending calibration points.
     pub fn new(mut weights: Vec<f64>, calibration: Vec<(f64, f64)>) -> Self {
         weights.resize(Feature::ALL.len(), 0.0);
         Self { weights, calibration }
@@ -87,8 +86,7 @@ impl Weights {
         evidence.features().iter().map(|(feature, value)| self.of(*feature) * value).sum()
     }
 
-    /// The raw probabilities of candidates with these scores. At most one of the candidates is
-    /// meant.
+    /// The raw probabilities of candidates with these scores, of which at most one is meant.
     pub fn chances(&self, scores: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         let most = scores.clone().fold(0.0, f64::max);
         let none = (-most).exp();

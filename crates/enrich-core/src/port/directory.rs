@@ -12,8 +12,8 @@ use crate::suppressed::SuppressedValues;
 
 /// The tenant of a look-up. Tenants share expensive look-ups fairly.
 ///
-/// Directories only compare tenants: equal ones share a queue. The default is for callers without
-/// accounts.
+/// Directories only compare tenants: equal ones share a queue. Callers without accounts use the
+/// default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(u128);
 
@@ -47,8 +47,7 @@ pub trait Directory: Send + Sync {
         self.find(question, projection).await
     }
 
-    /// The suppressed values, for checking earlier answers; `None` if this directory suppresses no
-    /// values.
+    /// The suppressed values, for checking earlier answers; `None` if there are none.
     async fn suppressed(&self) -> Result<Option<Arc<dyn SuppressedValues>>, StoreError> {
         Ok(None)
     }

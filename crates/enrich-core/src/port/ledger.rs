@@ -144,8 +144,8 @@ pub struct Verification {
     pub faults: Vec<String>,
 }
 
-/// The ledger: append-only, with balances that are never negative. It decides one charge or grant
-/// at a time.
+/// The ledger: append-only, with balances that are never negative. It decides one request at a
+/// time.
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// The balance of an account, including every acknowledged charge.

@@ -77,8 +77,8 @@ impl UseOutcome {
 /// Counts calls by day (UTC), account, key, endpoint and outcome.
 #[async_trait]
 pub trait Usage: Send + Sync {
-    /// Counts a call. Returns at once; counts are written later. A crash may lose the counts of the
-    /// last seconds.
+    /// Counts a call and returns at once. Counts are written later; a crash may lose the last
+    /// seconds.
     fn count(&self, used: Use);
 
     /// Writes all counts to the store; called before the process ends.

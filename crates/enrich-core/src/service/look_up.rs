@@ -259,8 +259,7 @@ fn write<V: Stored + ?Sized>(ask: &Ask, picked: Option<(&V, Confidence)>) -> Res
     ResponseTemplate { items, body: BodyTemplate::new(body, Some(0)) }
 }
 
-/// Parses the bytes of an answer that [`write`] wrote, with its balance filled in; `None` for other
-/// bytes.
+/// Parses an answer of [`write`] with its balance filled in; `None` for other bytes.
 fn read<V: Stored + ?Sized>(body: &[u8], is_found: bool) -> Option<StoredValue<V::Owned>> {
     let mut lines = Lines::of(body);
     let balance = Credits(lines.number()?);

@@ -96,8 +96,7 @@ impl<'a> MeteredCall<'a> {
         let question = [self.call.endpoint.as_bytes(), &[0], &self.ask.canonical].concat();
         let guard = self.service.in_flight.enter(self.key.account, &key);
         match self.stored_response(&key, &question).await? {
-            // The first call has ended, so its response is returned even while another repeat is
-            // running.
+            // The first call has ended, so its response is returned even during another repeat.
             Some(stored) => self.replay(stored).await,
             None if guard.is_none() => Err(Refusal::StillRunning),
             None => {
@@ -257,8 +256,8 @@ impl<'a> MeteredCall<'a> {
         replay(self.call.price, stored)
     }
 
-    /// The cached balance if it covers the least price; otherwise the exact balance, so that recent
-    /// grants count.
+    /// The cached balance if it covers the least price; else the exact one, which has recent
+    /// grants.
     async fn enough(&self) -> Result<Option<Credits>, StoreError> {
         let (ledger, account) = (&self.service.ledger, self.key.account);
         match ledger.cached_balance(account).await? {

@@ -1,5 +1,4 @@
-//! Checks that the lists of the index of words are ordered and complete and name existing
-//! companies.
+//! Checks that the index of words is ordered and complete and names existing companies.
 
 use enrich_store_sqlite::Statements;
 use rusqlite::{Connection, params};

@@ -122,8 +122,7 @@ pub(crate) fn ranked(
     rank_holders(view, name, country, holders)
 }
 
-/// The company that a name means. `None` if the confidence is too low or another company may be
-/// meant.
+/// The company that a name means. `None` if this is not sure enough.
 pub(crate) fn find(
     lookup: Lookup<'_>,
     name: &CompanyName,

@@ -211,8 +211,7 @@ impl Run<'_> {
             match command {
                 Command::Take(records, answer) => match take(&mut writer, self.load, records) {
                     Ok(taken) => send_answer(answer, Ok(taken)),
-                    // The writes of the failed batch cannot be separated from the others: all are
-                    // rolled back.
+                    // The failed batch cannot be separated from the others: all are rolled back.
                     Err(error) => return send_answer(answer, Err(store_error(error))),
                 },
                 Command::Finish(answer) => {

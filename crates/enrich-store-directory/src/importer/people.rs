@@ -99,8 +99,7 @@ impl Writer<'_> {
                 if page.is_none() {
                     return Ok(Some(holder.subject));
                 }
-                // No stored person has the record's page, so any other page belongs to another
-                // person.
+                // No stored person has the record's page, so another page is another person's.
                 let person = self.view().person_alone(holder.subject)?;
                 if person.is_some_and(|person| person.page.is_none()) {
                     return Ok(Some(holder.subject));

@@ -56,8 +56,7 @@ impl WordChanges {
         }
     }
 
-    /// Whether the changes should be written now, so that memory stays bounded in a long
-    /// transaction.
+    /// Whether the changes should be written now, to bound the memory.
     pub(crate) fn are_many(&self) -> bool {
         self.noted >= MOST_NOTED
     }

@@ -310,8 +310,7 @@ impl WriteBatch<'_> {
         Ok(())
     }
 
-    /// Writes what belongs to the rows: index entries, the seal, and a checkpoint after enough
-    /// rows.
+    /// Writes index entries and the seal for the rows, and a checkpoint after enough rows.
     pub(super) fn close(mut self) -> rusqlite::Result<Written> {
         let seal = &mut self.written.seal;
         if seal.end == self.ledger_state.seal.end {

@@ -42,8 +42,7 @@ pub(super) struct Writer {
     /// Absent after the connection became unusable. The next group opens a new one.
     connection: Option<Connection>,
     ledger_state: LedgerState,
-    /// The number of idempotency records that this connection last counted. Absent until it stores
-    /// one.
+    /// The number of idempotency records, as this connection last counted it.
     record_count: Option<RecordCount>,
     is_charging: Arc<AtomicBool>,
     files: Arc<LedgerFiles>,
@@ -114,8 +113,7 @@ impl Writer {
 
     /// Decides jobs until all senders are dropped and the queue is empty.
     pub(super) fn run(mut self, mut queue: Receiver<Job>) {
-        // Charging stops even if this thread panics, so that later callers do not wait for an
-        // answer.
+        // Charging stops even after a panic, so that later callers do not wait for an answer.
         let _stop = StopAtEnd(Arc::clone(&self.is_charging));
         let (mut began, mut last_len) = (Instant::now(), 1);
         let mut group = Vec::new();

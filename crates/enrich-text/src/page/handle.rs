@@ -35,8 +35,7 @@ pub(crate) fn valid_handle(text: &str) -> Option<&str> {
     (has_name && fits && !text.chars().any(is_forbidden)).then_some(text)
 }
 
-/// Checks that a handle has at most `most` characters, all of them ASCII letters, digits or one of
-/// `signs`.
+/// Checks that a handle has at most `most` characters: ASCII letters, digits and `signs`.
 pub(super) fn ascii<'a>(text: &'a str, signs: &str, most: usize) -> Result<&'a str, InvalidPage> {
     let fits = text.len() <= most
         && text.chars().all(|sign| sign.is_ascii_alphanumeric() || signs.contains(sign));

@@ -42,8 +42,7 @@ static NAMES: LazyLock<GivenNames> = LazyLock::new(|| {
 });
 
 impl GivenNames {
-    /// The key of a name. All its spellings have the same key, and so does a short form of only
-    /// this name.
+    /// The key of a name. Its spellings, and short forms of only this name, have the same key.
     fn key<'a>(&'a self, spelled: &'a str) -> &'a str {
         let row = match (self.full.get(spelled), self.short.get(spelled).map(Vec::as_slice)) {
             (Some(&row), _) | (None, Some(&[row])) => row,

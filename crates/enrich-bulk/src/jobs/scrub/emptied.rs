@@ -77,8 +77,7 @@ impl JobsState {
         Ok(Some((staged, removed)))
     }
 
-    /// The numbers, counted from 0, of the rows that contain a suppressed value. Contains `known`
-    /// too.
+    /// The numbers (from 0) of the rows that contain a suppressed value, and those in `known`.
     fn numbers_held(
         &self,
         record: &Record,
@@ -92,8 +91,7 @@ impl JobsState {
                 known.insert(number);
             }
         }
-        // A value in a column's name stays: the name describes the other cells and identifies the
-        // job.
+        // A value in a column's name stays, because the name identifies the job.
         Ok(known)
     }
 
@@ -176,8 +174,7 @@ fn drop_ahead(checkpoint: &mut Checkpoint, emptied: &BTreeSet<u64>) {
     });
 }
 
-/// The text of an emptied row. It is not a blank line, because a blank line does not count as a
-/// row.
+/// The text of an emptied row. It is not a blank line, which would not count as a row.
 fn emptied_text(input: &Input, row: &Row, delimiter: Delimiter) -> Vec<u8> {
     match (input.shape(), &row.cells) {
         (Shape::Csv(columns), _) => {

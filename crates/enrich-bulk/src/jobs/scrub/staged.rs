@@ -54,8 +54,7 @@ impl Staged {
         with_ending(path, STAGED)
     }
 
-    /// Copies the rows of a file, or of its first `bytes`, without those that contain a suppressed
-    /// value.
+    /// Copies a file, or its first `bytes`, without the rows that contain a suppressed value.
     pub(super) fn copy_without(
         &mut self,
         path: &Path,
